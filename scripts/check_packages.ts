@@ -1,5 +1,5 @@
 /**
- * Builds the npm and the JSR package, and tests them in new projects outside of this repository. Prints a line per test;
+ * Builds the npm package, and tests it in new projects outside of this repository. Prints a line per test;
  * the last line is the summary: `12 passed, 0 failed`.
  *
  * Arguments: `--all` also runs those with older compilers, runtimes and clients; `--filter=word` runs tests whose names
@@ -12,7 +12,6 @@ import { buildPackage } from "./npm/package.ts";
 import { killAll, run } from "./npm/process.ts";
 import { commandLine } from "./npm/proofs/command_line.ts";
 import { examples } from "./npm/proofs/examples.ts";
-import { jsr } from "./npm/proofs/jsr.ts";
 import { linters } from "./npm/proofs/linters.ts";
 import { pageProofs } from "./npm/proofs/pages.ts";
 import { runtimes } from "./npm/proofs/runtimes.ts";
@@ -30,7 +29,6 @@ const proofs: readonly Proof[] = [
   ...tarball,
   ...runtimes,
   ...commandLine,
-  ...jsr,
   ...types,
   ...pageProofs,
   ...examples,

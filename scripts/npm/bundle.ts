@@ -28,7 +28,7 @@ export interface PackageFile {
 }
 
 /** What bundling gives. */
-export interface Bundle {
+interface Bundle {
   /** Scripts and their source maps. */
   readonly files: readonly PackageFile[];
   /** Notices of the inlined code of others. */
@@ -118,7 +118,7 @@ function toPackagePath({ path }: OutputFile): string {
  *
  * @param text A bundled module.
  */
-export function withoutBareImports(text: string): string {
+function withoutBareImports(text: string): string {
   return text.replace(/^(?:\s*import\b[^;]*;)+/, (imports) => imports.replace(/\bimport ?"\.[^"]+";/g, ""));
 }
 

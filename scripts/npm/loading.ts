@@ -11,10 +11,6 @@ export type LoadedBefore = ReadonlyMap<string, Iterable<string>>;
 
 type Kind = Metafile["inputs"][string]["imports"][number]["kind"];
 
-const statically: readonly Kind[] = ["import-statement"];
-const dynamically: readonly Kind[] = ["dynamic-import"];
-const anyhow: readonly Kind[] = [...statically, ...dynamically];
-
 /** The modules of a bundle, by their paths in this repository. */
 export class ModuleGraph {
   readonly #inputs: Metafile["inputs"];
@@ -26,28 +22,19 @@ export class ModuleGraph {
 
   /** Modules that are imported dynamically. */
   get dynamic(): ReadonlySet<string> {
-    return new Set(Object.keys(this.#inputs).flatMap((path) => this.#listImports(path, dynamically)));
+    return new Set(Object.keys(this.#inputs).flatMap((path) => this.#listImports(path, "dynamic-import")));
   }
 
   /** Modules that are loaded with some, themselves included. */
   loadedWith(...paths: string[]): ReadonlySet<string> {
-    return this.#reachable(paths, statically);
-  }
-
-  /** Modules that are loaded with some or may be loaded later. */
-  everLoadedWith(...paths: string[]): ReadonlySet<string> {
-    return this.#reachable(paths, anyhow);
-  }
-
-  #reachable(paths: readonly string[], kinds: readonly Kind[]): ReadonlySet<string> {
     const found = new Set(paths);
-    for (const path of found) for (const next of this.#listImports(path, kinds)) found.add(next);
+    for (const path of found) for (const next of this.#listImports(path, "import-statement")) found.add(next);
     return found;
   }
 
-  #listImports(path: string, kinds: readonly Kind[]): string[] {
+  #listImports(path: string, wanted: Kind): string[] {
     const { imports } = this.#inputs[path]!;
-    return imports.filter(({ kind, external }) => !external && kinds.includes(kind)).map((found) => found.path);
+    return imports.filter(({ kind, external }) => !external && kind === wanted).map((found) => found.path);
   }
 }
 
@@ -57,10 +44,7 @@ export class ModuleGraph {
  * @param imports What to import, by module.
  * @param edit Returns what becomes of the text of a module.
  */
-export function withImports(
-  imports: LoadedBefore,
-  edit: (path: string, text: string) => string = (_, text) => text,
-): Plugin {
+export function withImports(imports: LoadedBefore, edit: (path: string, text: string) => string): Plugin {
   const folder = fromFileUrl(root);
   return {
     name: "with-imports",

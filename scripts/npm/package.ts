@@ -8,7 +8,7 @@ import { optionalPackages } from "./optional_packages.ts";
 import { declarations } from "./types.ts";
 
 /** Members of `deno.json` that the package uses. */
-export interface Manifest {
+interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly license: string;
@@ -35,7 +35,7 @@ export async function buildPackage(folder: URL): Promise<PackageFile[]> {
   const { files, notices } = await bundleEntries();
   const all = [
     ...files,
-    ...declarations({ extension: ".js", hasLibraries: true }),
+    ...declarations(),
     { path: "modelmesh.cjs", text: await Deno.readTextFile(new URL("scripts/npm/modelmesh.cjs", root)) },
     { path: "package.json", text: `${JSON.stringify(packageJson(manifest), null, 2)}\n` },
     await thirdPartyLicenses(notices),
@@ -67,7 +67,7 @@ export async function thirdPartyLicenses(notices: string): Promise<PackageFile> 
  * @param folder Output folder, which is emptied first.
  * @param files Its other files.
  */
-export async function writePackage(folder: URL, files: readonly PackageFile[]): Promise<void> {
+async function writePackage(folder: URL, files: readonly PackageFile[]): Promise<void> {
   await Deno.remove(folder, { recursive: true }).catch(() => {}); // absent in the first build
   for (const { path, text } of files) {
     await Deno.mkdir(new URL(".", new URL(path, folder)), { recursive: true });
@@ -89,7 +89,7 @@ async function copy(path: string, folder: URL): Promise<void> {
  *
  * @throws {Error} When its version is not that of the sources.
  */
-export async function readManifest(): Promise<Manifest> {
+async function readManifest(): Promise<Manifest> {
   const manifest = JSON.parse(await Deno.readTextFile(new URL("deno.json", root))) as Manifest;
   const { version } = await import(new URL("src/version.ts", root).href) as { version: string };
   if (version !== manifest.version) {

@@ -29,7 +29,7 @@ const atStart: readonly string[] = [
  */
 export async function bundleProgram(
   options: BuildOptions,
-  edit: (text: string) => string = (text) => text,
+  edit: (text: string) => string,
 ): Promise<Bundled> {
   const entry = `${program}.ts`;
   const bundle = (imports: LoadedBefore) =>

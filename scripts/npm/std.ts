@@ -6,25 +6,18 @@ import { fromFileUrl, root } from "./files.ts";
 import { optionalPackages } from "./optional_packages.ts";
 import type { Plugin } from "./esbuild.ts";
 
-/** Resolves `@std/…` as `links` in `deno.json` does, and `npm:` to the copy that Deno has downloaded. */
-export const std: Plugin = stdFor("npm");
-
 /**
- * The same for a package of either registry. Optional packages are external: by name for npm, and as written for JSR.
+ * Resolves `@std/…` as `links` in `deno.json` does, and `npm:` to the copy that Deno has downloaded. Optional packages
+ * are external.
  */
-export function stdFor(registry: "npm" | "jsr"): Plugin {
-  return {
-    name: "std",
-    setup(build) {
-      build.onResolve({ filter: /^@std\// }, async ({ path }) => ({ path: await linked(path) }));
-      build.onResolve({ filter: /^npm:deno-std@/ }, async ({ path }) => ({ path: await downloaded(path) }));
-      build.onResolve({ filter: /^npm:/ }, ({ path }) => {
-        const name = optional(path);
-        return { path: registry === "npm" ? name : path, external: true };
-      });
-    },
-  };
-}
+export const std: Plugin = {
+  name: "std",
+  setup(build) {
+    build.onResolve({ filter: /^@std\// }, async ({ path }) => ({ path: await linked(path) }));
+    build.onResolve({ filter: /^npm:deno-std@/ }, async ({ path }) => ({ path: await downloaded(path) }));
+    build.onResolve({ filter: /^npm:/ }, ({ path }) => ({ path: optional(path), external: true }));
+  },
+};
 
 /** Returns the name of an optional package, which stays external. */
 function optional(specifier: string): string {

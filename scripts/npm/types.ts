@@ -14,22 +14,13 @@ const libraries: readonly (readonly [names: RegExp, library: string])[] = [
   [/\b(?:Async)?Disposable\b|\bSymbol\.(?:asyncDispose|dispose)\b/, "esnext.disposable"],
 ];
 
-/** How declarations refer to each other. */
-export interface DeclarationStyle {
-  /** What replaces `.ts` in their imports: `.js`, which TypeScript resolves, or `.d.ts`, which Deno takes literally. */
-  readonly extension: ".js" | ".d.ts";
-  /** Whether they refer to newer standard libraries, which JSR rejects and Deno has. */
-  readonly hasLibraries: boolean;
-}
-
 /**
  * Emits the declarations reachable from the entries into `types/`.
  *
- * @param style How they refer to each other.
  * @throws {Error} When a declaration cannot be emitted, or refers to something that consumers lack.
  */
-export function declarations({ extension, hasLibraries }: DeclarationStyle): PackageFile[] {
-  const written = emit(extension);
+export function declarations(): PackageFile[] {
+  const written = emit();
   const wanted = new Set<string>();
   const queue = entries.map((entry) => `types/${entry}.d.ts`);
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
@@ -39,8 +30,7 @@ export function declarations({ extension, hasLibraries }: DeclarationStyle): Pac
   }
   return [...wanted].sort().map((path) => {
     const text = written.get(path)!;
-    const libraries = findLibraries(path, text);
-    return { path, text: (hasLibraries ? libraries : "") + moduleComment(path, text) + text };
+    return { path, text: findLibraries(path, text) + moduleComment(path, text) + text };
   });
 }
 
@@ -51,7 +41,7 @@ function moduleComment(path: string, text: string): string {
   return /^\/\*\*[^]*?\*\/\n/.exec(source)?.[0] ?? "";
 }
 
-function emit(extension: DeclarationStyle["extension"]): Map<string, string> {
+function emit(): Map<string, string> {
   const program = ts.createProgram(entries.map((entry) => fromFileUrl(new URL(`${entry}.ts`, root))), {
     declaration: true,
     emitDeclarationOnly: true,
@@ -70,7 +60,7 @@ function emit(extension: DeclarationStyle["extension"]): Map<string, string> {
   const write = (path: string, text: string) => void files.set(path, text);
   // only errors that prevent emitting matter here; `deno task check` knows the types of Deno and @std
   const { diagnostics } = program.emit(undefined, write, undefined, true, {
-    afterDeclarations: [withNames(extension)],
+    afterDeclarations: [withNames],
   });
   const [first] = diagnostics;
   if (first !== undefined) {
@@ -80,11 +70,11 @@ function emit(extension: DeclarationStyle["extension"]): Map<string, string> {
 }
 
 /** Rewrites imports of `./a.ts`. TypeScript itself rewrites those of scripts only. */
-function withNames(extension: string): ts.TransformerFactory<ts.SourceFile | ts.Bundle> {
-  return (context) => (file) => {
+function withNames(context: ts.TransformationContext): ts.Transformer<ts.SourceFile | ts.Bundle> {
+  return (file) => {
     const visit = (node: ts.Node): ts.Node =>
       ts.isStringLiteral(node) && isSpecifier(node)
-        ? context.factory.createStringLiteral(node.text.replace(/\.ts$/, extension))
+        ? context.factory.createStringLiteral(node.text.replace(/\.ts$/, ".js"))
         : ts.visitEachChild(node, visit, context);
     return ts.visitNode(file, visit) as ts.SourceFile;
   };
@@ -98,10 +88,10 @@ function isSpecifier(node: ts.StringLiteral): boolean {
 function listImports(path: string, text: string | undefined): string[] {
   if (text === undefined) throw new Error(`${path}: imported, but not written`);
   return ts.preProcessFile(text).importedFiles.map(({ fileName }) => {
-    if (!/^\.\.?\/.*\.(?:js|d\.ts)$/.test(fileName)) {
+    if (!/^\.\.?\/.*\.js$/.test(fileName)) {
       throw new Error(`${path} needs "${fileName}", which consumers may not have`);
     }
-    return new URL(fileName, `file:///${path}`).pathname.slice(1).replace(/(?:\.js|\.d\.ts)$/, ".d.ts");
+    return new URL(fileName, `file:///${path}`).pathname.slice(1).replace(/\.js$/, ".d.ts");
   });
 }
 

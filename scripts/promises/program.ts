@@ -26,7 +26,7 @@ const options: ts.CompilerOptions = {
 };
 
 /** Folders of what is built, and of data. */
-const skipped: readonly string[] = ["npm", "jsr", "coverage", "tests/fixtures"];
+const skipped: readonly string[] = ["npm", "coverage", "tests/fixtures"];
 
 /** Yields the paths of all source files, relative to the root. */
 export function* sourceFiles(folder = ""): Generator<string> {

@@ -76,7 +76,7 @@ Deno.test("a tag is published after the gate and the dry run, to both registries
   assertMatch(commands[0]!, /^npx --yes deno@\S+ task release "--tag=\$GITHUB_REF_NAME"$/);
   assertMatch(commands[1]!, /^npx --yes deno@\S+ publish$/);
   assertMatch(commands[2]!, /npm publish --provenance --access public\n$/);
-  assertEquals(jobs.publish!.steps!.flatMap((step) => step["working-directory"] ?? []), ["jsr", "npm"]);
+  assertEquals(jobs.publish!.steps!.flatMap((step) => step["working-directory"] ?? []), ["npm"]);
 });
 
 Deno.test("workflows, .ci/run and CONTRIBUTING.md name one version of Deno, and tasks that are there", async () => {

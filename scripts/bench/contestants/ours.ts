@@ -5,8 +5,8 @@
 import { servingFlags } from "../../../src/runtime/_workers.ts";
 import type { Contestant, Stage } from "../kit/contestant.ts";
 import { denoFlags, nodeFlags, toTrustEnvironment } from "../kit/contestant.ts";
-import { ownJsrPackage, ownPackage } from "../kit/packages.ts";
-import { lazyImports, nodePath, packageCommand } from "../kit/runtimes.ts";
+import { ownPackage } from "../kit/packages.ts";
+import { denoCommand, nodePath, root } from "../kit/runtimes.ts";
 
 /**
  * Writes the configuration and returns its path.
@@ -26,22 +26,21 @@ export async function writeConfiguration(stage: Stage, proxy: Record<string, unk
   return path;
 }
 
-async function startOnDeno(stage: Stage, config: string) {
-  const command = packageCommand(`${await ownJsrPackage()}cli.js`, [lazyImports, ...denoFlags(stage)]);
+function startOnDeno(stage: Stage, config: string) {
   return {
-    command: [...command, "proxy", "--config", config],
+    command: [...denoCommand(`${root}cli.ts`, denoFlags(stage)), "proxy", "--config", config],
     env: { ...toTrustEnvironment(stage), DENO_V8_FLAGS: servingFlags },
   };
 }
 
-/** On Deno, from the JSR package, as the documentation starts a proxy. */
+/** On Deno, from the sources, as the documentation starts a proxy. */
 export const ownDeno: Contestant = {
   name: "deno",
   title: "ModelMesh on Deno",
   bare: "pass",
   model: "bench",
   async start(stage) {
-    return await startOnDeno(stage, await writeConfiguration(stage));
+    return startOnDeno(stage, await writeConfiguration(stage));
   },
 };
 
@@ -51,7 +50,7 @@ export const ownDenoServe: Contestant = {
   name: "deno-serve",
   title: "ModelMesh on Deno, proxy.listener: deno",
   async start(stage) {
-    return await startOnDeno(stage, await writeConfiguration(stage, { listener: "deno" }));
+    return startOnDeno(stage, await writeConfiguration(stage, { listener: "deno" }));
   },
 };
 

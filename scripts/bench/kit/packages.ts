@@ -1,6 +1,6 @@
 /**
  * Installs the packages of other contestants, once, into a cache in the system's temporary folder; and builds this
- * project's packages for each run.
+ * project's package for each run.
  * @module
  */
 import { output } from "./process.ts";
@@ -83,24 +83,6 @@ export async function removeTemporary(): Promise<void> {
   if (runFolder !== undefined) await Deno.remove(runFolder, { recursive: true }).catch(() => {});
 }
 
-async function build(registry: "jsr" | "npm", folder: string): Promise<void> {
-  const command = [...denoCommand(programPath("build.ts")), registry, folder];
-  await output({ command, env: { DENO_TLS_CA_STORE: "mozilla,system" } }, installMs);
-}
-
-/**
- * Returns the folder of this project's JSR package, with a trailing slash.
- *
- * @throws {Error} When it cannot be built.
- */
-export function ownJsrPackage(): Promise<string> {
-  return once("jsr", async () => {
-    const folder = `${await temporaryFolder()}/jsr/`;
-    await build("jsr", folder);
-    return folder;
-  });
-}
-
 /**
  * Returns the command line of this project's npm package, packed and installed.
  *
@@ -111,7 +93,8 @@ export function ownPackage(): Promise<string> {
     const folder = `${await temporaryFolder()}/own`;
     await Deno.mkdir(folder);
     await Deno.writeTextFile(`${folder}/package.json`, '{ "private": true }');
-    await build("npm", `${folder}/built`);
+    const command = [...denoCommand(programPath("build.ts")), `${folder}/built`];
+    await output({ command, env: { DENO_TLS_CA_STORE: "mozilla,system" } }, installMs);
     const packed = await output({
       command: ["npm", "pack", "--json", "--pack-destination", folder, "./built"],
       folder,
@@ -137,7 +120,7 @@ export async function usedVersions(): Promise<string[]> {
 }
 
 async function versionsIn(name: string, folder: string): Promise<string[]> {
-  if (name === "own" || name === "jsr") return [];
+  if (name === "own") return [];
   if (name === "litellm") {
     const ask = "import importlib.metadata as m; print(m.version('litellm'))";
     return [`litellm ${(await output({ command: [`${folder}/python`, "-c", ask] })).trim()}`];

@@ -8,9 +8,6 @@ import { output } from "./process.ts";
 /** Path of the repository's root, with a trailing slash. */
 export const root: string = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** Flag of Deno that loads dynamic imports when they are evaluated, as `docs/cli.md` recommends. */
-export const lazyImports = "--unstable-lazy-dynamic-imports";
-
 const programs = fileURLToPath(new URL("../programs/", import.meta.url));
 const npmMs = 180_000;
 
@@ -20,7 +17,8 @@ export function programPath(name: string): string {
 }
 
 /**
- * Returns the command that runs a file on Deno.
+ * Returns the command that runs a file on Deno. Dynamic imports are loaded when they are evaluated, as `docs/cli.md`
+ * recommends.
  *
  * @param flags Additional flags of Deno.
  */
@@ -35,15 +33,6 @@ export function denoCommand(path: string, flags: readonly string[] = []): string
     `${root}deno.json`,
     path,
   ];
-}
-
-/**
- * Returns the command that runs a file of a package on Deno, without this repository's settings.
- *
- * @param flags Additional flags of Deno.
- */
-export function packageCommand(path: string, flags: readonly string[] = []): string[] {
-  return [Deno.execPath(), "run", "-A", "--no-lock", "--no-npm", "--no-config", ...flags, path];
 }
 
 const nodes = new Map<string, Promise<string>>();
