@@ -29,6 +29,7 @@ import { localai } from "./providers/localai.ts";
 import { mistral } from "./providers/mistral.ts";
 import { nvidia } from "./providers/nvidia.ts";
 import { ollama } from "./providers/ollama.ts";
+import { openModelVendors } from "./providers/open_models.ts";
 import { openai } from "./providers/openai.ts";
 import { openaiCompatible } from "./providers/openai_compatible.ts";
 import { openrouter } from "./providers/openrouter.ts";
@@ -76,6 +77,7 @@ export const serverConnectors: readonly PluggableConnector[] = [
   loadedBy(createDeclaration(azure), async () => (await import("./providers/_azure_provider.ts")).azureConnector),
   loadedBy(bedrock, async () => (await import("./providers/_bedrock_provider.ts")).bedrockConnector),
   loadedBy(vertex, async () => (await import("./providers/_vertex_provider.ts")).vertexConnector),
+  ...openModelVendors.map(lazyOpenAiCompatible),
   lazyOpenAiCompatible(elevenlabs),
   lazyOpenAiCompatible(azureSpeech),
   lazyOpenAiCompatible(deepgram),

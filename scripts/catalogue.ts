@@ -12,7 +12,7 @@ import { liteLlm } from "./catalogue/litellm.ts";
 import { modelsDev } from "./catalogue/models_dev.ts";
 import { report } from "./catalogue/report.ts";
 import type { Source, SourceModels } from "./catalogue/source.ts";
-import { findVendor, type VendorList, vendorLists } from "./catalogue/vendors.ts";
+import { type VendorList, vendorLists } from "./catalogue/vendors.ts";
 
 /** Sources by flag. */
 const sources: Readonly<Record<string, Source>> = {
@@ -31,7 +31,7 @@ Options:
   --genai-prices=<path or URL>  The list of genai-prices (${genaiPrices.url}), or "none"
   --litellm=<path or URL>       The list of LiteLLM (${liteLlm.url}), or "none"
   --date=<YYYY-MM-DD>           The day on which the lists were read; today unless given
-  --provider=<file>             One list alone, by its file's name; may be repeated
+  --provider=<file or vendor>   One list alone, by its file's or its vendor's name; may be repeated
   --write                       Take what all lists that know a fact agree on into the catalogue
   --json                        Print the comparison as JSON
   --help                        Show this help
@@ -43,7 +43,7 @@ export interface RefreshOptions {
   readonly locations?: Readonly<Record<string, string>>;
   /** ISO date on which the sources were read. */
   readonly date: string;
-  /** Names of the lists to compare; all if empty. */
+  /** Files or vendors of the lists to compare; all if empty. */
   readonly files?: readonly string[];
   /** Whether to write what the sources agree on. */
   readonly write?: boolean;
@@ -61,7 +61,7 @@ export async function refresh(
   { locations = {}, date, files = [], write, folder }: RefreshOptions,
 ): Promise<Comparison[]> {
   const all = await vendorLists(folder);
-  const lists = all.filter(({ file }) => files.length === 0 || files.includes(file));
+  const lists = all.filter(({ file, vendor }) => files.length === 0 || files.includes(file) || files.includes(vendor));
   const wanted = Object.entries(sources).filter(([flag]) => locations[flag] !== "none");
   const found: Found = new Map(
     await Promise.all(wanted.map(async ([flag, source]) => {
@@ -69,7 +69,7 @@ export async function refresh(
     })),
   );
   const comparisons = lists.map((list) => {
-    const others = all.filter(({ file }) => findVendor(file) === findVendor(list.file));
+    const others = all.filter(({ vendor }) => vendor === list.vendor);
     return compare(list, found, { date, others });
   });
   if (write) { for (const [index, list] of lists.entries()) await update(list, comparisons[index]!, date); }
@@ -96,7 +96,7 @@ async function update(list: VendorList, comparison: Comparison, date: string): P
   const entries = applied(list, comparison, date);
   const text = await Deno.readTextFile(list.url);
   if (entries.some((entry, index) => entry !== list.entries[index])) {
-    await Deno.writeTextFile(list.url, withEntries(text, entries));
+    await Deno.writeTextFile(list.url, withEntries(text, { name: list.name, entries }));
   }
 }
 

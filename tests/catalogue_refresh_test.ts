@@ -36,7 +36,7 @@ function entry(id: string, facts: Partial<CatalogueEntry> = {}): CatalogueEntry 
 function compared(entries: readonly CatalogueEntry[], sources: Readonly<Record<string, readonly SourceModel[]>>) {
   const found: Found = new Map(Object.entries(sources).map(([name, models]) => [name, new Map([["acme", models]])]));
   const names = { "models.dev": ["acme"], LiteLLM: ["acme"], "genai-prices": ["acme"] };
-  const list = { file: "acme", url: new URL("file:///acme.ts"), entries, names };
+  const list = { file: "acme", name: "entries", vendor: "acme", url: new URL("file:///acme.ts"), entries, names };
   const comparison = compare(list, found, { date: "2026-06-01" });
   return { ...comparison, entries: applied(list, comparison, "2026-06-01") };
 }
@@ -201,7 +201,7 @@ Deno.test("refresh() reads files, prints what differs, and writes it only when a
   await Deno.mkdir(folder);
   try {
     const data = `${folder}/groq.ts`;
-    const before = withEntries(head, [entry("a", { voices: "ann bob" }), entry("b")]);
+    const before = withEntries(head, { name: "entries", entries: [entry("a", { voices: "ann bob" }), entry("b")] });
     await Deno.writeTextFile(data, before);
     const list = `${top}/models.json`;
     const models = { a: { cost: { input: 3, output: 4 } }, b: { cost: { input: 1, output: 2 } } };
@@ -220,7 +220,8 @@ Deno.test("refresh() reads files, prints what differs, and writes it only when a
     await refresh({ ...options, write: true });
     const pricing = [{ input: 1, output: 2 }, { input: 3, output: 4, from: "2026-06-01" }];
     const source = ["models.dev", "2026-06-01"] as const;
-    const after = withEntries(head, [entry("a", { voices: "ann bob", pricing, source }), entry("b", { source })]);
+    const entries = [entry("a", { voices: "ann bob", pricing, source }), entry("b", { source })];
+    const after = withEntries(head, { name: "entries", entries });
     assertEquals(await Deno.readTextFile(data), after);
     assert(after.startsWith(head.slice(0, 60)));
     await assertRejects(
@@ -234,20 +235,51 @@ Deno.test("refresh() reads files, prints what differs, and writes it only when a
 });
 
 Deno.test("every list is known to the sources, and its file is what would be written", async () => {
-  for (const { file, url, entries, names } of await vendorLists()) {
-    assert(Object.keys(names).length > 0, `${file}: add what the sources call its provider`);
+  for (const { file, name, vendor, url, entries, names } of await vendorLists()) {
+    assert(Object.keys(names).length > 0, `${vendor}: add what the sources call its provider`);
     const text = await Deno.readTextFile(url);
-    assertEquals(withEntries(text, entries), text, file);
+    assertEquals(withEntries(text, { name, entries }), text, file);
+  }
+});
+
+Deno.test("a file with the lists of several vendors: each is compared with its vendor, and written alone", async () => {
+  const top = await Deno.makeTempDir({ prefix: "catalogue-" });
+  const folder = `${top}/lists`;
+  await Deno.mkdir(folder);
+  try {
+    const both = `${head.replace("entries", "moonshot")}\n/** More. */\n${head.slice(head.indexOf("export"))}`
+      .replace("const entries", "const zai");
+    const before = ["moonshot", "zai"].reduce(
+      (text, name) => withEntries(text, { name, entries: [entry(`${name}-1`)] }),
+      both,
+    );
+    await Deno.writeTextFile(`${folder}/makers.ts`, before);
+    const priced = (id: string, input: number) => ({ models: { [id]: { cost: { input, output: 2 } } } });
+    const list = `${top}/models.json`;
+    const models = { moonshotai: priced("moonshot-1", 3), zai: priced("zai-1", 4) };
+    await Deno.writeTextFile(list, JSON.stringify(models));
+    const locations = { "models-dev": list, "genai-prices": "none", litellm: "none" };
+    const options = { locations, date: "2026-06-01", folder: new URL(`file://${folder}/`), write: true };
+    const [only, ...none] = await refresh({ ...options, files: ["zai"] });
+    assertEquals(none, []);
+    assertStringIncludes(report([only!]), "makers.ts, zai\n  changed  zai-1: pricing\n");
+    const after = await Deno.readTextFile(`${folder}/makers.ts`);
+    const [firstBefore, firstAfter] = [before, after].map((text) => text.slice(0, text.indexOf("/** More. */")));
+    assertEquals(firstAfter, firstBefore);
+    assertStringIncludes(after.slice(firstAfter!.length), "input: 4");
+  } finally {
+    await Deno.remove(top, { recursive: true });
   }
 });
 
 Deno.test("withEntries() keeps to the formatter's lines", () => {
-  const text = withEntries(head, [
+  const entries = [
     entry("a", {
       voices: `${"voice ".repeat(20)}end`,
       pricing: Array.from({ length: 3 }, () => ({ input: 1, output: 2, cached_input: 3 })),
     }),
-  ]);
+  ];
+  const text = withEntries(head, { name: "entries", entries });
   for (const line of text.split("\n")) assert(line.length <= 120 || line.startsWith('      "voice'), line);
-  assertThrows(() => withEntries("export const entries = [];", []), Error, "has no");
+  assertThrows(() => withEntries("export const entries = [];", { name: "entries", entries: [] }), Error, "has no");
 });

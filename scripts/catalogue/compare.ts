@@ -32,6 +32,7 @@ export interface Change {
 /** Result of comparing a list. */
 export interface Comparison {
   readonly file: string;
+  readonly vendor: string;
   /** Ids that only sources have. */
   readonly added: readonly { readonly id: string; readonly sources: readonly string[] }[];
   readonly changed: readonly Change[];
@@ -66,6 +67,7 @@ export function compare(
   const changes = compared.map((entry) => findChanges(entry, known.get(entry.id)!, date));
   return {
     file: list.file,
+    vendor: list.vendor,
     added,
     changed: changes.flat(),
     gone: gone.map(({ id }) => id),

@@ -5,7 +5,6 @@
 import type { CatalogueEntry } from "../../connectors/providers/_catalogue.ts";
 
 const width = 120;
-const list = "export const entries: readonly CatalogueEntry[] = [";
 /** Order of an entry's members. */
 const order: readonly (keyof CatalogueEntry)[] = [
   "id",
@@ -35,17 +34,22 @@ const order: readonly (keyof CatalogueEntry)[] = [
 ];
 
 /**
- * Replaces the list in a file.
+ * Replaces a list in a file.
  *
- * @param text The file. What precedes the list is kept.
- * @param entries The new list.
- * @throws {Error} When the file has no list.
+ * @param text The file. What precedes and follows the list is kept.
+ * @param list The name of its export, and the new entries.
+ * @throws {Error} When the file has no such list.
  */
-export function withEntries(text: string, entries: readonly CatalogueEntry[]): string {
-  const start = text.indexOf(list);
-  if (start < 0) throw new Error(`The file has no "${list}"`);
+export function withEntries(
+  text: string,
+  { name, entries }: { readonly name: string; readonly entries: readonly CatalogueEntry[] },
+): string {
+  const opening = `export const ${name}: readonly CatalogueEntry[] = [`;
+  const start = text.indexOf(opening);
+  if (start < 0) throw new Error(`The file has no "${opening}"`);
+  const end = text.indexOf("];\n", start) + 3;
   const objects = entries.map((entry) => `  {\n${formatMembers(entry).join("")}  },\n`);
-  return `${text.slice(0, start)}${list}\n${objects.join("")}];\n`;
+  return `${text.slice(0, start)}${opening}\n${objects.join("")}];\n${text.slice(end)}`;
 }
 
 function formatMembers(entry: CatalogueEntry): string[] {

@@ -23,12 +23,12 @@ export function report(comparisons: readonly Comparison[]): string {
   ].join("\n");
 }
 
-function formatComparison({ file, added, changed, gone }: Comparison): string[] {
+function formatComparison({ file, vendor, added, changed, gone }: Comparison): string[] {
   if (added.length + changed.length + gone.length === 0) return [];
   const names = added.slice(0, maxAdded).map(({ id }) => id).join(", ");
   const rest = added.length > maxAdded ? `, and ${added.length - maxAdded} more` : "";
   return [
-    `${file}.ts`,
+    file.split("_")[0] === vendor ? `${file}.ts` : `${file}.ts, ${vendor}`,
     ...changed.flatMap(changeLines),
     ...gone.map((id) => `  gone     ${id}`),
     ...(added.length === 0 ? [] : [`  new      ${names}${rest}`]),

@@ -23,6 +23,15 @@ const hosted: readonly (readonly [variable: string, id: string])[] = [
   ["SAMBANOVA_API_KEY", "sambanova.api.v1"],
   ["NVIDIA_API_KEY", "nvidia.nim.v1"],
   ["HF_TOKEN", "huggingface.inference.v1"],
+  ["MOONSHOT_API_KEY", "moonshot.kimi.v1"],
+  ["ZAI_API_KEY", "zai.glm.v1"],
+  ["DASHSCOPE_API_KEY", "qwen.dashscope.v1"],
+  ["MINIMAX_API_KEY", "minimax.api.v1"],
+  ["DEEPINFRA_API_KEY", "deepinfra.api.v1"],
+  ["NOVITA_API_KEY", "novita.api.v1"],
+  ["NEBIUS_API_KEY", "nebius.api.v1"],
+  ["BASETEN_API_KEY", "baseten.api.v1"],
+  ["AI_GATEWAY_API_KEY", "vercel.gateway.v1"],
 ];
 
 /** Every hosted provider at once, the last one's variable first. */
@@ -167,8 +176,10 @@ describe("create() without a configuration", () => {
 
   it("throws when there is no provider, and lists the variables", () => {
     const { message } = assertThrows(() => create("chat-completion", { env: {} }), NoProvidersError);
-    const variables = hosted.map(([variable]) => variable).join(", ");
-    assertStringIncludes(message, `No providers were detected. Set at least one of ${variables}`);
+    const variables = hosted.map(([variable]) => variable);
+    const first = variables.slice(0, variables.indexOf("HF_TOKEN") + 1).join(", ");
+    assertStringIncludes(message, `No providers were detected. Set at least one of ${first}`);
+    for (const variable of variables) assertStringIncludes(message, variable);
     for (const variable of ["OLLAMA_HOST", "LMSTUDIO_HOST", "VLLM_HOST", "LOCALAI_HOST"]) {
       assertStringIncludes(message, variable);
     }

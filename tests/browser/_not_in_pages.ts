@@ -39,6 +39,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/fine_tuning_test.ts`]: listens,
   [`${b}/hanging_stores_test.ts`]: vendor,
   [`${b}/objects_client_test.ts`]: listens,
+  [`${b}/open_models_test.ts`]: vendor,
   [`${b}/budget_events_test.ts`]: {
     "The event of a budget > goes to webhooks": listens,
     "The event of a budget > does not come again after a restart on the same state": files,

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { CatalogueEntry } from "../../connectors/providers/_catalogue.ts";
 import { knownModels } from "../../connectors/providers/_catalogue.ts";
+import { vendorLists } from "../../scripts/catalogue/vendors.ts";
 import { serverConnectors } from "../../connectors/server.ts";
 import { servesOperation } from "../../src/capability/operations.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";
@@ -8,14 +9,11 @@ import { isProvider } from "../../src/config/settings/known.ts";
 import type { DatedPricing, OperationName } from "../../src/contracts/provider.ts";
 
 const tree = capabilityTree();
-const folder = new URL("../../connectors/providers/catalogue/", import.meta.url);
 const providers = serverConnectors.filter(isProvider);
 
-/** Every list of the catalogue, by the name of its file up to an underscore: a long list has several. */
+/** Every list of the catalogue by vendor: a long list has several files, and a file may have several lists. */
 const lists = new Map<string, readonly CatalogueEntry[]>();
-for (const name of [...Deno.readDirSync(folder)].map(({ name }) => name).sort()) {
-  const vendor = name.replace(/\.ts$/, "").split("_")[0]!;
-  const { entries } = await import(new URL(name, folder).href);
+for (const { vendor, entries } of await vendorLists()) {
   lists.set(vendor, [...lists.get(vendor) ?? [], ...entries]);
 }
 

@@ -11,10 +11,11 @@ import { gather } from "./_anthropic.ts";
 import { type Call, catchFailure, connected, createScene } from "./_provider_calls.ts";
 import { recorded } from "./_recorded.ts";
 import { recordedMore } from "./_recorded_more.ts";
+import { recordedOpenModels } from "./_recorded_open_models.ts";
 import type { Recorded } from "./_recorded_parts.ts";
 
 const now = 1_700_000_000_000;
-const all: Readonly<Record<string, Recorded>> = { ...recorded, ...recordedMore };
+const all: Readonly<Record<string, Recorded>> = { ...recorded, ...recordedMore, ...recordedOpenModels };
 /** What speaks another dialect, and any server at all. */
 const others = [
   "anthropic.claude.v1",
