@@ -28,7 +28,7 @@ const fixedSampling: ParameterRules = {
 const ungraded: ParameterRules = { drop: ["reasoning_effort"] };
 
 /** Moonshot (Kimi). Reasoning must be sent back with the conversation. */
-export const moonshot: OpenAiCompatible = {
+const moonshot: OpenAiCompatible = {
   id: "moonshot.kimi.v1",
   vendor: "moonshot",
   baseUrl: "https://api.moonshot.ai/v1",
@@ -43,7 +43,7 @@ export const moonshot: OpenAiCompatible = {
 };
 
 /** Z.ai (GLM). It supports JSON mode but no JSON schema, one stop sequence, and no penalties. */
-export const zai: OpenAiCompatible = {
+const zai: OpenAiCompatible = {
   id: "zai.glm.v1",
   vendor: "zai",
   baseUrl: "https://api.z.ai/api/paas/v4",
@@ -66,7 +66,7 @@ export const zai: OpenAiCompatible = {
 };
 
 /** Alibaba's Model Studio (DashScope), where Qwen is from. Reasoning is switched, not graded. */
-export const qwen: OpenAiCompatible = {
+const qwen: OpenAiCompatible = {
   id: "qwen.dashscope.v1",
   vendor: "qwen",
   baseUrl: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
@@ -81,7 +81,7 @@ export const qwen: OpenAiCompatible = {
 };
 
 /** MiniMax. Without `reasoning_split`, reasoning is part of the text, in `<think>` tags. */
-export const minimax: OpenAiCompatible = {
+const minimax: OpenAiCompatible = {
   id: "minimax.api.v1",
   vendor: "minimax",
   baseUrl: "https://api.minimax.io/v1",
@@ -102,7 +102,7 @@ export const minimax: OpenAiCompatible = {
 };
 
 /** DeepInfra. */
-export const deepinfra: OpenAiCompatible = {
+const deepinfra: OpenAiCompatible = {
   id: "deepinfra.api.v1",
   vendor: "deepinfra",
   baseUrl: "https://api.deepinfra.com/v1/openai",
@@ -113,7 +113,7 @@ export const deepinfra: OpenAiCompatible = {
 };
 
 /** Novita. */
-export const novita: OpenAiCompatible = {
+const novita: OpenAiCompatible = {
   id: "novita.api.v1",
   vendor: "novita",
   baseUrl: "https://api.novita.ai/openai/v1",
@@ -123,7 +123,7 @@ export const novita: OpenAiCompatible = {
 };
 
 /** Nebius Token Factory. */
-export const nebius: OpenAiCompatible = {
+const nebius: OpenAiCompatible = {
   id: "nebius.api.v1",
   vendor: "nebius",
   baseUrl: "https://api.tokenfactory.nebius.com/v1",
@@ -134,7 +134,7 @@ export const nebius: OpenAiCompatible = {
 };
 
 /** Baseten's Model APIs. */
-export const baseten: OpenAiCompatible = {
+const baseten: OpenAiCompatible = {
   id: "baseten.api.v1",
   vendor: "baseten",
   baseUrl: "https://inference.baseten.co/v1",
@@ -144,7 +144,7 @@ export const baseten: OpenAiCompatible = {
 };
 
 /** Vercel AI Gateway. */
-export const vercel: OpenAiCompatible = {
+const vercel: OpenAiCompatible = {
   id: "vercel.gateway.v1",
   vendor: "vercel",
   baseUrl: "https://ai-gateway.vercel.sh/v1",
