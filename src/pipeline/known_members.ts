@@ -12,6 +12,7 @@ export const chatMembers: readonly string[] = [
   ...["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "web_search_options", "dimensions"],
   ...["response_format", "modalities", "audio", "prediction", "verbosity", "reasoning_effort", "reasoning", "thinking"],
   ...["prompt_cache_key", "prompt_cache_retention", "cache_control", "safety_identifier"],
+  ...["enable_thinking", "reasoning_split"],
 ];
 
 /**
