@@ -6,13 +6,13 @@ import type { Batch } from "../contracts/infrastructure.ts";
 import { BudgetExceededError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import { takenElsewhereMs } from "../state/counters/admission_denial.ts";
+import { Reservation } from "../state/counters/reservation.ts";
 import type { Budget } from "../state/limits/budget.ts";
 import type { AnswerUsage } from "../pipeline/routed.ts";
 import { costInNanoUsd, type Quantities } from "../util/cost.ts";
 import { isObject } from "../util/is_object.ts";
 import { batchLimits } from "./account.ts";
 import { batchOperationFor } from "./batch_operations.ts";
-import { BudgetShare } from "./budget_share.ts";
 import { objectIn, readLines } from "./json_lines.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 
@@ -48,7 +48,7 @@ export function refuseUnpriced(what: string, members: readonly Member[], call: P
 export async function reserve(
   singleNanoUsd: number | null,
   { member, call, mesh }: { readonly member: Member; readonly call: ObjectCall; readonly mesh: InfrastructureMesh },
-): Promise<BudgetShare | undefined> {
+): Promise<Reservation | undefined> {
   const budgets = listBatchBudgets(member, call);
   if (budgets.length === 0) return undefined;
   const { model } = member;
@@ -62,17 +62,18 @@ export async function reserve(
   const full = budgets.filter((budget) => budget.resetsAt(wallTimeMs, cost) !== undefined);
   if (full.length > 0) throw exceeded(full, cost, wallTimeMs);
   // no await between the check and the reservation
-  const { replication } = mesh.state.replicator;
-  const parts = budgets.map((budget) => ({ budget, reservation: budget.reserve(cost, wallTimeMs) }));
-  const share = new BudgetShare(parts, replication);
-  const requests = replication === undefined ? [] : share.counterRequests();
-  const denied = requests.length === 0 ? undefined : await replication!.reserve(requests, () => share.confirm());
+  const { runtime: { clock }, state: { replicator } } = mesh;
+  const reserved = budgets.map((budget) => budget.reserve(cost, wallTimeMs));
+  const reservation = new Reservation(reserved, { clock, replicator });
+  const { replication } = replicator;
+  const requests = replication === undefined ? [] : reservation.counterRequests();
+  const denied = requests.length === 0 ? undefined : await replication!.reserve(requests, () => reservation.confirm());
   if (denied !== undefined) {
-    share.settle(0);
+    reservation.settle({ costNanoUsd: 0 });
     throw exceeded(budgets, cost, wallTimeMs);
   }
-  share.confirm();
-  return share;
+  reservation.confirm();
+  return reservation;
 }
 
 /**
@@ -80,9 +81,9 @@ export async function reserve(
  *
  * @throws {BudgetExceededError} When other processes have taken it, while this process was suspended.
  */
-export async function keepReserved(share: BudgetShare): Promise<void> {
-  if (await share.hold()) return;
-  share.settle(0);
+export async function keepReserved(reservation: Reservation): Promise<void> {
+  if (await reservation.hold() === undefined) return;
+  reservation.settle({ costNanoUsd: 0 });
   throw new BudgetExceededError("The remaining budget is too small for this batch", takenElsewhereMs);
 }
 
@@ -99,7 +100,7 @@ export function charge(
   context: Pick<ObjectCall, "client"> & { wallTimeMs: number },
 ): void {
   for (const budget of listBatchBudgets(member, context)) {
-    budget.settle(budget.reserve(costNanoUsd, context.wallTimeMs), costNanoUsd);
+    budget.reserve(costNanoUsd, context.wallTimeMs).settle({ costNanoUsd });
   }
 }
 

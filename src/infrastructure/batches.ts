@@ -10,7 +10,7 @@ import { type Account, getInfrastructure, locate, type Located, mintId } from ".
 import { emitBatchEvent, emitFailure, emitRecord } from "./batch_records.ts";
 import { readBatchRequest, readWindow } from "./batch_request.ts";
 import { charge, keepReserved, measureBatchUsage, reserve } from "./batch_money.ts";
-import type { BudgetShare } from "./budget_share.ts";
+import type { Reservation } from "../state/counters/reservation.ts";
 import { openContent } from "./file_content.ts";
 import { resultFileId, toPage } from "./files.ts";
 import { isOver, joined } from "./joined_batch.ts";
@@ -56,15 +56,15 @@ export class Batches {
     }
     const member = findBatchMember(facts, account, mesh);
     await call.admit?.();
-    const share = await reserve(facts.costNanoUsd, { member, call, mesh });
+    const reservation = await reserve(facts.costNanoUsd, { member, call, mesh });
     const submitted = { ...others, endpoint: request.endpoint, completion_window: readWindow(window, member) };
-    const parts = await this.#submit(file.ids, submitted, { account, call, share, facts });
+    const parts = await this.#submit(file.ids, submitted, { account, call, reservation, facts });
     const owner = getObjectOwner(call);
     const ids = parts.map(({ id }) => id);
     const made = { kind: "batch" as const, owner, madeAt: mesh.runtime.clock.now(), ids, batch: facts };
     const { id, ref } = await mintId(made, account, mesh);
     const object = { ...await this.#shown(id, parts, { ref, account }), input_file_id: inputId };
-    if (share !== undefined) getObjectRecords(mesh).reserved.set(id, share);
+    if (reservation !== undefined) getObjectRecords(mesh).reserved.set(id, reservation);
     const { requestId, client } = call;
     const named = client === undefined ? {} : { client: client.name };
     await getObjectRecords(mesh).save(ref, { id, object, isOver: false, requestId, ...named });
@@ -134,16 +134,16 @@ export class Batches {
   async #submit(
     ids: readonly string[],
     request: Omit<BatchRequest, "input_file_id">,
-    { account, call, share, facts }: {
+    { account, call, reservation, facts }: {
       readonly account: Account;
       readonly call: ObjectCall;
-      readonly share: BudgetShare | undefined;
+      readonly reservation: Reservation | undefined;
       readonly facts: BatchFacts;
     },
   ): Promise<Batch[]> {
     const infrastructure = getInfrastructure(account, "batch");
     const parts: Batch[] = [];
-    if (share !== undefined) await keepReserved(share);
+    if (reservation !== undefined) await keepReserved(reservation);
     for (const input_file_id of ids) {
       const submitted = { ...request, input_file_id } as BatchRequest;
       const end = await tryProvider({
@@ -164,7 +164,8 @@ export class Batches {
       );
       const isCancelled = (await Promise.allSettled(cancels)).every(({ status }) => status === "fulfilled");
       // a batch that may run may be billed: it counts as reserved
-      share?.settle(isCancelled && !end.possiblyBilled && parts.length === 0 ? 0 : undefined);
+      const isFree = isCancelled && !end.possiblyBilled && parts.length === 0;
+      reservation?.settle({ costNanoUsd: isFree ? 0 : undefined });
       emitFailure(end, { facts, account, call, attempts: parts.length + 1 }, this.#mesh);
       throw end.error;
     }
@@ -209,16 +210,16 @@ export class Batches {
     const { id } = object;
     await records.inTurn(ref, async () => {
       const known = await records.load(ref);
-      const share = records.reserved.get(id);
+      const reservation = records.reserved.get(id);
       records.reserved.delete(id);
-      if (known?.isOver) return share?.settle(known.costNanoUsd ?? undefined); // another process has settled it
+      if (known?.isOver) return reservation?.settle({ costNanoUsd: known.costNanoUsd ?? undefined }); // another process has settled it
       const member = findBatchMember(ref.batch!, account, mesh);
       const ids = parts.flatMap(({ output_file_id }) => output_file_id || []);
       const content = async () => (await openContent(ids, { account, call, mesh })).bytes;
       const results = { member, endpoint: ref.batch!.endpoint, parts, wallTimeMs: clock.now() };
       const used = await measureBatchUsage({ ...results, content: ids.length === 0 ? undefined : content })
         .catch(() => undefined); // it has ended even if its results cannot be read
-      share?.settle(used?.costNanoUsd);
+      reservation?.settle({ costNanoUsd: used?.costNanoUsd });
       const costNanoUsd = used?.costNanoUsd ?? null;
       if (known === undefined && costNanoUsd !== null) {
         charge(costNanoUsd, member, { client: call.client, wallTimeMs: clock.now() });

@@ -6,7 +6,7 @@
 import type { JsonObject } from "../contracts/openai.ts";
 import type { Storage } from "../contracts/storage.ts";
 import { hash53 } from "../util/hash.ts";
-import type { BudgetShare } from "./budget_share.ts";
+import type { Reservation } from "../state/counters/reservation.ts";
 import type { LineChanges } from "./line_changes.ts";
 import type { ObjectKind, ObjectRef } from "./object_id.ts";
 
@@ -61,7 +61,7 @@ const keyPrefix = "objects/";
 /** The objects of one proxy, across configurations. */
 export class ObjectRecords {
   /** Reservations of unfinished batches, by batch id. */
-  readonly reserved: Map<string, BudgetShare> = new Map();
+  readonly reserved: Map<string, Reservation> = new Map();
   /** Signs ids of providers without an API key when no secret is configured. */
   readonly processSecret: string = crypto.randomUUID() + crypto.randomUUID();
   readonly #memory: Records = new MemoryRecords();

@@ -14,7 +14,7 @@ import type {
 } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
-import type { CallReservation } from "../state/model/call_reservation.ts";
+import type { AdmittedCall } from "../state/model/admitted_call.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import { AttemptTimeout } from "./failure.ts";
 import type { TraceContext } from "../contracts/observability.ts";
@@ -31,7 +31,7 @@ const none: readonly string[] = [];
  * The part of a call's reservation that a connection requires: the API key, the receiver of limits in headers, and the
  * check before the call is sent.
  */
-type CallShare = Pick<CallReservation, "apiKey" | "observe"> & Partial<Pick<CallReservation, "hold">>;
+type CallShare = Pick<AdmittedCall, "apiKey" | "observe"> & Partial<Pick<AdmittedCall, "hold">>;
 
 /** A connection to a provider, from the first byte sent to the last byte received. */
 export class Connection implements CallOptions {

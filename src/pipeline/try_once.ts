@@ -3,7 +3,7 @@
  * @module
  */
 import { NetworkError } from "../errors.ts";
-import type { CallReservation } from "../state/model/call_reservation.ts";
+import type { AdmittedCall } from "../state/model/admitted_call.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import { isOverload } from "../util/resource_lack.ts";
 import { untilAborted } from "../util/until_aborted.ts";
@@ -34,7 +34,7 @@ export interface ServedTry<T> {
 export interface FailedTry {
   readonly failure: Failure;
   /** The reservation of the call. */
-  readonly reservation?: CallReservation | undefined;
+  readonly reservation?: AdmittedCall | undefined;
   /** Why it was not sent: other processes have taken what it had reserved. */
   readonly denial?: AdmissionDenial;
 }
@@ -79,7 +79,7 @@ export async function tryOnce<T>(
 
 interface BrokenTry extends Pick<AdmittedModel, "context" | "member"> {
   readonly connection: Connection;
-  readonly reservation: CallReservation;
+  readonly reservation: AdmittedCall;
   /** Its duration. */
   readonly ms: number;
   readonly trace: Connection["trace"];

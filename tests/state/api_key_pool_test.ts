@@ -145,13 +145,13 @@ Deno.test("KeyedRates sums what its keys have left, and waits for the first that
   const taken = [rates.reserve(0, 0), rates.reserve(1000, 0)];
   assertEquals(taken.map(({ apiKey }) => apiKey?.value), keys.slice(0, 2));
   assertEquals([rates.fullUntil(2000, 0), rates.rpm(2000), rates.lastStartedAt], [Infinity, 2, 1000]);
-  for (const one of taken) rates.settle(2000, one);
+  for (const one of taken) one.settle({}, 2000);
   assertEquals({ ...rates.requests(2000) }, { limit: 4, left: 2 });
   ring.reject(ring.keys[0]!, "m", refusal("auth"), { now: 2000, times });
   assertEquals({ ...rates.requests(2000) }, { limit: 2, left: 1 });
-  rates.release(2000, rates.reserve(2000, 0));
+  rates.reserve(2000, 0).release(2000);
   const last = rates.reserve(2000, 0);
-  rates.settle(2000, last);
+  last.settle({}, 2000);
   assertEquals([last.apiKey?.value, rates.fullUntil(2000, 0) === undefined], ["canary-two", false]);
 });
 

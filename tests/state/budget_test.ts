@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { seededRandom } from "../../src/runtime/test.ts";
-import { Budget, type BudgetSnapshot, type Reservation } from "../../src/state/limits/budget.ts";
+import { Budget, type BudgetSnapshot, type BudgetStep } from "../../src/state/limits/budget.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -20,16 +20,28 @@ function spentIn(budget: Budget, wall: number): { daily: number; monthly: number
   return { daily: of(days, day), monthly: of(months, month) };
 }
 
+/** An amount that is reserved until it is settled. */
+interface Reserved {
+  readonly nano: number;
+  settle(actual?: number): void;
+}
+
+/** Reserves, even beyond a limit. */
+function reserve(budget: Budget, nano: number, wall: number): Reserved {
+  const reserved = budget.reserve(nano, wall);
+  return { nano, settle: (actual) => reserved.settle({ costNanoUsd: actual }) };
+}
+
 /** Reserves what fits, as an admitted request does. */
-function take(budget: Budget, nano: number, wall: number): Reservation | undefined {
-  return fits(budget, nano, wall) ? budget.reserve(nano, wall) : undefined;
+function take(budget: Budget, nano: number, wall: number): Reserved | undefined {
+  return fits(budget, nano, wall) ? reserve(budget, nano, wall) : undefined;
 }
 
 /** Spends at once. */
 function spend(budget: Budget, nano: number, wall: number): boolean {
   const hold = take(budget, nano, wall);
   if (hold === undefined) return false;
-  budget.settle(hold, nano);
+  hold.settle(nano);
   return true;
 }
 
@@ -48,9 +60,9 @@ Deno.test("money reserved cannot be reserved again, and does not make a limit sp
   assertEquals([take(budget, 21, noon), budget.isSpent(noon)], [undefined, false]);
   const full = take(budget, 20, noon)!;
   assertEquals([take(budget, 1, noon), budget.isSpent(noon)], [undefined, false]);
-  budget.settle(hold, 10);
+  hold.settle(10);
   assertEquals(take(budget, 71, noon), undefined);
-  budget.settle(full, 0);
+  full.settle(0);
   assertEquals(take(budget, 90, noon) === undefined, false);
   assertEquals(spentIn(budget, noon), { daily: 10, monthly: 10 });
 });
@@ -67,31 +79,31 @@ Deno.test("a settlement counts once, at what it cost, as reserved when that is u
   ];
   for (const [actual, spent] of cases) {
     const hold = take(budget, 100, noon)!;
-    budget.settle(hold, actual);
-    budget.settle(hold, 999);
+    hold.settle(actual);
+    hold.settle(999);
     assertEquals(spentIn(budget, noon).daily, spent, `${actual}`);
   }
 });
 
 Deno.test("a request that turns out dearer than reserved passes a limit by the difference", () => {
   const budget = new Budget({ monthly: 100 });
-  budget.settle(take(budget, 90, noon)!, 130);
+  take(budget, 90, noon)!.settle(130);
   assertEquals([budget.isSpent(noon), spentIn(budget, noon).monthly], [true, 130]);
   assertEquals(take(budget, 1, noon), undefined);
 });
 
 Deno.test("what is sent is counted, also where it does not fit", () => {
   const budget = new Budget({ daily: 100 });
-  const holds = [80, 80, 80].map((nano) => budget.reserve(nano, noon));
+  const holds = [80, 80, 80].map((nano) => reserve(budget, nano, noon));
   assertEquals(fits(budget, 1, noon), false);
-  for (const hold of holds) budget.settle(hold, 60);
+  for (const hold of holds) hold.settle(60);
   assertEquals([spentIn(budget, noon).daily, budget.isSpent(noon)], [180, true]);
 });
 
 Deno.test("a budget of nothing is spent from the start, and one without limits never is", () => {
   const budget = new Budget({ daily: 0 });
   assertEquals([budget.isSpent(noon), take(budget, 1, noon)], [true, undefined]);
-  assertEquals(new Budget({}).reserve(1e15, noon)?.nanoUsd, 1e15);
+  assertEquals(fits(new Budget({}), 1e15, noon), true);
   assertEquals(new Budget({}).isSpent(noon), false);
 });
 
@@ -110,7 +122,7 @@ Deno.test("resetsAt is the start of the next window of what stands in the way", 
     ];
   for (const [daily, monthly, nano, at] of cases) {
     const budget = new Budget({ daily, monthly });
-    budget.settle(take(budget, 50, noon)!);
+    take(budget, 50, noon)!.settle();
     assertEquals(budget.resetsAt(noon, nano), at, `${daily} ${monthly} ${nano}`);
   }
 });
@@ -138,7 +150,7 @@ Deno.test("a reservation that straddles midnight settles into the window it was 
   const [before, after] = [Date.UTC(2026, 0, 31, 23, 59), Date.UTC(2026, 1, 1, 0, 1)];
   const hold = take(budget, 90, before)!;
   assertEquals(take(budget, 100, after) === undefined, false);
-  budget.settle(hold, 95);
+  hold.settle(95);
   assertEquals(spentIn(budget, after), { daily: 0, monthly: 0 });
   assertEquals(spentIn(budget, before), { daily: 95, monthly: 95 });
 });
@@ -167,7 +179,7 @@ Deno.test("a budget comes back from its snapshot, with what was reserved counted
   next.restore(stored);
   assertEquals(spentIn(next, noon), { daily: 50, monthly: 110 });
   assertEquals(spentIn(next, noon - dayMs).daily, 60);
-  assertEquals([take(next, 41, noon), take(next, 40, noon)?.nanoUsd], [undefined, 40]);
+  assertEquals([take(next, 41, noon), take(next, 40, noon)?.nano], [undefined, 40]);
   next.restore(stored);
   assertEquals(spentIn(next, noon), { daily: 50, monthly: 110 });
 });
@@ -203,7 +215,7 @@ Deno.test("many requests at once never spend more than a limit, and every settle
     const [daily, monthly] = [1000 + Math.floor(random() * 5000), 5000 + Math.floor(random() * 20_000)];
     const budget = new Budget({ daily, monthly });
     const spentOn = new Map<string, number>();
-    const open: { hold: Reservation; wall: number }[] = [];
+    const open: { hold: Reserved; wall: number }[] = [];
     let wall = Date.UTC(2028, 1, 26);
     let served = 0;
     for (let step = 0; step < 3000; step++) {
@@ -212,8 +224,8 @@ Deno.test("many requests at once never spend more than a limit, and every settle
       if (hold !== undefined) open.push({ hold, wall });
       while (open.length > 20 || (open.length > 0 && random() < 0.4)) {
         const [one] = open.splice(Math.floor(random() * open.length), 1);
-        const cost = Math.floor(random() * (one!.hold.nanoUsd + 1));
-        budget.settle(one!.hold, cost);
+        const cost = Math.floor(random() * (one!.hold.nano + 1));
+        one!.hold.settle(cost);
         served++;
         const date = new Date(one!.wall).toISOString();
         for (const window of [date.slice(0, 10), date.slice(0, 7)]) {
@@ -231,8 +243,13 @@ Deno.test("many requests at once never spend more than a limit, and every settle
 
 Deno.test("a budget reports each step once in a window, also under other limits with what was spent before, and once restored", () => {
   const wall = Date.UTC(2026, 0, 1, 12);
-  const settle = (budget: Budget, nano: number) =>
-    budget.settle(budget.reserve(nano, wall), nano).map(({ window, step }) => `${window} ${step}`);
+  const settle = (budget: Budget, nano: number) => {
+    const reached: string[] = [];
+    const onSteps = (steps: readonly BudgetStep[]) =>
+      void reached.push(...steps.map(({ window, step }) => `${window} ${step}`));
+    budget.reserve(nano, wall, onSteps).settle({ costNanoUsd: nano });
+    return reached;
+  };
   const first = new Budget({ daily: 10, monthly: 100 });
   assertEquals([settle(first, 4), settle(first, 1), settle(first, 1)], [[], ["day 0.5"], []]);
   const next = new Budget({ daily: 10, monthly: 20 }, "", first);
@@ -245,18 +262,21 @@ Deno.test("a budget reports each step once in a window, also under other limits 
 Deno.test("a step that is reached with what other processes have spent is reported when their total arrives, once", () => {
   const budget = new Budget({ daily: 100, alertAt: [0.5, 1] }, "all");
   budget.startReplication(() => {});
-  const late: number[] = [];
-  const settle = (nano: number) =>
-    budget.settle(budget.reserve(nano, noon), nano, (steps) => late.push(...steps.map(({ step }) => step)));
+  const reached: number[] = [];
+  const settle = (nano: number) => {
+    const reserved = budget.reserve(nano, noon, (steps) => reached.push(...steps.map(({ step }) => step)));
+    reserved.settle({ costNanoUsd: nano });
+    return reached;
+  };
   const learn = (others: number, total: number) => {
     const spent = [...budget.counters(noon)].find(({ key }) => key.endsWith(" spent"))!;
     spent.apply(others, total);
   };
-  assertEquals([settle(40).length, late], [0, []]);
+  assertEquals(settle(40), []);
   learn(20, 60);
-  assertEquals(late, [0.5]);
+  assertEquals(reached, [0.5]);
   learn(60, 100);
-  assertEquals(late, [0.5, 1]);
+  assertEquals(reached, [0.5, 1]);
   learn(60, 100);
-  assertEquals([settle(5).length, late], [0, [0.5, 1]]);
+  assertEquals(settle(5), [0.5, 1]);
 });

@@ -2,17 +2,25 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
-import { Budget, type Reservation } from "../../src/state/limits/budget.ts";
+import type { DeactivationSettings } from "../../src/config/settings/settings.ts";
+import { Budget } from "../../src/state/limits/budget.ts";
+import { Quota } from "../../src/state/limits/quota.ts";
 import { CounterReplication } from "../../src/state/sharing/counter_replication.ts";
 import { CounterReplicator } from "../../src/state/counters/counter_replicator.ts";
 import { MemoryShared } from "../support/memory_shared.ts";
 import { raise } from "../support/raise.ts";
 
+/** An amount that is reserved until it is settled. */
+interface Reserved {
+  readonly nano: number;
+  settle(actual: number): void;
+}
+
 interface Party {
   readonly budget: Budget;
   readonly replication: CounterReplication;
   /** Asks for room and takes it, as a request does. */
-  ask(nano: number): Promise<Reservation | undefined>;
+  ask(nano: number): Promise<Reserved | undefined>;
 }
 
 function party(shared: MemoryShared, clock: FakeClock, onUnavailable: "open" | "closed" = "open"): Party {
@@ -25,13 +33,13 @@ function party(shared: MemoryShared, clock: FakeClock, onUnavailable: "open" | "
     budget,
     replication,
     ask: async (nano) => {
-      const hold = budget.reserve(nano, clock.now());
-      const confirm = () => budget.confirm(hold);
-      if (await replication.reserve(budget.counterRequests(hold), confirm) === undefined) {
+      const reserved = budget.reserve(nano, clock.now());
+      const confirm = () => reserved.confirm();
+      if (await replication.reserve(reserved.counterRequests(), confirm) === undefined) {
         confirm();
-        return hold;
+        return { nano, settle: (actual) => reserved.settle({ costNanoUsd: actual }) };
       }
-      budget.settle(hold, 0);
+      reserved.settle({ costNanoUsd: 0 });
       return undefined;
     },
   };
@@ -50,23 +58,23 @@ describe("a budget of two processes", () => {
     const { one, other } = scene();
     const hold = await one.ask(60);
     assertEquals(await other.ask(60), undefined);
-    one.budget.settle(hold!, 10);
+    hold!.settle(10);
     await one.replication.sync();
-    assertEquals((await other.ask(60))?.nanoUsd, 60);
+    assertEquals((await other.ask(60))?.nano, 60);
   });
 
   it("gets back what was asked for and not used", async () => {
     const { shared, one } = scene();
     const hold = await one.ask(60);
     assertEquals(taken(shared), 60);
-    one.budget.settle(hold!, 0);
+    hold!.settle(0);
     await one.replication.sync();
     assertEquals(taken(shared), 0);
   });
 
   it("does not get the same twice by syncs at once", async () => {
     const { shared, one } = scene();
-    one.budget.settle((await one.ask(30))!, 40);
+    (await one.ask(30))!.settle(40);
     await Promise.all([one.replication.sync(), one.replication.sync(), one.replication.sync()]);
     assertEquals([taken(shared), spent(shared)], [40, 40]);
   });
@@ -74,8 +82,8 @@ describe("a budget of two processes", () => {
   it("counts what was spent while the store was away once it is back", async () => {
     const { shared, one, other } = scene();
     shared.isUnavailable = true;
-    one.budget.settle((await one.ask(30))!, 30);
-    other.budget.settle((await other.ask(30))!, 30);
+    (await one.ask(30))!.settle(30);
+    (await other.ask(30))!.settle(30);
     await one.replication.sync();
     assertEquals([one.replication.isUnavailable, spent(shared)], [true, undefined]);
     shared.isUnavailable = false;
@@ -86,8 +94,8 @@ describe("a budget of two processes", () => {
 
   it("is known again to a store that has lost it", async () => {
     const { shared, one, other } = scene();
-    one.budget.settle((await one.ask(30))!, 30);
-    other.budget.settle((await other.ask(30))!, 30);
+    (await one.ask(30))!.settle(30);
+    (await other.ask(30))!.settle(30);
     for (const { replication } of [one, other, one]) await replication.sync();
     shared.sums.clear();
     for (const { replication } of [one, other]) await replication.sync();
@@ -105,7 +113,7 @@ describe("a budget of two processes", () => {
     await clock.advance(49);
     assertEquals(isOver, false);
     await clock.advance(1);
-    assertEquals((await asked)?.nanoUsd, 60);
+    assertEquals((await asked)?.nano, 60);
     release();
     await clock.advance(1);
     await one.replication.sync();
@@ -123,10 +131,64 @@ describe("a budget of two processes", () => {
   it("knows nothing better than the store does", async () => {
     const [shared, clock] = [new MemoryShared(), fakeClock()];
     const before = new Budget({ daily: 100 });
-    before.settle(before.reserve(40, clock.now())!, 40);
+    before.reserve(40, clock.now()).settle({ costNanoUsd: 40 });
     const one = party(shared, clock);
     one.budget.restore(before.snapshot());
     await one.replication.sync();
-    assertEquals([spent(shared), (await one.ask(100))?.nanoUsd], [0, 100]);
+    assertEquals([spent(shared), (await one.ask(100))?.nano], [0, 100]);
+  });
+
+  it("keeps what was reserved before it was shared, and counts it once it is settled", async () => {
+    const [shared, clock] = [new MemoryShared(), fakeClock()];
+    const budget = new Budget({ daily: 100 }, "all");
+    const reserved = budget.reserve(60, clock.now());
+    reserved.confirm();
+    const replicator = new CounterReplicator();
+    replicator.register(budget);
+    const replication = new CounterReplication(replicator, {
+      shared,
+      clock,
+      onUnavailable: "open",
+      onOutage: () => {},
+    });
+    replicator.open(replication);
+    await replication.sync();
+    const other = party(shared, clock);
+    assertEquals([taken(shared), await other.ask(50)], [60, undefined]);
+    reserved.settle({ costNanoUsd: 30 });
+    await replication.sync();
+    assertEquals([taken(shared), spent(shared)], [30, 30]);
+  });
+});
+
+describe("a quota of two processes", () => {
+  function createQuotaParty(shared: MemoryShared, clock: FakeClock) {
+    const replicator = new CounterReplicator();
+    const settings = { retryLimit: 3, errorCodes: new Set<number>(), tokenLimit: 100 } as DeactivationSettings;
+    const quota = new Quota(settings, () => clock.now(), { name: "chat a" });
+    replicator.register(quota);
+    const replication = new CounterReplication(replicator, {
+      shared,
+      clock,
+      onUnavailable: "open",
+      onOutage: () => {},
+    });
+    replicator.open(replication);
+    return { quota, sync: () => replication.sync() };
+  }
+
+  it("is known again to a store that has lost it, until a standby has ended", async () => {
+    const [shared, clock] = [new MemoryShared(), fakeClock()];
+    const [one, other] = [createQuotaParty(shared, clock), createQuotaParty(shared, clock)];
+    for (const { quota } of [one, other]) quota.reserve(60, 0).settle({ tokens: 60 });
+    for (const { sync } of [one, other, one]) await sync();
+    shared.sums.clear();
+    for (const { sync } of [one, other]) await sync();
+    const third = createQuotaParty(shared, clock);
+    await third.sync();
+    assertEquals([one, other, third].map(({ quota }) => quota.decision()?.reason), Array(3).fill("token_limit"));
+    one.quota.recovered();
+    for (const { sync } of [one, other, third, one]) await sync();
+    assertEquals([one, other, third].map(({ quota }) => quota.decision()), [undefined, undefined, undefined]);
   });
 });

@@ -18,7 +18,7 @@ function createQuota(limits: Partial<DeactivationSettings>): { quota: Quota; wal
 function serve(quota: Quota, { tokens = 0, nano_usd = 0 } = {}): void {
   quota.reserveRequest();
   quota.addRequest();
-  quota.settle(quota.reserve(tokens, nano_usd), {});
+  quota.reserve(tokens, nano_usd).settle({});
 }
 
 describe("A quota", () => {
@@ -48,13 +48,13 @@ describe("A quota", () => {
     const { quota } = createQuota({ tokenLimit: 100 });
     const reservation = quota.reserve(100, 0);
     assertEquals([quota.reserved, quota.decision()], ["token_limit", undefined]);
-    quota.settle(reservation, { tokens: 40 });
+    reservation.settle({ tokens: 40 });
     assertEquals(quota.reserved, undefined, "it took less than was reserved");
   });
 
   it("counts a call of unknown usage as reserved", () => {
     const { quota } = createQuota({ tokenLimit: 100 });
-    quota.settle(quota.reserve(100, 0), {});
+    quota.reserve(100, 0).settle({});
     assertEquals(quota.decision()?.reason, "token_limit");
   });
 
@@ -93,7 +93,7 @@ describe("A quota", () => {
     const reservation = quota.reserve(100, 0);
     wall.now += 12 * hourMs;
     assertEquals(quota.reserved, undefined, "the new day has nothing reserved");
-    quota.settle(reservation, { tokens: 100 });
+    reservation.settle({ tokens: 100 });
     assertEquals([quota.decision(), quota.snapshot()], [undefined, undefined]);
   });
 

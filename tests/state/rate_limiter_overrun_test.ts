@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { seededRandom } from "../../src/runtime/test.ts";
-import { RateLimiter, type RateReservation } from "../../src/state/limits/rate_limiter.ts";
+import { RateLimiter } from "../../src/state/limits/rate_limiter.ts";
+import type { ReservedRate } from "../../src/state/limits/reserved_rate.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -16,7 +17,7 @@ Deno.test("concurrent requests never overrun declared limits, whatever the order
     };
     const meter = new RateLimiter(limits);
     const sent: { at: number; tokens: number }[] = [];
-    const open: RateReservation[] = [];
+    const open: ReservedRate[] = [];
     let now = random() * 1e9;
     for (let step = 0; step < 1500; step++) {
       now += random() < 0.01 ? random() * dayMs / 4 : random() * 2000;
@@ -24,17 +25,17 @@ Deno.test("concurrent requests never overrun declared limits, whatever the order
       if (open.length > 0 && random() < 0.5) {
         const [one] = open.splice(Math.floor(random() * open.length), 1);
         if (random() < 0.1) {
-          const place = sent.findLastIndex(({ at }) => at === one!.requests.at);
+          const place = sent.findLastIndex(({ at }) => at === one!.at);
           sent.splice(place, 1);
-          meter.release(now, one!);
-        } else meter.settle(now, one!, random() < 0.5 ? undefined : Math.floor(random() * one!.tokens.amount));
+          one!.release(now);
+        } else one!.settle({ tokens: random() < 0.5 ? undefined : Math.floor(random() * one!.tokens) }, now);
       }
-      if (meter.isFull(now, tokens)) {
+      if (meter.fullUntil(now, tokens) !== undefined) {
         const until = meter.fullUntil(now, tokens)!;
         assertEquals(until > now, true, `seed ${seed}, step ${step}`);
         if (until === Infinity || random() < 0.8) continue;
         now = until;
-        assertEquals(meter.isFull(now, tokens), false, `seed ${seed}, step ${step}`);
+        assertEquals(meter.fullUntil(now, tokens), undefined, `seed ${seed}, step ${step}`);
       } else {
         open.push(meter.reserve(now, tokens));
         sent.push({ at: now, tokens });
@@ -58,7 +59,7 @@ Deno.test("reserved tokens never overrun the limit of any minute", () => {
     for (let step = 0; step < 1000; step++) {
       now += random() * 4000;
       const tokens = 1 + Math.floor(random() * 400);
-      if (meter.isFull(now, tokens)) continue;
+      if (meter.fullUntil(now, tokens) !== undefined) continue;
       meter.reserve(now, tokens);
       sent.push({ at: now, tokens });
       const inMinute = sent.filter(({ at }) => at > now - minuteMs).reduce((sum, one) => sum + one.tokens, 0);
@@ -70,7 +71,7 @@ Deno.test("reserved tokens never overrun the limit of any minute", () => {
 /** A vendor with a fixed window of a minute, whose answers come late and out of order. */
 interface Message {
   readonly at: number;
-  readonly reservation: RateReservation;
+  readonly reservation: ReservedRate;
   /** Undefined on the way there. */
   readonly remaining?: number;
   readonly resetMs?: number;
@@ -107,11 +108,11 @@ Deno.test("a vendor whose limit is known by its headers alone is never overrun, 
         if (message.remaining === undefined) arrive(message);
         else {
           const { remaining, resetMs } = message;
-          meter.observe(message.at, { requests: { limit, remaining, resetMs } }, message.reservation);
-          if (random() < 0.7) meter.settle(message.at, message.reservation);
+          message.reservation.observe(message.at, { requests: { limit, remaining, resetMs } });
+          if (random() < 0.7) message.reservation.settle({}, message.at);
         }
       }
-      if (meter.requests(now) !== undefined && !meter.isFull(now, 1) && random() < 0.6) send();
+      if (meter.requests(now) !== undefined && meter.fullUntil(now, 1) === undefined && random() < 0.6) send();
     }
     assertEquals(served > limit * 3, true, `seed ${seed}: ${served} of ${limit} a minute`);
   }

@@ -69,7 +69,7 @@ describe("A model's requests of a day in a shared store", () => {
     clock.jumpWallTime(1);
     const grants = await waits();
     assertEquals(grants.map((grant) => grant?.waitMs), [0, 0, 86_400_000]);
-    one!.returnGrant(rate, grants[0]!);
+    grants[0]!.release();
     assertEquals([(await other!.admit(rate))?.waitMs, (await one!.admit(rate))?.waitMs], [0, 86_400_000]);
   });
 });

@@ -112,8 +112,6 @@ export interface Replication {
   refresh(): Promise<void>;
   /** Requests a grant for one request of a shared rate; undefined while the store is unavailable. */
   admit(rate: SharedRate): Promise<RateGrant | undefined>;
-  /** Returns the grant of a request that was not sent. */
-  returnGrant(rate: SharedRate, grant: RateGrant): void;
   /**
    * Acquires a name if no other process has, such as that of a fact that every process sees and one has to report.
    *

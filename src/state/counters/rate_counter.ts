@@ -28,19 +28,14 @@ interface RateCounterLimits {
 
 /** The response of a reading. */
 interface ReadingSource {
-  /**
-   * The reservation of the call that the response belongs to. Without one, the vendor is assumed not to have counted any
-   * reservation in flight.
-   */
-  readonly mark?: RateCounterMark | undefined;
-  /** Sequence number of the newest reservation. */
-  readonly newest: number;
+  /** What its call has reserved. */
+  readonly mark: RateCounterMark;
   /** Whether the reset is stated as a date. */
   readonly isDate?: boolean | undefined;
 }
 
 /** A counter's record of one reservation. */
-export interface RateCounterMark {
+interface RateCounterMark {
   /** Sequence number of the reservation. */
   readonly sequence: number;
   /** Time of the reservation, monotonic ms. */
@@ -154,8 +149,8 @@ export class RateCounter {
    *
    * @param allowance The vendor's reported allowance.
    */
-  observe(now: number, allowance: Allowance, { mark, newest, isDate = false }: ReadingSource): void {
-    const sequence = mark?.sequence ?? newest;
+  observe(now: number, allowance: Allowance, { mark, isDate = false }: ReadingSource): void {
+    const { sequence, reached } = mark;
     if (now < this.#resetAt(now) && sequence < this.#reader) return;
     this.#steadyUntil = -Infinity;
     if (allowance.limit !== undefined) this.#reportedLimit = allowance.limit;
@@ -163,7 +158,7 @@ export class RateCounter {
     this.#isLonger = isLongerThanMinute(allowance) ?? this.#isLonger;
     this.#maxReported = Math.max(this.#maxReported, allowance.remaining);
     this.#remaining = allowance.remaining;
-    this.#taken = mark === undefined ? this.#inFlight : this.#reserved - mark.reached;
+    this.#taken = this.#reserved - reached;
     const resetMs = allowance.resetMs ?? defaultResetMs;
     this.#reset = {
       monotonicMs: now + resetMs,

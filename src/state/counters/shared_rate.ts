@@ -33,6 +33,6 @@ export interface SharedRate extends SlicedTime {
 export interface RateGrant {
   /** 0 when granted; else the time until a request may be granted, ms. */
   readonly waitMs: number;
-  /** Number of the slice that it counts in. */
-  readonly slice: number;
+  /** Releases a request that was not sent. */
+  release(): void;
 }

@@ -67,6 +67,16 @@ export class WindowSums implements Window {
     this.spent = sum(this.spent, isKnown ? whole(actual) : reserved);
   }
 
+  /** Discards settled amounts, of this process and of others. */
+  clear(): void {
+    this.spent =
+      this.othersSpent =
+      this.othersTaken =
+      this.reached =
+      this.alertedShare =
+        0;
+  }
+
   /** Adds to the settled amount; a negative amount is subtracted. */
   grow(amount: number): void {
     this.spent = Math.max(0, sum(this.spent, amount));
@@ -74,7 +84,7 @@ export class WindowSums implements Window {
 }
 
 /** Constructor options of a {@linkcode WindowCounter}. */
-interface WindowCounterParts {
+export interface WindowCounterParts {
   /** The limit; undefined for none. */
   readonly limit: number | undefined;
   /** Returns the window of a wall-clock time in ms. */

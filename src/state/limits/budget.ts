@@ -5,16 +5,11 @@
  */
 import { defaultAlertAt } from "../../config/settings/defaults.ts";
 import { dayWindow, formatUtcDay, monthWindow } from "../../util/windows.ts";
-import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../counters/counter_replicator.ts";
-import { type SavedWindow, sum, whole, WindowCounter, type WindowSums } from "../counters/window_counter.ts";
+import { type SavedWindow, sum, whole } from "../counters/window_counter.ts";
+import { type ReservedAmount, type ReservedAmounts, WindowLimit, WindowLimits } from "./window_limit.ts";
 
 /** How long the sums of an ended window are kept, for requests that straddle windows, ms. */
 const retentionMs = 86_400_000;
-
-/**
- * Properties of requests for shared budget: it is released when the process ends, and a denial has the reason `budget`.
- */
-const money = { isLeased: true, reason: "budget" } as const;
 
 /** Limits of a budget, nano-dollars; unlimited where undefined. */
 interface BudgetLimits {
@@ -41,17 +36,7 @@ export interface BudgetStep {
   readonly end: number;
 }
 
-const noSteps: readonly BudgetStep[] = [];
-
-/** An amount reserved for a request, from {@linkcode Budget.reserve} to {@linkcode Budget.settle}. */
-export interface Reservation {
-  /** The amount, nano-dollars. */
-  readonly nanoUsd: number;
-  /** The windows it is reserved in; undefined once it is settled. */
-  windows: readonly WindowSums[] | undefined;
-  /** Whether other processes that share the budget see it. */
-  isConfirmed: boolean;
-}
+type OnSteps = (steps: readonly BudgetStep[]) => void;
 
 /** A persisted {@linkcode Budget}: plain JSON. */
 export interface BudgetSnapshot {
@@ -80,20 +65,18 @@ export interface BudgetWindow {
  * const budget = new Budget({ daily: 5_000_000_000 }); // 5 USD
  * const now = Date.now();
  * if (budget.resetsAt(now, 2_000_000) === undefined) {
- *   const reservation = budget.reserve(2_000_000, now);
- *   budget.settle(reservation, 1_250_000);
+ *   const reserved = budget.reserve(2_000_000, now);
+ *   reserved.settle({ costNanoUsd: 1_250_000 });
  * }
  * ```
  */
-export class Budget implements CounterGroup {
-  readonly #days: WindowCounter;
-  readonly #months: WindowCounter;
+export class Budget extends WindowLimits {
+  readonly #days: WindowLimit;
+  readonly #months: WindowLimit;
   readonly #name: string;
   readonly #alertAt: readonly number[];
-  /** Set while other processes share the budget: reports changes to them. */
-  #report: (() => void) | undefined;
   /** Receives steps that are reached with what other processes have spent. */
-  #onLateSteps: (steps: readonly BudgetStep[]) => void = () => {};
+  #onLateSteps: OnSteps = () => {};
 
   /**
    * @param name The budget's scope, for budgets that several processes share.
@@ -101,10 +84,21 @@ export class Budget implements CounterGroup {
    */
   constructor(limits: BudgetLimits, name = "", before?: Budget) {
     const { daily, monthly, alertAt = defaultAlertAt } = limits;
+    const days = createLimit(daily, { window: "day", name, before: before && before.#days });
+    const months = createLimit(monthly, { window: "month", name, before: before && before.#months });
+    super([days, months]);
     this.#name = name;
     this.#alertAt = alertAt;
-    this.#days = new WindowCounter({ limit: daily, windowAt: dayWindow, before: before && before.#days });
-    this.#months = new WindowCounter({ limit: monthly, windowAt: monthWindow, before: before && before.#months });
+    this.#days = days;
+    this.#months = months;
+    for (const limit of [days, months]) {
+      limit.onOthersSpent = (window, spent) => {
+        // earlier spending of other processes has been reported by them
+        if (spent === 0) window.alertedShare = Math.max(window.alertedShare, window.othersSpent / limit.limit);
+        const steps = this.#listStepsReached({ limit, window });
+        if (steps.length > 0) this.#onLateSteps(steps);
+      };
+    }
   }
 
   /** Sets other limits. Settled and reserved amounts count against them. */
@@ -113,117 +107,34 @@ export class Budget implements CounterGroup {
     this.#months.limit = monthly;
   }
 
-  /** Begins to share the budget with other processes. Local sums are discarded, since the store has the total. */
-  startReplication(report: () => void): void {
-    this.#report = report;
-    for (const { windows } of [this.#days, this.#months]) windows.length = 0;
-  }
-
-  /** Returns the counters to replicate. */
-  *counters(wallTimeMs: number): Iterable<ReplicatedCounter> {
-    for (const counter of [this.#days, this.#months]) {
-      if (counter.limit === Infinity) continue;
-      const present = counter.at(wallTimeMs);
-      for (const window of counter.windows) {
-        const isPresent = window === present;
-        yield { ...this.#counter(counter, window, "spent"), isPresent };
-        yield { ...this.#counter(counter, window, "taken"), isPresent };
-      }
-    }
-  }
-
-  /** Returns what a reservation requests of the shared counters. */
-  counterRequests({ nanoUsd, windows = [] }: Reservation): CounterRequest[] {
-    return [this.#days, this.#months].flatMap((counter, index) => {
-      const window = windows[index];
-      if (nanoUsd === 0 || window === undefined || counter.limit === Infinity) return [];
-      return { counter: this.#counter(counter, window, "taken"), amount: nanoUsd, limit: counter.limit, ...money };
-    });
-  }
-
-  /**
-   * Returns one replicated counter. `taken` includes what is spent, so that a store that has lost its data receives it
-   * again.
-   */
-  #counter(counter: WindowCounter, window: WindowSums, kind: "spent" | "taken"): ReplicatedCounter {
-    const span = counter === this.#days ? "day" : "month";
-    const { start, end, spent, reserved, unconfirmed, reached } = window;
-    return {
-      key: `budget ${this.#name} ${span} ${formatUtcDay(start)} ${kind}`,
-      expiresAt: end + retentionMs,
-      isPresent: true,
-      atLeast: reached,
-      own: kind === "spent" ? spent : sum(spent, reserved - unconfirmed),
-      leased: kind === "spent" ? 0 : reserved - unconfirmed,
-      apply: (others, total) => {
-        if (kind === "taken") {
-          window.othersTaken = others;
-          return;
-        }
-        window.othersSpent = others;
-        window.reached = Math.max(window.reached, total);
-        // earlier spending of other processes has been reported by them
-        if (spent === 0) window.alertedShare = Math.max(window.alertedShare, others / counter.limit);
-        const steps = this.#stepsReached(counter, window);
-        if (steps.length > 0) this.#onLateSteps(steps);
-      },
-    };
-  }
-
   /**
    * Reserves an amount for a request, even beyond a limit.
    *
    * @param nanoUsd Upper bound of the cost, nano-dollars.
    * @param wallTimeMs Wall-clock ms.
+   * @param onSteps Called with the `alert_at` steps that are reached, each once per window: when the reservation is
+   *   settled, and later when the total of all processes is known.
    */
-  reserve(nanoUsd: number, wallTimeMs: number): Reservation {
-    const windows = [this.#days.at(wallTimeMs), this.#months.at(wallTimeMs)];
-    const reservation: Reservation = { nanoUsd: whole(nanoUsd), windows, isConfirmed: false };
-    for (const window of windows) window.reserve(reservation.nanoUsd);
-    return reservation;
+  reserve(nanoUsd: number, wallTimeMs: number, onSteps?: OnSteps): ReservedAmounts {
+    return this.reserveAmounts({ costNanoUsd: nanoUsd }, {
+      wallTimeMs,
+      onSettled: (reserved) => {
+        if (onSteps !== undefined) this.#onLateSteps = onSteps;
+        if (this.#alertAt.length === 0) return;
+        const steps = reserved.flatMap((amount) => this.#listStepsReached(amount));
+        if (steps.length > 0) onSteps?.(steps);
+      },
+    });
   }
 
-  /** Shows a reservation to other processes after the shared counters have granted it, or hides it again. */
-  confirm(reservation: Reservation, isConfirmed = true): void {
-    if (reservation.isConfirmed === isConfirmed) return;
-    reservation.isConfirmed = isConfirmed;
-    for (const window of reservation.windows ?? []) window.confirm(reservation.nanoUsd, isConfirmed);
-  }
-
-  /**
-   * Settles a reservation: the actual cost counts in the windows of the reservation. A second call is ignored.
-   *
-   * @param actual Actual cost, nano-dollars; 0 for a failure. Unknown or invalid values count as the reserved amount.
-   * @param onLateSteps Called with steps that turn out to be reached once the total of all processes is known.
-   * @returns The `alert_at` steps reached, each once per window.
-   */
-  settle(
-    reservation: Reservation,
-    actual?: number,
-    onLateSteps?: (steps: readonly BudgetStep[]) => void,
-  ): readonly BudgetStep[] {
-    const { windows } = reservation;
-    if (windows === undefined) return noSteps;
-    if (onLateSteps !== undefined) this.#onLateSteps = onLateSteps;
-    this.confirm(reservation);
-    reservation.windows = undefined;
-    for (const window of windows) window.settle(reservation.nanoUsd, actual);
-    this.#report?.(); // if the process ends now, the store releases its reservations, but keeps this
-    if (this.#alertAt.length === 0) return noSteps;
-    const [day, month] = windows;
-    const steps = [...this.#stepsReached(this.#days, day!), ...this.#stepsReached(this.#months, month!)];
-    return steps.length === 0 ? noSteps : steps;
-  }
-
-  #stepsReached(counter: WindowCounter, window: WindowSums): readonly BudgetStep[] {
-    const { limit } = counter;
+  #listStepsReached({ limit, window }: Pick<ReservedAmount, "limit" | "window">): readonly BudgetStep[] {
     const spent = sum(window.spent, window.othersSpent);
-    const share = spent / limit; // 0 when unlimited
-    if (!(share > window.alertedShare) || limit === 0) return noSteps;
+    const share = spent / limit.limit; // 0 when unlimited
+    if (!(share > window.alertedShare) || limit.limit === 0) return [];
     const before = window.alertedShare;
     window.alertedShare = share;
-    const span = counter === this.#days ? "day" : "month";
-    const facts = { id: this.#name, window: span, spent, limit, end: window.end } as const;
+    const span = limit === this.#days ? "day" : "month";
+    const facts = { id: this.#name, window: span, spent, limit: limit.limit, end: window.end } as const;
     return this.#alertAt.filter((step) => step > before && step <= share).map((step) => ({ ...facts, step }));
   }
 
@@ -281,7 +192,7 @@ export class Budget implements CounterGroup {
    * @param snapshot The persisted state; invalid values are skipped.
    */
   restore(snapshot: BudgetSnapshot): void {
-    if (this.#report !== undefined) return;
+    if (this.isShared) return;
     this.#days.restore(snapshot.days);
     this.#months.restore(snapshot.months);
   }
@@ -294,8 +205,29 @@ export class Budget implements CounterGroup {
    * @param known The version this process read last; undefined if it has not read it.
    */
   merge(stored: BudgetSnapshot, known?: BudgetSnapshot): void {
-    if (this.#report !== undefined) return;
+    if (this.isShared) return;
     this.#days.merge(stored.days, known?.days);
     this.#months.merge(stored.months, known?.months);
   }
+}
+
+/** Creates the limit of a budget per day or month. */
+function createLimit(
+  limit: number | undefined,
+  { window, name, before }: {
+    readonly window: BudgetStep["window"];
+    readonly name: string;
+    readonly before: WindowLimit | undefined;
+  },
+): WindowLimit {
+  return new WindowLimit({
+    limit,
+    windowAt: window === "day" ? dayWindow : monthWindow,
+    before,
+    measure: "costNanoUsd",
+    isStrict: true,
+    reason: "budget",
+    keyFor: ({ start }) => `budget ${name} ${window} ${formatUtcDay(start)}`,
+    expiresAt: ({ end }) => end + retentionMs,
+  });
 }

@@ -5,21 +5,10 @@
 import type { RateLimits } from "../../contracts/provider.ts";
 import type { Headroom } from "../../contracts/rotation.ts";
 import type { Clock } from "../../contracts/runtime.ts";
+import type { CounterGroup, RateReplicaParts } from "../counters/counter_replicator.ts";
 import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
-import {
-  isSameLimits,
-  type ModelRateLimiter,
-  type ObservedRates,
-  RateLimiter,
-  type RateReservation,
-} from "./rate_limiter.ts";
-import type { CounterGroup, CounterRequest, RateReplicaParts } from "../counters/counter_replicator.ts";
-import type { SharedRate } from "../counters/shared_rate.ts";
-
-/** A reservation with one of the API keys. */
-interface KeyedReservation extends RateReservation {
-  readonly apiKey: ApiKey;
-}
+import { isSameLimits, type ModelRateLimiter, RateLimiter } from "./rate_limiter.ts";
+import type { KeyChoice, ReservedRate } from "./reserved_rate.ts";
 
 /** The rate limiters of one model, one per API key. A reservation uses the next key with capacity (round robin). */
 export class PooledRateLimiter implements ModelRateLimiter {
@@ -69,19 +58,6 @@ export class PooledRateLimiter implements ModelRateLimiter {
     return this.#pool.keys.flatMap((key, index) => this.#getLimiter(key).slots(`${name} ${index}`));
   }
 
-  slotRequests(reservation: RateReservation, wallTimeMs: number): readonly CounterRequest[] {
-    return this.#getLimiter((reservation as KeyedReservation).apiKey).slotRequests(reservation, wallTimeMs);
-  }
-
-  takeSlot(reservation: RateReservation, isTaken: boolean): void {
-    this.#getLimiter((reservation as KeyedReservation).apiKey).takeSlot(reservation, isTaken);
-  }
-
-  sharedRates(name: string, reservation: RateReservation): SharedRate[] {
-    const { apiKey } = reservation as KeyedReservation;
-    return this.#getLimiter(apiKey).sharedRates(`${name} ${this.#pool.keys.indexOf(apiKey)}`);
-  }
-
   isUnder(limits: RateLimits = {}, keys?: ApiKeyPool): boolean {
     return keys === this.#pool && isSameLimits(this.#limits ?? {}, limits);
   }
@@ -91,21 +67,9 @@ export class PooledRateLimiter implements ModelRateLimiter {
     return times.length === 0 ? undefined : Math.max(...times);
   }
 
-  reserve(now: number, tokens: number): RateReservation {
+  reserve(now: number, tokens: number): ReservedRate {
     const key = this.#choose(now, tokens);
-    return Object.assign(this.#getLimiter(key).reserve(now, tokens), { apiKey: key });
-  }
-
-  settle(now: number, reservation: RateReservation, actualTokens?: number): void {
-    this.#getLimiter((reservation as KeyedReservation).apiKey).settle(now, reservation, actualTokens);
-  }
-
-  release(now: number, reservation: RateReservation): void {
-    this.#getLimiter((reservation as KeyedReservation).apiKey).release(now, reservation);
-  }
-
-  observe(now: number, reading: ObservedRates, reservation: RateReservation): void {
-    this.#getLimiter((reservation as KeyedReservation).apiKey).observe(now, reading, reservation);
+    return this.#getLimiter(key.apiKey).reserve(now, tokens, key);
   }
 
   requests(now: number): Headroom | undefined {
@@ -137,7 +101,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
   }
 
   /** Selects the next key that is neither in standby nor at its limit, else the one that is usable first. */
-  #choose(now: number, tokens: number): ApiKey {
+  #choose(now: number, tokens: number): KeyChoice {
     const { keys } = this.#pool;
     let best = 0;
     let soonest = Infinity;
@@ -152,7 +116,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
       if (retryAt <= now) break;
     }
     this.#turn = (best + 1) % keys.length;
-    return keys[best]!;
+    return { apiKey: keys[best]!, index: best };
   }
 
   #isInStandby(key: ApiKey, now: number): boolean {

@@ -6,58 +6,24 @@
 import type { RateLimits } from "../../contracts/provider.ts";
 import type { Headroom } from "../../contracts/rotation.ts";
 import type { Clock } from "../../contracts/runtime.ts";
-import type { RateReading } from "../../util/rate_headers.ts";
-import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
-import { RateCounter, type RateCounterMark } from "../counters/rate_counter.ts";
+import { RateCounter } from "../counters/rate_counter.ts";
+import type { CounterGroup, RateReplicaParts } from "../counters/counter_replicator.ts";
+import type { ApiKeyPool } from "./api_key_pool.ts";
 import { ConcurrencySlots } from "./concurrency_slots.ts";
-import type { CounterGroup, CounterRequest, RateReplicaParts } from "../counters/counter_replicator.ts";
-import { type SharedRate, slicedDay, slicedMinute } from "../counters/shared_rate.ts";
+import { type KeyChoice, type RateCounters, ReservedRate, roundTokens } from "./reserved_rate.ts";
 
 /** Slice lengths of shared counters: for limits per minute and per day, ms. */
 const [minuteSliceMs, daySliceMs] = [10_000, 3_600_000];
-
-/** Reservation of a request, from {@linkcode RateLimiter.reserve} until it is settled or released. */
-export interface RateReservation {
-  /** Whether the request is in flight. */
-  isOpen: boolean;
-  /** Whether it holds one of the concurrency slots that several processes share. */
-  hasSlot: boolean;
-  /** The mark of the request counter. */
-  readonly requests: RateCounterMark;
-  /** The mark of the token counter. */
-  readonly tokens: RateCounterMark;
-  /** The API key, if the provider has several. */
-  readonly apiKey?: ApiKey;
-}
-
-/** What a response reports of the rate limits. */
-export interface ObservedRates extends RateReading {
-  /** Whether resets are stated as dates. */
-  readonly hasDates?: boolean;
-}
 
 /** The rate limiter of a model, with one or several API keys. */
 export type ModelRateLimiter =
   & Pick<
     RateLimiter,
-    "lastStartedAt" | "reserve" | "settle" | "release" | "requests" | "tokens" | "rpm" | "fullUntil"
+    "countsAlways" | "fullUntil" | "isUnder" | "lastStartedAt" | "replicas" | "requests" | "rpm" | "slots" | "tokens"
   >
   & {
-    observe(now: number, reading: ObservedRates, reservation: RateReservation): void;
-    /** Whether requests per minute are counted even without a known limit. */
-    countsAlways: boolean;
-    /** Returns the counters to replicate between processes. */
-    replicas(key: string, clock: Clock): RateReplicaParts[];
-    /** Returns the limits of concurrent requests that several processes share. */
-    slots(key: string): CounterGroup[];
-    /** Returns the request for a concurrency slot, if concurrency is limited. */
-    slotRequests(reservation: RateReservation, wallTimeMs: number): readonly CounterRequest[];
-    /** Takes a concurrency slot, or returns it. */
-    takeSlot(reservation: RateReservation, isTaken: boolean): void;
-    /** Returns the rates that the shared store decides, when several processes admit requests. */
-    sharedRates(key: string, reservation: RateReservation): SharedRate[];
-    /** Whether it was created with these limits and API keys. */
-    isUnder(limits?: RateLimits, keys?: ApiKeyPool): boolean;
+    /** Reserves for a request, even beyond a limit. */
+    reserve(now: number, tokens: number): ReservedRate;
   };
 
 /**
@@ -68,23 +34,19 @@ export type ModelRateLimiter =
  * ```ts
  * const limiter = new RateLimiter({ rpm: 60, tpm: 10_000 });
  * const now = 0;
- * if (!limiter.isFull(now, 500)) {
- *   const reservation = limiter.reserve(now, 500);
- *   limiter.observe(now + 200, { tokens: { remaining: 9_500, resetMs: 3_000 } }, reservation); // on response headers
- *   limiter.settle(now + 800, reservation, 120); // at the end
+ * if (limiter.fullUntil(now, 500) === undefined) {
+ *   const reserved = limiter.reserve(now, 500);
+ *   reserved.observe(now + 200, { tokens: { remaining: 9_500, resetMs: 3_000 } }); // on response headers
+ *   reserved.settle({ tokens: 120 }, now + 800); // at the end
  * }
  * ```
  */
 export class RateLimiter {
   /** Whether requests per minute are counted even without a known limit. */
   countsAlways = false;
-  readonly #requests: RateCounter;
-  readonly #tokens: RateCounter;
+  readonly #counters: RateCounters;
   readonly #hasDay: boolean;
   readonly #concurrent: number;
-  #inFlight = 0;
-  #slots: ConcurrencySlots | undefined;
-  #sequence = 0;
   #lastStartedAt: number | undefined;
 
   readonly #limits: RateLimits;
@@ -98,8 +60,14 @@ export class RateLimiter {
       ? (ms: number) => ms
       : (ms: number) => clock.now() + (ms - clock.monotonic());
     this.#limits = limits;
-    this.#requests = new RateCounter({ minute: limits.rpm, day: limits.rpd }, wallTimeAt);
-    this.#tokens = new RateCounter({ minute: limits.tpm }, wallTimeAt);
+    this.#counters = {
+      requests: new RateCounter({ minute: limits.rpm, day: limits.rpd }, wallTimeAt),
+      tokens: new RateCounter({ minute: limits.tpm }, wallTimeAt),
+      inFlight: 0,
+      sequence: 0,
+      slots: undefined,
+      wallTimeAt,
+    };
     this.#concurrent = limits.concurrent ?? Infinity;
     this.#hasDay = limits.rpd !== undefined;
   }
@@ -125,7 +93,8 @@ export class RateLimiter {
       addOthers: (at, amount) => counter.addOthers(clock.monotonic(), at, amount),
     });
     const span = this.#hasDay ? [daySliceMs, 24] as const : [minuteSliceMs, 6] as const;
-    return [replica("requests", this.#requests, span), replica("tokens", this.#tokens, [minuteSliceMs, 6])];
+    const { requests, tokens } = this.#counters;
+    return [replica("requests", requests, span), replica("tokens", tokens, [minuteSliceMs, 6])];
   }
 
   /**
@@ -135,33 +104,7 @@ export class RateLimiter {
    */
   slots(key: string): CounterGroup[] {
     if (this.#concurrent === Infinity) return [];
-    return [this.#slots ??= new ConcurrencySlots(key, this.#concurrent)];
-  }
-
-  /** Returns the request for a concurrency slot, if concurrency is limited. */
-  slotRequests(_reservation: RateReservation, wallTimeMs: number): readonly CounterRequest[] {
-    return this.#slots === undefined ? [] : [this.#slots.request(wallTimeMs)];
-  }
-
-  /** Takes a concurrency slot, or returns it. */
-  takeSlot(reservation: RateReservation, isTaken: boolean): void {
-    if (this.#slots === undefined || reservation.hasSlot === isTaken || !reservation.isOpen) return;
-    reservation.hasSlot = isTaken;
-    if (isTaken) this.#slots.take();
-    else this.#slots.release();
-  }
-
-  /**
-   * Returns the declared request limits that several processes enforce exactly.
-   *
-   * @param key Identifies the API key and the model.
-   */
-  sharedRates(key: string): SharedRate[] {
-    const { minute, day } = this.#requests.declared;
-    return [
-      ...minute === undefined ? [] : [{ name: `model ${key}`, limit: minute, ...slicedMinute }],
-      ...day === undefined ? [] : [{ name: `model ${key} day`, limit: day, ...slicedDay }],
-    ];
+    return [this.#counters.slots ??= new ConcurrencySlots(key, this.#concurrent)];
   }
 
   /** Whether it was created with these limits. */
@@ -171,7 +114,7 @@ export class RateLimiter {
 
   /** Requests in flight. */
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#counters.inFlight;
   }
 
   /** When the last request was reserved, monotonic ms; undefined before the first. */
@@ -183,75 +126,26 @@ export class RateLimiter {
    * Reserves for a request, even beyond a limit.
    *
    * @param tokens Estimated maximum number of tokens.
+   * @param key The API key of the call, if the provider has several.
    */
-  reserve(now: number, tokens: number): RateReservation {
-    const sequence = ++this.#sequence;
-    const reservation: RateReservation = {
-      isOpen: true,
-      hasSlot: false,
-      requests: this.#requests.reserve(now, 1, sequence),
-      tokens: this.#tokens.reserve(now, whole(tokens), sequence),
-    };
-    this.#inFlight++;
+  reserve(now: number, tokens: number, key?: KeyChoice): ReservedRate {
     this.#lastStartedAt = now;
-    return reservation;
-  }
-
-  /**
-   * Settles a reservation: a response arrived, or the request failed after it was sent. A second call is ignored.
-   *
-   * @param actualTokens Actual number of tokens; as reserved when unknown.
-   */
-  settle(now: number, reservation: RateReservation, actualTokens?: number): void {
-    if (!this.#end(reservation)) return;
-    const { requests, tokens } = reservation;
-    this.#requests.settle(now, requests, requests.amount);
-    this.#tokens.settle(now, tokens, actualTokens === undefined ? tokens.amount : whole(actualTokens));
-  }
-
-  /** Releases a reservation as if it had never been made: the request was not sent. */
-  release(now: number, reservation: RateReservation): void {
-    if (!this.#end(reservation)) return;
-    this.#requests.settle(now, reservation.requests, 0);
-    this.#tokens.settle(now, reservation.tokens, 0);
-  }
-
-  /**
-   * Applies the rate-limit headers of a response. Reservations made after its request are subtracted from the reported
-   * remainder. A reading from an older request than the current one is ignored.
-   *
-   * @param reading The parsed headers.
-   * @param reservation The request of the response, settled or not. Without it, all requests in flight are subtracted.
-   */
-  observe(now: number, reading: ObservedRates, reservation?: RateReservation): void {
-    const { requests, tokens, hasDates: isDate } = reading;
-    const facts = { newest: this.#sequence, isDate };
-    if (requests !== undefined) this.#requests.observe(now, requests, { ...facts, mark: reservation?.requests });
-    if (tokens !== undefined) this.#tokens.observe(now, tokens, { ...facts, mark: reservation?.tokens });
+    return new ReservedRate(this.#counters, { now, tokens, key });
   }
 
   /** Headroom of requests, if a limit is known. Returns the same object each time: read it immediately. */
   requests(now: number): Headroom | undefined {
-    return this.#requests.headroom(now);
+    return this.#counters.requests.headroom(now);
   }
 
   /** Headroom of tokens, if a limit is known. Returns the same object each time: read it immediately. */
   tokens(now: number): Headroom | undefined {
-    return this.#tokens.headroom(now);
+    return this.#counters.tokens.headroom(now);
   }
 
   /** Requests in the last minute, with a granularity of one second. */
   rpm(now: number): number {
-    return this.#requests.inMinute(now);
-  }
-
-  /**
-   * Whether one more request would exceed a limit.
-   *
-   * @param tokens Its number of tokens.
-   */
-  isFull(now: number, tokens: number): boolean {
-    return this.#isBusy || this.#freeAt(now, tokens) > now;
+    return this.#counters.requests.inMinute(now);
   }
 
   /**
@@ -267,28 +161,17 @@ export class RateLimiter {
   }
 
   get #isBusy(): boolean {
-    return this.#inFlight + (this.#slots?.others ?? 0) >= this.#concurrent;
-  }
-
-  #end(reservation: RateReservation): boolean {
-    if (!reservation.isOpen) return false;
-    reservation.isOpen = false;
-    this.#inFlight--;
-    if (reservation.hasSlot) this.#slots!.release();
-    return true;
+    const { inFlight, slots } = this.#counters;
+    return inFlight + (slots?.others ?? 0) >= this.#concurrent;
   }
 
   #freeAt(now: number, tokens: number): number {
-    return Math.max(this.#requests.freeAt(now, 1), this.#tokens.freeAt(now, Math.max(1, whole(tokens))));
+    const counters = this.#counters;
+    return Math.max(counters.requests.freeAt(now, 1), counters.tokens.freeAt(now, Math.max(1, roundTokens(tokens))));
   }
 }
 
 /** Whether two declarations have equal limits. */
 export function isSameLimits(one: RateLimits, other: RateLimits): boolean {
   return (["rpm", "tpm", "rpd", "concurrent"] as const).every((name) => one[name] === other[name]);
-}
-
-/** Rounds up to an integer. Estimates may be fractional, and reported values invalid; these become 0. */
-function whole(tokens: number): number {
-  return tokens > 0 && tokens < Infinity ? Math.ceil(tokens) : 0;
 }

@@ -5,8 +5,8 @@
 import type { Headroom, ModelView, StandbyReason } from "../../contracts/rotation.ts";
 import type { CircuitBreaker } from "../breaker/circuit_breaker.ts";
 import type { EndDate } from "../breaker/end_date.ts";
+import type { AdmittedCall } from "./admitted_call.ts";
 import { type InFlightRequest, ModelBreakers, type ModelBreakersParts } from "../breaker/model_breakers.ts";
-import type { CallReservation } from "./call_reservation.ts";
 import type { AdmissionDenial } from "../counters/admission_denial.ts";
 import type { ApiKeyPool } from "../limits/api_key_pool.ts";
 import { Permit, type PermittedModel } from "./permit.ts";
@@ -169,10 +169,10 @@ export class ModelState implements ModelView, PermittedModel {
   }
 
   /** Reserves for a call about to be sent, even beyond a limit. */
-  reserve(load: Load, now: number): CallReservation {
-    const reservation = this.tracker.reserve(load, now);
+  reserve(load: Load, now: number): AdmittedCall {
+    const call = this.tracker.reserve(load, now);
     this.onCount?.();
-    return reservation;
+    return call;
   }
 
   /** Restores the failure streak of an earlier process. */

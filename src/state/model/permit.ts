@@ -5,7 +5,7 @@
 import type { RateLimits } from "../../contracts/provider.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { InFlightRequest } from "../breaker/model_breakers.ts";
-import type { CallReservation } from "./call_reservation.ts";
+import type { AdmittedCall } from "./admitted_call.ts";
 import type { CounterReplicator, CounterRequest, Replication } from "../counters/counter_replicator.ts";
 import type { RateGrant, SharedRate } from "../counters/shared_rate.ts";
 import type { Outcome, RequestEnd } from "../counters/usage.ts";
@@ -19,7 +19,7 @@ export interface PermittedModel {
   /** Registers an admitted request. */
   begin(): InFlightRequest;
   /** Reserves for a call about to be sent. */
-  reserve(load: Load, now: number): CallReservation;
+  reserve(load: Load, now: number): AdmittedCall;
   /** Records that an admitted request is sent. */
   sent(now: number): void;
   /** Unregisters an admitted request that was not sent. */
@@ -54,7 +54,7 @@ export interface PermittedModel {
 export class Permit {
   readonly #state: PermittedModel;
   readonly #request: InFlightRequest;
-  #reservation: CallReservation;
+  #call: AdmittedCall;
   /** When the current call was admitted. */
   #at: number;
   /** When the request was admitted, monotonic ms. */
@@ -65,7 +65,7 @@ export class Permit {
   /** Whether the model has counted the request as sent. */
   #isSent = false;
   /** Grants of shared rate limits for the current call. */
-  #granted: readonly (readonly [SharedRate, RateGrant])[] = [];
+  #granted: readonly RateGrant[] = [];
   #isOver = false;
 
   /**
@@ -76,7 +76,7 @@ export class Permit {
     this.#state = state;
     this.#at = this.admittedAt = now;
     this.#request = state.begin();
-    this.#reservation = state.reserve(load, now);
+    this.#call = state.reserve(load, now);
   }
 
   /**
@@ -89,11 +89,11 @@ export class Permit {
   confirm(clock: Pick<Clock, "monotonic">): Promise<AdmissionDenial | undefined> | undefined {
     const { replication } = this.#state.replicator;
     if (replication !== undefined) {
-      const rates = this.#reservation.sharedRates();
-      const requests = this.#reservation.counterRequests(!this.#isSent);
+      const rates = this.#call.sharedRates();
+      const requests = this.#call.counterRequests(!this.#isSent);
       if (rates.length + requests.length > 0) return this.#confirmShared(replication, { rates, requests, clock });
     }
-    this.#confirm(this.#reservation, this.#at);
+    this.#confirm(this.#call, this.#at);
     return undefined;
   }
 
@@ -105,11 +105,11 @@ export class Permit {
       readonly clock: Pick<Clock, "monotonic">;
     },
   ): Promise<AdmissionDenial | undefined> {
-    const reservation = this.#reservation;
+    const call = this.#call;
     const waitMs = await this.#admitRates(replication, rates);
     if (waitMs > 0) return { reason: "rate_limited", until: clock.monotonic() + waitMs };
     // confirm in the turn of the grant, else a sync in between would return it
-    const grant = () => this.#confirm(reservation, clock.monotonic());
+    const grant = () => this.#confirm(call, clock.monotonic());
     let reason = await replication.reserve(requests, grant);
     if (reason !== undefined) {
       await replication.refresh(); // releases unused reservations of this process
@@ -122,20 +122,20 @@ export class Permit {
 
   /** Takes one request of every shared rate, or of none. Returns 0, or the time until every rate allows one, ms. */
   async #admitRates(replication: Replication, rates: readonly SharedRate[]): Promise<number> {
-    const granted: [SharedRate, RateGrant][] = [];
+    const granted: RateGrant[] = [];
     this.#granted = granted;
     for (const rate of rates) {
       const grant = await replication.admit(rate);
       if (grant === undefined) return 0; // the store is unavailable: only local counters apply
       if (grant.waitMs > 0) return grant.waitMs;
-      granted.push([rate, grant]);
+      granted.push(grant);
     }
     return 0;
   }
 
-  #confirm(reservation: CallReservation, now: number): void {
+  #confirm(call: AdmittedCall, now: number): void {
     if (this.#isOver) return;
-    reservation.confirm();
+    call.confirm();
     if (this.#isSent) return;
     this.#isSent = true;
     this.#state.sent(now);
@@ -144,7 +144,7 @@ export class Permit {
   /** Reserves for another call of the same request, after the previous call has ended. */
   renew(load: Load, now: number): void {
     this.#cancel();
-    this.#reservation = this.#state.reserve(load, now);
+    this.#call = this.#state.reserve(load, now);
     this.#at = now;
     this.#isInUse = false;
   }
@@ -154,15 +154,15 @@ export class Permit {
     return this.#isUsed;
   }
 
-  /** Returns the reservation of the call that is sent now. */
-  take(): CallReservation {
+  /** Returns the call that is sent now. */
+  take(): AdmittedCall {
     this.#isInUse = this.#isUsed = true;
-    return this.#reservation;
+    return this.#call;
   }
 
   /** Applies limits that the provider has reported. */
   limit(limits: RateLimits): void {
-    this.#reservation.limit(limits);
+    this.#call.limit(limits);
   }
 
   /** Withdraws the permit and releases all reservations: no call was sent. */
@@ -177,7 +177,7 @@ export class Permit {
   release(outcome: Outcome, now: number, end: RequestEnd = {}): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#isInUse) this.#reservation.end(end);
+    if (this.#isInUse) this.#call.end(end);
     else this.#cancel();
     this.#state.finish(this.#request, outcome, now, end);
   }
@@ -185,8 +185,8 @@ export class Permit {
   /** Cancels the reservation of an unsent call. */
   #cancel(): void {
     if (this.#isInUse) return;
-    this.#reservation.cancel();
-    for (const [rate, grant] of this.#granted) this.#state.replicator.replication?.returnGrant(rate, grant);
+    this.#call.cancel();
+    for (const grant of this.#granted) grant.release();
     this.#granted = [];
   }
 }

@@ -5,11 +5,11 @@
 import type { Headroom } from "../../contracts/rotation.ts";
 import { costInNanoUsd, isFree } from "../../util/cost.ts";
 import type { AdmissionDenial } from "../counters/admission_denial.ts";
-import type { Budget } from "../limits/budget.ts";
+import type { Budget, BudgetStep } from "../limits/budget.ts";
 import type { ApiKeyPool } from "../limits/api_key_pool.ts";
 import { EndDate } from "../breaker/end_date.ts";
 import type { DeactivationDecision } from "../breaker/model_breakers.ts";
-import { CallReservation } from "./call_reservation.ts";
+import { AdmittedCall } from "./admitted_call.ts";
 import type { Outcome, RequestEnd } from "../counters/usage.ts";
 import type { BudgetScope, Load, UsageTrackerParts } from "./usage.ts";
 import { firstGuess, type OutputTokens } from "../metrics/output_tokens.ts";
@@ -141,15 +141,19 @@ export class UsageTracker {
   }
 
   /** Reserves for a call about to be sent, even beyond a limit. */
-  reserve(load: Load, now: number): CallReservation {
-    const { shared: { rate }, clock } = this.#parts;
+  reserve(load: Load, now: number): AdmittedCall {
+    const { shared: { rate }, clock, facts: { provider }, onBudgetSteps } = this.#parts;
+    const { quota } = this;
     const cost = this.estimateCost(load) ?? 0;
     const wallTimeMs = clock.now();
-    return new CallReservation(this.#parts, {
+    const onSteps = (steps: readonly BudgetStep[]) => onBudgetSteps(steps, provider.id);
+    return new AdmittedCall(this.#parts, {
       rate: rate.reserve(now, this.#countTokens(load)),
-      quota: this.quota,
-      usage: this.quota.reserve(load.input + this.#estimateOutput(load), cost),
-      budgets: this.#listBudgets(load).map((budget) => ({ budget, reservation: budget.reserve(cost, wallTimeMs) })),
+      others: [
+        quota.reserve(load.input + this.#estimateOutput(load), cost),
+        ...this.#listBudgets(load).map((budget) => budget.reserve(cost, wallTimeMs, onSteps)),
+      ],
+      requestsOfFirst: () => quota.counterRequests(),
     });
   }
 

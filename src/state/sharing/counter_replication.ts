@@ -197,8 +197,17 @@ export class CounterReplication implements Replication {
    * until it counts as unavailable, since a process that decided alone would exceed the limit.
    */
   async admit(rate: SharedRate): Promise<RateGrant | undefined> {
-    const take = () => this.#getWindow(rate).take(this.#target.shared, rate.limit);
-    return this.#isUnavailable ? undefined : await this.#untilUnavailable(this.lease.renew(take));
+    if (this.#isUnavailable) return undefined;
+    const window = this.#getWindow(rate);
+    const { shared } = this.#target;
+    const taken = await this.#untilUnavailable(this.lease.renew(() => window.take(shared, rate.limit)));
+    if (taken === undefined) return undefined;
+    const giveUp = () => window.release(shared, taken.slice);
+    return {
+      waitMs: taken.waitMs,
+      // if the store cannot be reached, it counts until it expires
+      release: () => void this.lease.renew(giveUp).catch((error) => this.#setUnavailable(true, error)),
+    };
   }
 
   /** Waits for a response; undefined once the store counts as unavailable. */
@@ -212,12 +221,6 @@ export class CounterReplication implements Replication {
       this.#undecided.add(give);
       response.then(decided, (error) => this.#setUnavailable(true, error));
     });
-  }
-
-  /** Returns the grant of a request that was not sent. If the store cannot be reached, it counts until it expires. */
-  returnGrant(rate: SharedRate, { slice }: RateGrant): void {
-    const release = () => this.#getWindow(rate).release(this.#target.shared, slice);
-    this.lease.renew(release).catch((error) => this.#setUnavailable(true, error));
   }
 
   async acquireOnce(name: string, expiresAt: number): Promise<boolean> {

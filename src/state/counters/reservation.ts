@@ -1,0 +1,106 @@
+/**
+ * Reservations: what a call needs of limits, from its admission to its end.
+ * @module
+ */
+import type { Clock } from "../../contracts/runtime.ts";
+import type { CounterReplicator, CounterRequest, Replication } from "./counter_replicator.ts";
+import type { Usage } from "./usage.ts";
+
+/** What is known of a call when it has ended; unknown amounts count as reserved. */
+export type Settlement = Pick<Usage, "tokens" | "costNanoUsd">;
+
+/** What one limit has reserved. */
+export interface ReservedPart {
+  /** Returns what it requests of the counters that several processes share. */
+  counterRequests(): readonly CounterRequest[];
+  /** Shows it to other processes, after the shared counters have granted it, or hides it again. */
+  confirm(isConfirmed?: boolean): void;
+  /**
+   * Settles it at what was used. Later calls are ignored.
+   *
+   * @param now Monotonic ms.
+   */
+  settle(actual: Settlement, now: number): void;
+}
+
+/** Dependencies of a {@linkcode Reservation}. */
+interface ReservationParts {
+  readonly clock: Pick<Clock, "monotonic">;
+  /** Replicates the counters to other processes. */
+  readonly replicator: CounterReplicator;
+}
+
+/** What is reserved of several limits: granted, confirmed and settled together. It ends once. */
+export class Reservation {
+  readonly #reserved: readonly ReservedPart[];
+  readonly #parts: ReservationParts;
+  /** Number of the lease under which the shared counters have granted it. */
+  #lease: number | undefined;
+  #isOver = false;
+
+  constructor(reserved: readonly ReservedPart[], parts: ReservationParts) {
+    this.#reserved = reserved;
+    this.#parts = parts;
+  }
+
+  /** Whether it has been settled. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Returns what it requests of the counters that several processes share. */
+  counterRequests(): readonly CounterRequest[] {
+    return this.#reserved.flatMap((part) => part.counterRequests());
+  }
+
+  /** Confirms it, after the shared counters have granted it. */
+  confirm(): void {
+    this.#lease = this.#parts.replicator.replication?.lease.number;
+    this.#show(true);
+  }
+
+  /**
+   * Makes sure that it still holds, before anything is sent. A process that was suspended may have lost it to other
+   * processes; then it is reserved again.
+   *
+   * @returns Undefined when it holds; otherwise a promise of the reason of the denial, or of undefined.
+   */
+  hold(): Promise<CounterRequest["reason"] | undefined> | undefined {
+    const { replication } = this.#parts.replicator;
+    if (replication === undefined || this.#lease === undefined || this.#isUnder(replication)) return undefined;
+    return this.#reserveAgain(replication);
+  }
+
+  /** Settles it at what was used. */
+  settle(actual: Settlement): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const now = this.#parts.clock.monotonic();
+    for (const part of this.#reserved) part.settle(actual, now);
+  }
+
+  /** Whether the lease under which it was granted has certainly not ended. */
+  #isUnder({ lease }: Replication): boolean {
+    return lease.isCertain && lease.number === this.#lease;
+  }
+
+  async #reserveAgain(replication: Replication): Promise<CounterRequest["reason"] | undefined> {
+    if (this.counterRequests().length > 0) {
+      await replication.renewLease();
+      if (this.#isUnder(replication)) return undefined;
+      this.#show(false);
+      await replication.refresh(); // what other calls of this process have sent counts first
+      const confirm = () => this.#show(true);
+      const denied = await replication.reserve(this.counterRequests(), confirm);
+      if (denied !== undefined) return denied;
+      confirm(); // also when the store is unavailable: the next sync reports it
+    }
+    this.#lease = replication.lease.number;
+    return undefined;
+  }
+
+  #show(isConfirmed: boolean): void {
+    if (this.#isOver) return;
+    for (const part of this.#reserved) part.confirm(isConfirmed);
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Limits per window that several processes may share: an amount is reserved before a call, and settled after it.
+ * @module
+ */
+import type { Window } from "../../util/windows.ts";
+import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../counters/counter_replicator.ts";
+import type { ReservedPart, Settlement } from "../counters/reservation.ts";
+import { sum, whole, WindowCounter, type WindowCounterParts, type WindowSums } from "../counters/window_counter.ts";
+
+/** Constructor options of a {@linkcode WindowLimit}. */
+interface WindowLimitParts extends WindowCounterParts {
+  /** The amount of a call that counts; undefined for calls, which count when they are sent. */
+  readonly measure?: keyof Settlement;
+  /** Whether a whole amount must fit. Otherwise it fits while the limit is not reached. */
+  readonly isStrict?: boolean;
+  /** Whether the window stays when the wall clock goes backwards. */
+  readonly staysInWindow?: boolean;
+  /** Reason of a denial. */
+  readonly reason: CounterRequest["reason"];
+  /** Returns the key of a window in the shared store. */
+  readonly keyFor: (window: Window) => string;
+  /** Returns when the shared counters of a window expire, wall-clock ms. */
+  readonly expiresAt: (window: Window) => number;
+}
+
+/** A limit of one quantity per window. */
+export class WindowLimit extends WindowCounter {
+  /** Called with what other processes have spent in a window, and what this one had when it asked. */
+  onOthersSpent?: (window: WindowSums, spent: number) => void;
+  readonly #parts: WindowLimitParts;
+
+  constructor(parts: WindowLimitParts) {
+    super(parts);
+    this.#parts = parts;
+  }
+
+  /** The amount of a call that counts; undefined for calls. */
+  get measure(): keyof Settlement | undefined {
+    return this.#parts.measure;
+  }
+
+  /** Returns the window that counts at a wall-clock time in ms. */
+  present(wallTimeMs: number): WindowSums {
+    return this.#parts.staysInWindow ? this.latest(wallTimeMs) : this.at(wallTimeMs);
+  }
+
+  /** Returns the counters to replicate. */
+  *replicas(wallTimeMs: number): Iterable<ReplicatedCounter> {
+    if (this.limit === Infinity) return;
+    const present = this.present(wallTimeMs);
+    for (const window of this.windows) {
+      const isPresent = window === present;
+      yield { ...this.#replica(window, "spent"), isPresent };
+      if (this.measure !== undefined) yield { ...this.#replica(window, "taken"), isPresent };
+    }
+  }
+
+  /** Returns what an amount in a window requests of the shared counters. */
+  request(window: WindowSums, amount: number): CounterRequest[] {
+    if (amount === 0 || this.limit === Infinity) return [];
+    const { measure, isStrict, reason } = this.#parts;
+    return [{
+      counter: this.#replica(window, measure === undefined ? "spent" : "taken"),
+      amount,
+      limit: isStrict ? this.limit : sum(this.limit - 1, amount),
+      isLeased: measure !== undefined,
+      reason,
+    }];
+  }
+
+  /**
+   * Returns one replicated counter: of settled amounts (`spent`), or of settled and reserved ones (`taken`). A store
+   * that has lost its data receives what is known of both.
+   */
+  #replica(window: WindowSums, kind: "spent" | "taken"): ReplicatedCounter {
+    const { keyFor, expiresAt } = this.#parts;
+    const key = keyFor(window);
+    const { spent, reserved, unconfirmed, reached } = window;
+    const leased = kind === "spent" ? 0 : reserved - unconfirmed;
+    return {
+      key: `${key} ${kind}`,
+      expiresAt: expiresAt(window),
+      isPresent: true,
+      atLeast: reached,
+      own: sum(spent, leased),
+      leased,
+      apply: (others, total) => {
+        if (keyFor(window) !== key) return; // the window has begun anew
+        if (kind === "taken") {
+          window.othersTaken = others;
+          return;
+        }
+        window.othersSpent = others;
+        window.reached = Math.max(window.reached, total);
+        this.onOthersSpent?.(window, spent);
+      },
+    };
+  }
+}
+
+/** An amount reserved in a window of a limit. */
+export interface ReservedAmount {
+  readonly limit: WindowLimit;
+  readonly window: WindowSums;
+  readonly amount: number;
+}
+
+/** Limits of one owner, such as the daily and the monthly limit of a budget. */
+export class WindowLimits implements CounterGroup {
+  readonly #limits: readonly WindowLimit[];
+  /** Set while other processes share the limits: reports changes to them. */
+  #report: (() => void) | undefined;
+
+  constructor(limits: readonly WindowLimit[]) {
+    this.#limits = limits;
+  }
+
+  /** Whether other processes share the limits. */
+  get isShared(): boolean {
+    return this.#report !== undefined;
+  }
+
+  /** Begins to share the limits with other processes. Settled amounts are discarded, since the store has the total. */
+  startReplication(report: () => void): void {
+    this.#report = report;
+    this.clear();
+  }
+
+  /** Returns the counters to replicate. */
+  *counters(wallTimeMs: number): Iterable<ReplicatedCounter> {
+    for (const limit of this.#limits) yield* limit.replicas(wallTimeMs);
+  }
+
+  /** Discards settled amounts. What is reserved remains, and counts when it is settled. */
+  protected clear(): void {
+    for (const { windows } of this.#limits) for (const window of windows) window.clear();
+  }
+
+  /**
+   * Reserves amounts, even beyond a limit.
+   *
+   * @param amounts Upper bounds of what a call will use.
+   * @param at Wall-clock ms; and what is called when the reservation is settled.
+   */
+  protected reserveAmounts(
+    amounts: Settlement,
+    { wallTimeMs, onSettled }: {
+      readonly wallTimeMs: number;
+      readonly onSettled?: ((reserved: readonly ReservedAmount[]) => void) | undefined;
+    },
+  ): ReservedAmounts {
+    const reserved = this.#limits.flatMap((limit): ReservedAmount[] => {
+      if (limit.measure === undefined) return [];
+      const [window, amount] = [limit.present(wallTimeMs), whole(amounts[limit.measure])];
+      window.reserve(amount);
+      return [{ limit, window, amount }];
+    });
+    return new ReservedAmounts(reserved, () => {
+      // if the process ends now, the store releases its reservations, but keeps this
+      if (this.#limits.some(({ limit }) => limit < Infinity)) this.#report?.();
+      onSettled?.(reserved);
+    });
+  }
+}
+
+/** What one owner's limits have reserved. */
+export class ReservedAmounts implements ReservedPart {
+  readonly #amounts: readonly ReservedAmount[];
+  readonly #onSettled: () => void;
+  #isConfirmed = false;
+  #isSettled = false;
+
+  constructor(amounts: readonly ReservedAmount[], onSettled: () => void) {
+    this.#amounts = amounts;
+    this.#onSettled = onSettled;
+  }
+
+  counterRequests(): readonly CounterRequest[] {
+    return this.#isSettled ? [] : this.#amounts.flatMap(({ limit, window, amount }) => limit.request(window, amount));
+  }
+
+  confirm(isConfirmed = true): void {
+    if (this.#isSettled || this.#isConfirmed === isConfirmed) return;
+    this.#isConfirmed = isConfirmed;
+    for (const { window, amount } of this.#amounts) window.confirm(amount, isConfirmed);
+  }
+
+  settle(actual: Settlement): void {
+    if (this.#isSettled) return;
+    this.confirm();
+    this.#isSettled = true;
+    for (const { limit, window, amount } of this.#amounts) window.settle(amount, actual[limit.measure!]);
+    this.#onSettled();
+  }
+}

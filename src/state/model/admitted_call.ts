@@ -1,0 +1,169 @@
+/**
+ * Calls to a provider, from admission to their end.
+ * @module
+ */
+import type { RateLimits } from "../../contracts/provider.ts";
+import { maxHintMs } from "../breaker/circuit_breaker.ts";
+import { statedEnd } from "../breaker/end_date.ts";
+import { type AdmissionDenial, takenElsewhereMs } from "../counters/admission_denial.ts";
+import type { CounterRequest } from "../counters/counter_replicator.ts";
+import { Reservation, type ReservedPart } from "../counters/reservation.ts";
+import type { SharedRate } from "../counters/shared_rate.ts";
+import type { Usage } from "../counters/usage.ts";
+import type { KeyRejection, RejectedCall } from "../limits/api_key_pool.ts";
+import { quotaRecovery } from "../limits/quota_recovery.ts";
+import type { ReservedRate } from "../limits/reserved_rate.ts";
+import type { UsageTrackerParts } from "./usage.ts";
+
+type RateReader = typeof import("../../util/rate_headers.ts");
+
+interface ResponseHeaders {
+  get(name: string): string | null;
+}
+
+let reader: RateReader | undefined;
+
+/** One header of each known family of rate-limit headers: the one that is always present. */
+const rateHeaders = [
+  "x-ratelimit-remaining-requests",
+  "x-ratelimit-remaining-tokens",
+  "x-ratelimit-remaining-tokens-minute",
+  "anthropic-ratelimit-requests-remaining",
+  "ratelimit",
+  "ratelimit-remaining",
+  "x-ratelimit-remaining",
+];
+
+/** Usage of a failed or unsent call. */
+const noUsage: Usage = { tokens: 0, costNanoUsd: 0 };
+
+/** What an {@linkcode AdmittedCall} has reserved. */
+interface AdmittedCallParts {
+  /** Of the vendor's rate limits. */
+  readonly rate: ReservedRate;
+  /** Of the pool's limits, and of every budget. */
+  readonly others: readonly ReservedPart[];
+  /** Returns what the first call of a request requests of the shared counters, besides. */
+  readonly requestsOfFirst: () => readonly CounterRequest[];
+}
+
+/** One call, with its API key and its reservation. It ends once; further ends are ignored. */
+export class AdmittedCall {
+  readonly #tracker: UsageTrackerParts;
+  readonly #parts: AdmittedCallParts;
+  readonly #reservation: Reservation;
+  #isAnswered = false;
+
+  constructor(tracker: UsageTrackerParts, parts: AdmittedCallParts) {
+    this.#tracker = tracker;
+    this.#parts = parts;
+    this.#reservation = new Reservation([parts.rate, ...parts.others], tracker);
+  }
+
+  /**
+   * Returns what the call requests of counters that several processes share.
+   *
+   * @param isFirst Whether it is the first call of its request.
+   */
+  counterRequests(isFirst: boolean): readonly CounterRequest[] {
+    return [...isFirst ? this.#parts.requestsOfFirst() : [], ...this.#reservation.counterRequests()];
+  }
+
+  /** Returns the rate limits that several processes share. */
+  sharedRates(): readonly SharedRate[] {
+    const { facts: { provider, info } } = this.#tracker;
+    return this.#parts.rate.sharedRates(`${provider.id} ${info.id}`);
+  }
+
+  /** Confirms the reservation, after the shared counters have granted it. */
+  confirm(): void {
+    this.#reservation.confirm();
+  }
+
+  /**
+   * Makes sure that the call still has what it reserved, before it is sent.
+   *
+   * @returns Undefined when the call may be sent; otherwise a promise of the denial, or of undefined.
+   */
+  hold(): Promise<AdmissionDenial | undefined> | undefined {
+    return this.#reservation.hold()?.then((reason) =>
+      reason && { reason, until: this.#tracker.clock.monotonic() + takenElsewhereMs }
+    );
+  }
+
+  /** The API key of the call, if the provider has several. */
+  get apiKey(): string | undefined {
+    return this.#parts.rate.apiKey?.value;
+  }
+
+  /** Puts the API key in standby; returns undefined when the failure is not about the key. */
+  rejectApiKey(call: RejectedCall): KeyRejection | undefined {
+    const { keys, clock, facts: { info, routing: { recovery }, provider } } = this.#tracker;
+    const { apiKey } = this.#parts.rate;
+    if (apiKey === undefined) return undefined;
+    const times = {
+      cooldownMs: recovery.cooldownMs,
+      quotaMs: quotaRecovery(recovery, provider, clock),
+      statedEnd: statedEnd(call.retryAt, clock, call.kind === "rate_limited" ? maxHintMs : undefined),
+    };
+    return keys!.reject(apiKey, info.id, call, { now: clock.monotonic(), times });
+  }
+
+  /**
+   * Updates rate limits from response headers.
+   *
+   * @returns Undefined once they are applied. The parser is imported with the first response that has rate-limit
+   * headers; until then, a promise.
+   */
+  observe(headers: ResponseHeaders): Promise<void> | undefined {
+    this.#isAnswered = true;
+    this.#tracker.outages.answered();
+    if (reader !== undefined) return this.#read(headers, reader);
+    if (rateHeaders.every((name) => headers.get(name) === null)) return undefined;
+    const read = (loaded: RateReader) => this.#read(headers, reader = loaded);
+    return import("../../util/rate_headers.ts").then(read, () => {}); // without the parser, the response still counts
+  }
+
+  #read(headers: ResponseHeaders, { hasResetDates, readRateHeaders }: RateReader): undefined {
+    const { clock } = this.#tracker;
+    const reading = readRateHeaders(headers, clock.now());
+    if (reading === undefined) return;
+    const hasDates = hasResetDates(headers);
+    this.#parts.rate.observe(clock.monotonic(), { ...reading, hasDates });
+  }
+
+  /** Applies limits that the provider has reported by other means. */
+  limit({ rpm, tpm }: RateLimits): void {
+    const reading = {
+      ...(rpm !== undefined && { requests: { limit: rpm } }),
+      ...(tpm !== undefined && { tokens: { limit: tpm } }),
+    };
+    this.#parts.rate.observe(this.#tracker.clock.monotonic(), reading);
+  }
+
+  /** Releases the reservation: the call was not sent. */
+  cancel(): void {
+    this.#parts.rate.release(this.#tracker.clock.monotonic());
+    this.#reservation.settle(noUsage);
+  }
+
+  /** Ends the reservation of a failed call, which costs nothing. */
+  fail(wasSent: boolean): void {
+    if (!wasSent) this.cancel();
+    else {
+      this.#parts.rate.settle({}, this.#tracker.clock.monotonic()); // vendors count failed requests as well
+      this.#reservation.settle(noUsage);
+    }
+    const { outages, facts } = this.#tracker;
+    if (!this.#isAnswered) outages.unanswered(facts.info.id);
+  }
+
+  /** Ends the reservation of a successful call with its usage. */
+  end(usage: Usage): void {
+    if (this.#reservation.isOver) return;
+    const { keys, facts: { info } } = this.#tracker;
+    const { apiKey, at } = this.#parts.rate;
+    if (apiKey !== undefined && this.#isAnswered) keys!.recordSuccess(apiKey, info.id, at);
+    this.#reservation.settle(usage);
+  }
+}
