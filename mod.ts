@@ -17,7 +17,7 @@ import { serverConnectors } from "./connectors/server.ts";
 import { redisAddress, type RedisOptions } from "./connectors/storage/_redis_address.ts";
 import { MemoryStorage } from "./connectors/storage/memory.ts";
 import { RedisStorage } from "./connectors/storage/redis.ts";
-import { stateIn } from "./src/state/state_in.ts";
+import { stateIn } from "./src/state/state_persistence.ts";
 import { persistenceOnDemand } from "./src/background/persistence_on_demand.ts";
 import { configureByDocument } from "./src/client/configure.ts";
 import { createClient, type CreateParts } from "./src/client/create.ts";
@@ -294,8 +294,7 @@ export class MeshConfig extends MeshConfigBase {
 }
 
 export * from "./src/exports.ts";
-export { stateIn, type StateInOptions } from "./src/state/state_in.ts";
-export type { StatePersistence } from "./src/state/persistence/state_store.ts";
+export { stateIn, type StateInOptions, type StatePersistence } from "./src/state/state_persistence.ts";
 export { ModelMeshBase } from "./src/client/model_mesh.ts";
 export type { ConfigSource } from "./src/config/load/config_source.ts";
 export type { NewProvider } from "./src/config/load/new_provider.ts";

@@ -11,9 +11,8 @@ import { browserRuntime } from "../src/runtime/browser.ts";
 export { browserSecrets, type BrowserSecretsOptions } from "../connectors/secrets/browser.ts";
 export { memorySecrets, type WritableSecretStore } from "../connectors/secrets/memory.ts";
 export type { WebStorage } from "../connectors/storage/localstorage.ts";
-export type { StatePersistence } from "../src/state/persistence/state_store.ts";
 export type { IndexedDbOptions, LocalStorageOptions };
-export { stateIn, type StateInOptions } from "../src/state/state_in.ts";
+export { stateIn, type StateInOptions, type StatePersistence } from "../src/state/state_persistence.ts";
 
 /**
  * Creates a storage in the page's `localStorage`. Standbys, spent budgets and rate limit counters persist across

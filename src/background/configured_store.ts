@@ -2,15 +2,24 @@
  * Persists states according to a mesh's configuration, after it has been read.
  * @module
  */
+import type { Settings } from "../config/settings/settings.ts";
 import type { StorageSettings } from "../config/settings/storage.ts";
 import type { LocalShared } from "../state/sharing/shared_sums.ts";
 import { ConnectorError, MeshError } from "../errors.ts";
+import type { Hub } from "../observe/hub.ts";
 import { RetryTimer } from "../util/retry_timer.ts";
 import { writeRetry } from "../state/persistence/_failure.ts";
 import type { CodedStorage } from "../storage/coded_storage.ts";
 import type { MeshState } from "../state/model/mesh_state.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
-import type { ConfiguredMesh } from "./open_store.ts";
+import type { StorageUser } from "./open_storage.ts";
+
+/** The mesh whose state is persisted. */
+export interface ConfiguredMesh extends StorageUser {
+  readonly settings: Settings;
+  /** Receives traces of failures. */
+  readonly hub: Hub;
+}
 
 /**
  * Persists the state of a mesh, or of a mesh that takes over from another one. The code that opens storages is imported
@@ -30,8 +39,7 @@ export class ConfiguredStore implements StateStore {
   /**
    * @param mesh The mesh, which must be configured before its state is loaded.
    * @param others The store of the previous mesh, until {@linkcode ConfiguredStore.takeOver}; and the state shared with
-   * other
-   *   processes of this proxy, if the storage shares none.
+   *   other processes of this proxy, if the storage shares none.
    */
   constructor(
     mesh: () => ConfiguredMesh,
@@ -101,7 +109,7 @@ export class ConfiguredStore implements StateStore {
       const isSame = JSON.stringify(before.#settings) === JSON.stringify(this.#settings);
       const stores = { before: before.#store, next: this.#store };
       if (stores.before === undefined && stores.next === undefined) return;
-      const { handOverState } = await import("./open_store.ts");
+      const { handOverState } = await import("../state/open.ts");
       await handOverState(state, { ...stores, isSame });
     } catch (error) {
       const message = MeshError.isInstance(error) ? error.message : "Cannot persist the state: the storage failed";
@@ -128,9 +136,13 @@ export class ConfiguredStore implements StateStore {
   }
 
   async #open(settings: StorageSettings | undefined): Promise<StateStore | undefined> {
-    const { openStorage, createStore: storeOf } = await import("./open_store.ts");
+    const [{ openStorage }, { openStore }] = await Promise.all([
+      import("./open_storage.ts"),
+      import("../state/open.ts"),
+    ]);
     const mesh = this.#mesh();
     const storage = this.#storage = settings && await openStorage(settings, mesh);
-    return storeOf(mesh, { shared: this.#shared, persisted: storage && { storage, settings } });
+    const { hub, runtime: { clock } } = mesh;
+    return openStore({ shared: this.#shared, persisted: storage && { storage, settings } }, { clock, hub });
   }
 }

@@ -2,8 +2,8 @@
  * Persistence that is imported if the configuration requires it.
  * @module
  */
-import { type StatePersistence, statePersistence, storeOnDemand } from "../state/persistence/state_store.ts";
-import type { ConfiguredMesh } from "./open_store.ts";
+import { type StatePersistence, statePersistence, storeOnDemand } from "../state/state_persistence.ts";
+import type { ConfiguredMesh } from "./configured_store.ts";
 
 /**
  * Returns the persistence for the section `storage`. Without it, states exist as long as the process.

@@ -10,8 +10,7 @@ import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import { Connection } from "../pipeline/connection.ts";
 import { toFailure } from "../pipeline/failure.ts";
-import { statedEnd } from "../state/breaker/end_date.ts";
-import { quotaRecovery } from "../state/limits/quota_recovery.ts";
+import { quotaRecovery, statedEnd } from "../state/breaker/end_date.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import { isAmount } from "../util/pricing.ts";
 

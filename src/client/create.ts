@@ -6,7 +6,7 @@
 import type { SettingsPlan } from "../config/build/explicit.ts";
 import { Engine } from "../engine/engine.ts";
 import { ConfigError } from "../errors.ts";
-import { findStoreMaker, type StatePersistence } from "../state/persistence/state_store.ts";
+import { findStoreMaker, type StatePersistence } from "../state/state_persistence.ts";
 import { checkOptionNames } from "./_option_names.ts";
 import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
 import { type ClientParts, MeshClient } from "./client.ts";

@@ -2,7 +2,7 @@
  * Opens a storage from a configuration section, without a mesh.
  * @module
  */
-import { openStorage } from "../background/open_store.ts";
+import { openStorage } from "../background/open_storage.ts";
 import { knownConnectors } from "../config/settings/known.ts";
 import { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import { validate } from "../config/build/validate.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ConfigSource } from "../config/load/config_source.ts";
-import type { StatePersistence } from "../state/persistence/state_store.ts";
+import type { StatePersistence } from "../state/state_persistence.ts";
 import type { GivenProvider } from "../contracts/browser_provider.ts";
 import type { Connector } from "../contracts/connector.ts";
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";

@@ -9,7 +9,7 @@ import type { ObjectRecords } from "../infrastructure/object_records.ts";
 import type { Statistics } from "../observe/statistics.ts";
 import type { MeshState } from "../state/model/mesh_state.ts";
 import type { Settings } from "../config/settings/settings.ts";
-import type { StatePersistence } from "../state/persistence/state_store.ts";
+import type { StatePersistence } from "../state/state_persistence.ts";
 
 /** Constructor options of an engine. */
 export interface EngineParts {

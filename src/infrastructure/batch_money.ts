@@ -5,8 +5,7 @@
 import type { Batch } from "../contracts/infrastructure.ts";
 import { BudgetExceededError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
-import { takenElsewhereMs } from "../state/counters/admission_denial.ts";
-import { Reservation } from "../state/counters/reservation.ts";
+import { Reservation, takenElsewhereMs } from "../state/counters/reservation.ts";
 import type { Budget } from "../state/limits/budget.ts";
 import type { AnswerUsage } from "../pipeline/routed.ts";
 import { costInNanoUsd, type Quantities } from "../util/cost.ts";

@@ -6,8 +6,7 @@
 import { DeadlineError } from "../errors.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
-import { statedEnd } from "../state/breaker/end_date.ts";
-import { quotaRecovery } from "../state/limits/quota_recovery.ts";
+import { quotaRecovery, statedEnd } from "../state/breaker/end_date.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import type { Outcome, RequestEnd, Usage } from "../state/counters/usage.ts";
 import type { AdmittedModel } from "./admission.ts";

@@ -3,7 +3,8 @@
  * @module
  */
 import { ConfiguredStore } from "../background/configured_store.ts";
-import { statePersistence, type StateStore } from "../state/persistence/state_store.ts";
+import type { StateStore } from "../state/persistence/state_store.ts";
+import { statePersistence } from "../state/state_persistence.ts";
 import { type ConfigSource, readSource } from "../config/load/config_source.ts";
 import { readSettings, settingsOfDetection } from "../config/load/sources.ts";
 import { defaultSink } from "../config/settings/defaults.ts";

@@ -7,7 +7,7 @@ import { describe, it } from "@std/testing/bdd";
 import { serverConnectors } from "../../connectors/server.ts";
 import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import type { MeshEvent, RoutingRecord, StandbyReason } from "../../mod.ts";
-import { stateIn } from "../../src/state/state_in.ts";
+import { stateIn } from "../../src/state/state_persistence.ts";
 import { readSettings } from "../../src/config/load/sources.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { createConfigContext } from "../../src/registry/catalogue.ts";

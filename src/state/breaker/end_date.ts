@@ -2,8 +2,9 @@
  * Ends that are dates: the next window of a budget, the reset of a quota, a `Retry-After` with a date.
  * @module
  */
+import type { ProviderEntry, RecoverySettings } from "../../config/settings/settings.ts";
 import type { Clock } from "../../contracts/runtime.ts";
-import { dayMs } from "../../util/windows.ts";
+import { dayMs, untilQuotaReset } from "../../util/windows.ts";
 
 /** Maximum of any standby that ends by itself, ms: a month, for quotas that a provider resets monthly. */
 export const maxStandbyMs: number = 31 * dayMs;
@@ -55,4 +56,20 @@ export function statedEnd(
   maxMs: number = maxStandbyMs,
 ): EndDate | undefined {
   return at === undefined ? undefined : new EndDate(Math.max(clock.now(), Math.min(at, clock.now() + maxMs)), clock);
+}
+
+/**
+ * Returns when an exhausted quota resets: a date; or the cooldown in ms, if the pool ignores resets.
+ *
+ * @param recovery The recovery settings of the pool. Its schedule takes precedence over the provider's.
+ * @param clock Both clocks.
+ */
+export function quotaRecovery(
+  { cooldownMs, onQuotaReset, quotaReset }: RecoverySettings,
+  provider: Pick<ProviderEntry, "quotaReset">,
+  clock: Pick<Clock, "now" | "monotonic">,
+): number | EndDate {
+  if (onQuotaReset === false) return cooldownMs;
+  const now = clock.now();
+  return new EndDate(now + untilQuotaReset(quotaReset ?? provider.quotaReset, now), clock);
 }

@@ -3,9 +3,6 @@
  * @module
  */
 
-/** Retry delay for a request denied because other processes have reserved what it needs, ms. */
-export const takenElsewhereMs = 1_000;
-
 /** Denial of one request at one model. It does not change the model's state, since the next request may be smaller. */
 export interface AdmissionDenial {
   /**

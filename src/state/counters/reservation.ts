@@ -6,6 +6,9 @@ import type { Clock } from "../../contracts/runtime.ts";
 import type { CounterReplicator, CounterRequest, Replication } from "./counter_replicator.ts";
 import type { Usage } from "./usage.ts";
 
+/** Retry delay for a request denied because other processes have reserved what it needs, ms. */
+export const takenElsewhereMs = 1_000;
+
 /** What is known of a call when it has ended; unknown amounts count as reserved. */
 export type Settlement = Pick<Usage, "tokens" | "costNanoUsd">;
 

@@ -4,14 +4,13 @@
  */
 import type { RateLimits } from "../../contracts/provider.ts";
 import { maxHintMs } from "../breaker/circuit_breaker.ts";
-import { statedEnd } from "../breaker/end_date.ts";
-import { type AdmissionDenial, takenElsewhereMs } from "../counters/admission_denial.ts";
+import { quotaRecovery, statedEnd } from "../breaker/end_date.ts";
+import type { AdmissionDenial } from "../counters/admission_denial.ts";
+import { Reservation, type ReservedPart, takenElsewhereMs } from "../counters/reservation.ts";
 import type { CounterRequest } from "../counters/counter_replicator.ts";
-import { Reservation, type ReservedPart } from "../counters/reservation.ts";
 import type { SharedRate } from "../counters/shared_rate.ts";
 import type { Usage } from "../counters/usage.ts";
 import type { KeyRejection, RejectedCall } from "../limits/api_key_pool.ts";
-import { quotaRecovery } from "../limits/quota_recovery.ts";
 import type { ReservedRate } from "../limits/reserved_rate.ts";
 import type { UsageTrackerParts } from "./usage.ts";
 

@@ -10,7 +10,8 @@ import type { CounterReplicator, CounterRequest, Replication } from "../counters
 import type { RateGrant, SharedRate } from "../counters/shared_rate.ts";
 import type { Outcome, RequestEnd } from "../counters/usage.ts";
 import type { Load } from "./usage.ts";
-import { type AdmissionDenial, takenElsewhereMs } from "../counters/admission_denial.ts";
+import type { AdmissionDenial } from "../counters/admission_denial.ts";
+import { takenElsewhereMs } from "../counters/reservation.ts";
 
 /** The model that a {@linkcode Permit} belongs to. */
 export interface PermittedModel {
