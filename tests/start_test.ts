@@ -10,7 +10,7 @@ const later = [
   /^src\/dialects\/(?!\w+\/(words|address|_errors)\.ts$)/,
   /^src\/pipeline\/operations\/(?!(chat|_chat_\w+)\.ts$)/,
   /^src\/state\/persistence\/snapshot_store\.ts$/,
-  /^src\/state\/replication\/(counter_replication|breaker_events|replicated_store|saved_sums)\.ts$/,
+  /^src\/state\/replication\/(store_replication|breaker_events|shared_store|saved_sums)\.ts$/,
   /^src\/storage\//,
   /^src\/infrastructure\//,
   /^src\/proxy\/(_ui_page|handover|mesh_routes|models_routes|override_route)\.ts$/,

@@ -84,7 +84,7 @@ export function assemble({ settings, addPools }: AssemblyPlan, context: Assembly
       reportBudgets(steps, {
         provider,
         hub,
-        replication: state.replicator.replication,
+        replication: state.sharedCounters.replication,
         findClientName: findClientName,
       });
     },

@@ -6,7 +6,7 @@ import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { BudgetStep } from "../state/limits/budget.ts";
-import type { Replication } from "../state/counters/counter_replicator.ts";
+import type { Replication } from "../state/counters/shared_counters.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import { followWork } from "../util/failure.ts";
 

@@ -61,10 +61,10 @@ export async function reserve(
   const full = budgets.filter((budget) => budget.resetsAt(wallTimeMs, cost) !== undefined);
   if (full.length > 0) throw exceeded(full, cost, wallTimeMs);
   // no await between the check and the reservation
-  const { runtime: { clock }, state: { replicator } } = mesh;
+  const { runtime: { clock }, state: { sharedCounters } } = mesh;
   const reserved = budgets.map((budget) => budget.reserve(cost, wallTimeMs));
-  const reservation = new Reservation(reserved, { clock, replicator });
-  const { replication } = replicator;
+  const reservation = new Reservation(reserved, { clock, sharedCounters });
+  const { replication } = sharedCounters;
   const requests = replication === undefined ? [] : reservation.counterRequests();
   const denied = requests.length === 0 ? undefined : await replication!.reserve(requests, () => reservation.confirm());
   if (denied !== undefined) {

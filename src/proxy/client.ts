@@ -8,7 +8,7 @@ import type { Clock } from "../contracts/runtime.ts";
 import type { RequestClient } from "../pipeline/request.ts";
 import { Budget } from "../state/limits/budget.ts";
 import type { MeshState } from "../state/model/mesh_state.ts";
-import type { CounterReplicator, Replication } from "../state/counters/counter_replicator.ts";
+import type { Replication, SharedCounters } from "../state/counters/shared_counters.ts";
 import { slicedMinute } from "../state/counters/shared_rate.ts";
 import { SlidingWindow } from "../util/sliding_window.ts";
 
@@ -28,12 +28,12 @@ function createClientBudget(
   { before, state }: ClientContext,
 ): Budget {
   const id = getCounterScope(client);
-  const isReplicated = state?.replicator.replication !== undefined;
-  // the replicator provides the sums of a replicated budget
+  const isReplicated = state?.sharedCounters.replication !== undefined;
+  // the shared store provides the sums of a replicated budget
   const limits = { daily: dailyNanoUsd, monthly: monthlyNanoUsd, alertAt };
   const budget = new Budget(limits, id, isReplicated ? undefined : before?.budget);
   state?.addBudgetScope({ id, budget, ...(client.id !== client.name && { name: client.name }) });
-  if (isReplicated) state!.replicator.register(budget);
+  if (isReplicated) state!.sharedCounters.register(budget);
   return budget;
 }
 
@@ -56,7 +56,7 @@ export class Client implements RequestClient {
   #rpm = Infinity;
   readonly #requests: SlidingWindow;
   /** Replicates counters, if several processes share them. */
-  readonly #replicator: CounterReplicator | undefined;
+  readonly #sharedCounters: SharedCounters | undefined;
 
   /**
    * @param identity Its id, and its name in records.
@@ -67,7 +67,7 @@ export class Client implements RequestClient {
     this.id = id;
     this.name = name;
     this.#state = state;
-    this.#replicator = state?.replicator;
+    this.#sharedCounters = state?.sharedCounters;
     this.#requests = (before && before.#requests) ?? new SlidingWindow(minute);
     this.#apply(limits, before);
   }
@@ -107,7 +107,7 @@ export class Client implements RequestClient {
   }
 
   #admit(clock: Clock): Promise<void> | undefined {
-    const replication = this.#replicator?.replication;
+    const replication = this.#sharedCounters?.replication;
     if (replication !== undefined) return this.#admitShared(replication, clock);
     this.#admitHere(clock.monotonic());
   }

@@ -12,7 +12,7 @@ import { TimedStorage } from "../storage/timed_storage.ts";
 import type { MeshState } from "./model/mesh_state.ts";
 import { SnapshotStore } from "./persistence/snapshot_store.ts";
 import type { StateStore, Tracer } from "./persistence/state_store.ts";
-import { ReplicatedStore } from "./sharing/replicated_store.ts";
+import { SharedStore } from "./sharing/shared_store.ts";
 import { SavedSums } from "./sharing/saved_sums.ts";
 import type { LocalShared } from "./sharing/shared_sums.ts";
 
@@ -108,7 +108,7 @@ function openReplicated(
   const timed = isLocal ? shared : withTimeouts(shared, { title, clock }); // a process ends with the owner of its counters
   const parts = { clock, hub, settings: defaultStorage, replicated: { onUnavailable } };
   const store = records && new SnapshotStore({ ...parts, storage: records });
-  return new ReplicatedStore({ shared: timed, store, onUnavailable, clock, hub, isLocal, id: crypto.randomUUID() });
+  return new SharedStore({ shared: timed, store, onUnavailable, clock, hub, isLocal, id: crypto.randomUUID() });
 }
 
 /**

@@ -3,23 +3,28 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type FakeClock, fakeClock, settle } from "../../src/runtime/test.ts";
 import { ConcurrencySlots } from "../../src/state/limits/concurrency_slots.ts";
-import { CounterReplication } from "../../src/state/sharing/counter_replication.ts";
-import { CounterReplicator } from "../../src/state/counters/counter_replicator.ts";
+import { StoreReplication } from "../../src/state/sharing/store_replication.ts";
+import { SharedCounters } from "../../src/state/counters/shared_counters.ts";
 import { SharedSums } from "../../src/state/sharing/shared_sums.ts";
 
 /** A process that sends requests to a model that takes two at once. */
 function createProcess(sums: SharedSums, clock: FakeClock, id: number) {
-  const replicator = new CounterReplicator();
+  const sharedCounters = new SharedCounters();
   const slots = new ConcurrencySlots("acme a", 2);
-  replicator.register(slots);
+  sharedCounters.register(slots);
   const shared = {
     add: (changes: Parameters<SharedSums["add"]>[0]) => Promise.resolve(sums.add(changes, id)),
     reserve: (wanted: Parameters<SharedSums["reserve"]>[0]) => Promise.resolve(sums.reserve(wanted, id)),
     publish: () => Promise.resolve(),
     subscribe: () => Promise.resolve(() => Promise.resolve()),
   };
-  const replication = new CounterReplication(replicator, { shared, clock, onUnavailable: "open", onOutage: () => {} });
-  replicator.open(replication);
+  const replication = new StoreReplication(sharedCounters, {
+    shared,
+    clock,
+    onUnavailable: "open",
+    onOutage: () => {},
+  });
+  sharedCounters.open(replication);
   return {
     slots,
     sync: () => replication.sync(),

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import type { ProviderEntry, RoutingSettings } from "../../src/config/settings/settings.ts";
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
-import { CounterReplication } from "../../src/state/sharing/counter_replication.ts";
+import { StoreReplication } from "../../src/state/sharing/store_replication.ts";
 import { MeshState } from "../../src/state/model/mesh_state.ts";
 import type { ModelState } from "../../src/state/model/model_state.ts";
 import type { RequestEnd } from "../../src/state/counters/usage.ts";
@@ -121,9 +121,9 @@ describe("A permit", () => {
   });
 });
 
-function share({ replicator }: ModelState, shared: MemoryShared, clock: FakeClock): void {
+function share({ sharedCounters }: ModelState, shared: MemoryShared, clock: FakeClock): void {
   const target = { shared, clock, onUnavailable: "open", onOutage: () => {} } as const;
-  replicator!.open(new CounterReplication(replicator!, target));
+  sharedCounters!.open(new StoreReplication(sharedCounters!, target));
 }
 
 describe("Permits of two processes", () => {
@@ -143,7 +143,7 @@ describe("Permits of two processes", () => {
     assertEquals(granted.filter((permit) => permit !== undefined).length, 3);
     assertEquals(models.map(({ inFlight }) => inFlight).reduce((sum, count) => sum + count), 3);
     for (const permit of granted) permit?.release("success", 0, { tokens: 100, costNanoUsd: cost });
-    for (const { replicator } of models) await replicator!.replication!.sync();
+    for (const { sharedCounters } of models) await sharedCounters!.replication!.sync();
     assertEquals(models.map((model) => reasonOf(model, clock)), ["budget", "budget"]);
   });
 
@@ -180,7 +180,7 @@ describe("Permits of two processes", () => {
         permit!.release("success", clock.monotonic(), end);
       }
       unsent!.release("none", clock.monotonic());
-      for (const { replicator } of models) await replicator.replication!.sync();
+      for (const { sharedCounters } of models) await sharedCounters.replication!.sync();
       // a request counts as sent when it is admitted, and one that is over leaves its place
       const left = "requestLimit" in limit ? 0 : "concurrent" in limit ? 3 : 1;
       assertEquals((await askAll()).length, left);
@@ -198,8 +198,8 @@ describe("Permits of two processes", () => {
     assertEquals((await refused.confirm(clock))?.reason, "budget");
     refused.withdraw();
     held.withdraw();
-    await one.replicator.replication!.sync();
-    await other.replicator.replication!.sync();
+    await one.sharedCounters.replication!.sync();
+    await other.sharedCounters.replication!.sync();
     const next = other.admit({ input: 300, output: 0 }, 0);
     assertEquals(await next.confirm(clock), undefined);
   });

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { CounterReplication } from "../../src/state/sharing/counter_replication.ts";
-import { CounterReplicator } from "../../src/state/counters/counter_replicator.ts";
+import { StoreReplication } from "../../src/state/sharing/store_replication.ts";
+import { SharedCounters } from "../../src/state/counters/shared_counters.ts";
 import { SharedSums } from "../../src/state/sharing/shared_sums.ts";
 import { slicedDay, slicedMinute } from "../../src/state/counters/shared_rate.ts";
 
@@ -12,7 +12,7 @@ function processOn(sums: SharedSums, clock: ReturnType<typeof fakeClock>, delayM
     const ms = delayMs();
     return ms === 0 ? Promise.resolve(answer()) : clock.sleep(ms).then(answer);
   };
-  const replication = new CounterReplication(new CounterReplicator(), {
+  const replication = new StoreReplication(new SharedCounters(), {
     clock,
     onUnavailable: "open",
     onOutage: () => {},

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
-import type { CounterReplicator, CounterRequest, Replication } from "./counter_replicator.ts";
+import type { CounterRequest, Replication, SharedCounters } from "./shared_counters.ts";
 import type { Usage } from "./usage.ts";
 
 /** Retry delay for a request denied because other processes have reserved what it needs, ms. */
@@ -30,7 +30,7 @@ export interface ReservedPart {
 interface ReservationParts {
   readonly clock: Pick<Clock, "monotonic">;
   /** Replicates the counters to other processes. */
-  readonly replicator: CounterReplicator;
+  readonly sharedCounters: SharedCounters;
 }
 
 /** What is reserved of several limits: granted, confirmed and settled together. It ends once. */
@@ -58,7 +58,7 @@ export class Reservation {
 
   /** Confirms it, after the shared counters have granted it. */
   confirm(): void {
-    this.#lease = this.#parts.replicator.replication?.lease.number;
+    this.#lease = this.#parts.sharedCounters.replication?.lease.number;
     this.#show(true);
   }
 
@@ -69,7 +69,7 @@ export class Reservation {
    * @returns Undefined when it holds; otherwise a promise of the reason of the denial, or of undefined.
    */
   hold(): Promise<CounterRequest["reason"] | undefined> | undefined {
-    const { replication } = this.#parts.replicator;
+    const { replication } = this.#parts.sharedCounters;
     if (replication === undefined || this.#lease === undefined || this.#isUnder(replication)) return undefined;
     return this.#reserveAgain(replication);
   }

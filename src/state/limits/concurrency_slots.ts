@@ -2,7 +2,7 @@
  * Shared limit of concurrent requests per API key and model, across processes.
  * @module
  */
-import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../counters/counter_replicator.ts";
+import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../counters/shared_counters.ts";
 
 /** How long the shared counter is kept after its last change, ms. */
 const lifeMs = 86_400_000;

@@ -5,7 +5,7 @@
 import type { RateLimits } from "../../contracts/provider.ts";
 import type { Headroom } from "../../contracts/rotation.ts";
 import type { Clock } from "../../contracts/runtime.ts";
-import type { CounterGroup, RateReplicaParts } from "../counters/counter_replicator.ts";
+import type { CounterGroup, RateReplicaParts } from "../counters/shared_counters.ts";
 import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
 import { isSameLimits, type ModelRateLimiter, RateLimiter } from "./rate_limiter.ts";
 import type { KeyChoice, ReservedRate } from "./reserved_rate.ts";

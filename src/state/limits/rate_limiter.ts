@@ -7,7 +7,7 @@ import type { RateLimits } from "../../contracts/provider.ts";
 import type { Headroom } from "../../contracts/rotation.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import { RateCounter } from "../counters/rate_counter.ts";
-import type { CounterGroup, RateReplicaParts } from "../counters/counter_replicator.ts";
+import type { CounterGroup, RateReplicaParts } from "../counters/shared_counters.ts";
 import type { ApiKeyPool } from "./api_key_pool.ts";
 import { ConcurrencySlots } from "./concurrency_slots.ts";
 import { type KeyChoice, type RateCounters, ReservedRate, roundTokens } from "./reserved_rate.ts";

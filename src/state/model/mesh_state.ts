@@ -12,7 +12,7 @@ import { MemberIndex } from "./member_index.ts";
 import type { TrackedModel } from "./usage.ts";
 import { type MemberState, ModelState } from "./model_state.ts";
 import { type BreakerOwner, CircuitBreaker, recordKey, type Transition } from "../breaker/circuit_breaker.ts";
-import type { CounterReplicator } from "../counters/counter_replicator.ts";
+import type { SharedCounters } from "../counters/shared_counters.ts";
 import { RetryBudget } from "../limits/retry_budget.ts";
 import { UsageTrackers } from "./usage_trackers.ts";
 
@@ -166,8 +166,8 @@ export class MeshState {
   }
 
   /** Counters shared with other processes. */
-  get replicator(): CounterReplicator {
-    return this.#trackers.replicator;
+  get sharedCounters(): SharedCounters {
+    return this.#trackers.sharedCounters;
   }
 
   /** Returns the retry budget of a provider. */

@@ -11,7 +11,7 @@ import type { AdmissionDenial } from "../counters/admission_denial.ts";
 import type { ApiKeyPool } from "../limits/api_key_pool.ts";
 import { Permit, type PermittedModel } from "./permit.ts";
 import type { OutputTokens } from "../metrics/output_tokens.ts";
-import type { CounterReplicator } from "../counters/counter_replicator.ts";
+import type { SharedCounters } from "../counters/shared_counters.ts";
 import type { Outcome, RequestEnd } from "../counters/usage.ts";
 import type { Load } from "./usage.ts";
 import type { UsageTracker } from "./usage_tracker.ts";
@@ -136,8 +136,8 @@ export class ModelState implements ModelView, PermittedModel {
   }
 
   /** Counters shared with other processes. */
-  get replicator(): CounterReplicator {
-    return this.tracker.replicator;
+  get sharedCounters(): SharedCounters {
+    return this.tracker.sharedCounters;
   }
 
   /** Output tokens per response. */

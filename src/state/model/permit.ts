@@ -6,7 +6,7 @@ import type { RateLimits } from "../../contracts/provider.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { InFlightRequest } from "../breaker/model_breakers.ts";
 import type { AdmittedCall } from "./admitted_call.ts";
-import type { CounterReplicator, CounterRequest, Replication } from "../counters/counter_replicator.ts";
+import type { CounterRequest, Replication, SharedCounters } from "../counters/shared_counters.ts";
 import type { RateGrant, SharedRate } from "../counters/shared_rate.ts";
 import type { Outcome, RequestEnd } from "../counters/usage.ts";
 import type { Load } from "./usage.ts";
@@ -16,7 +16,7 @@ import { takenElsewhereMs } from "../counters/reservation.ts";
 /** The model that a {@linkcode Permit} belongs to. */
 export interface PermittedModel {
   /** Counters shared with other processes. */
-  readonly replicator: CounterReplicator;
+  readonly sharedCounters: SharedCounters;
   /** Registers an admitted request. */
   begin(): InFlightRequest;
   /** Reserves for a call about to be sent. */
@@ -88,7 +88,7 @@ export class Permit {
    * capacity was granted. A denied permit must be withdrawn.
    */
   confirm(clock: Pick<Clock, "monotonic">): Promise<AdmissionDenial | undefined> | undefined {
-    const { replication } = this.#state.replicator;
+    const { replication } = this.#state.sharedCounters;
     if (replication !== undefined) {
       const rates = this.#call.sharedRates();
       const requests = this.#call.counterRequests(!this.#isSent);

@@ -12,7 +12,7 @@ import type { Budget, BudgetStep } from "../limits/budget.ts";
 import type { ModelRateLimiter } from "../limits/rate_limiter.ts";
 import type { Latency } from "../metrics/latency.ts";
 import type { OutputTokens } from "../metrics/output_tokens.ts";
-import type { CounterReplicator } from "../counters/counter_replicator.ts";
+import type { SharedCounters } from "../counters/shared_counters.ts";
 
 /** Estimated usage of a request. */
 export interface Load {
@@ -77,7 +77,7 @@ export interface UsageTrackerParts {
   readonly keys?: ApiKeyPool | undefined;
   readonly clock: Clock;
   /** Counters shared with other processes. */
-  readonly replicator: CounterReplicator;
+  readonly sharedCounters: SharedCounters;
   /** Called when calls to the provider bring a budget to one of its `alert_at` steps. */
   readonly onBudgetSteps: (steps: readonly BudgetStep[], provider: string) => void;
 }

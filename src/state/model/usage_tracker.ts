@@ -13,7 +13,7 @@ import { AdmittedCall } from "./admitted_call.ts";
 import type { Outcome, RequestEnd } from "../counters/usage.ts";
 import type { BudgetScope, Load, UsageTrackerParts } from "./usage.ts";
 import { firstGuess, type OutputTokens } from "../metrics/output_tokens.ts";
-import type { CounterReplicator } from "../counters/counter_replicator.ts";
+import type { SharedCounters } from "../counters/shared_counters.ts";
 import { FailureWindow } from "../../util/failure_window.ts";
 import { Quota } from "../limits/quota.ts";
 
@@ -55,8 +55,8 @@ export class UsageTracker {
   }
 
   /** Counters shared with other processes. */
-  get replicator(): CounterReplicator {
-    return this.#parts.replicator;
+  get sharedCounters(): SharedCounters {
+    return this.#parts.sharedCounters;
   }
 
   /** Budgets that apply to the model. */
@@ -213,7 +213,7 @@ export class UsageTracker {
     const { clock } = this.#parts;
     const budgets = this.#listBudgets(load);
     if (budgets.length === 0 || this.#isFree) return undefined;
-    if (this.#parts.replicator.replication?.isFailClosed) {
+    if (this.#parts.sharedCounters.replication?.isFailClosed) {
       return { reason: "storage_unavailable", until: now + unavailableRetryMs };
     }
     const cost = this.estimateCost(load);

@@ -16,7 +16,7 @@ import type { BudgetScope, SharedCounts, TrackedModel, UsageTrackerParts } from 
 import { UsageTracker } from "./usage_tracker.ts";
 import { OutageDetector } from "../metrics/outage_detector.ts";
 import { OutputTokens } from "../metrics/output_tokens.ts";
-import { CounterReplicator } from "../counters/counter_replicator.ts";
+import { SharedCounters } from "../counters/shared_counters.ts";
 
 /** The counters of a mesh. The mesh of the next configuration shares them, so nothing in them refers to an engine. */
 interface MeshCounters {
@@ -37,7 +37,7 @@ export class UsageTrackers {
   readonly #counted: MeshCounters = { shared: new Map(), budgets: new Map(), keyPools: new Map(), quotas: new Map() };
   readonly #before: MeshCounters | undefined;
   /** Replicates counters between processes, once a shared storage is configured. */
-  readonly replicator: CounterReplicator = new CounterReplicator();
+  readonly sharedCounters: SharedCounters = new SharedCounters();
   /** Called when calls to a provider bring a budget to one of its `alert_at` steps. */
   onBudgetSteps: UsageTrackerParts["onBudgetSteps"] = () => {};
   /** Outage detectors by provider. */
@@ -73,12 +73,12 @@ export class UsageTrackers {
       outages,
       keys,
       clock: this.#clock,
-      replicator: this.replicator,
+      sharedCounters: this.sharedCounters,
       onBudgetSteps: (steps: readonly BudgetStep[], provider: string) => this.onBudgetSteps(steps, provider),
     };
     const tracker = new UsageTracker(parts, this.#before?.quotas.get(key));
     this.#counted.quotas.set(key, tracker.quota);
-    this.replicator.register(tracker.quota);
+    this.sharedCounters.register(tracker.quota);
     return tracker;
   }
 
@@ -113,8 +113,8 @@ export class UsageTrackers {
       rejectedMembers: rejectedMembers ?? new Set<string>(),
     };
     this.#counted.shared.set(key, made);
-    for (const rate of made.rate.replicas(key, this.#clock)) this.replicator.registerRate(rate);
-    for (const slots of made.rate.slots(key)) this.replicator.register(slots);
+    for (const rate of made.rate.replicas(key, this.#clock)) this.sharedCounters.registerRate(rate);
+    for (const slots of made.rate.slots(key)) this.sharedCounters.register(slots);
     return made;
   }
 
@@ -123,7 +123,7 @@ export class UsageTrackers {
     const known = this.#counted.budgets.get(id);
     const limits = { daily: written.dailyNanoUsd, monthly: written.monthlyNanoUsd, alertAt: written.alertAt };
     const budget = known ?? new Budget(limits, id, this.#before?.budgets.get(id));
-    if (known === undefined) this.replicator.register(budget);
+    if (known === undefined) this.sharedCounters.register(budget);
     this.#counted.budgets.set(id, budget);
     return [{ id, budget, reason }];
   }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { SharedSum } from "../../contracts/storage.ts";
-import type { Acknowledged, OwnPart, ReplicatedCounter } from "../counters/counter_replicator.ts";
+import type { Acknowledged, OwnPart, ReplicatedCounter } from "../counters/shared_counters.ts";
 
 /** Returns the shared counter of a replicated one. */
 export function toSharedSum({ key, expiresAt, atLeast }: ReplicatedCounter): SharedSum {

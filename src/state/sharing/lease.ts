@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Shared } from "../../contracts/storage.ts";
-import type { LeaseState } from "../counters/counter_replicator.ts";
+import type { LeaseState } from "../counters/shared_counters.ts";
 
 /** A pair of times, ms. A suspended machine may stop one of the clocks. */
 interface TimePair {

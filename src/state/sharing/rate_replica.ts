@@ -3,7 +3,7 @@
  * per slice, and reads what other processes added.
  * @module
  */
-import type { CounterGroup, RateReplicaParts, ReplicatedCounter } from "../counters/counter_replicator.ts";
+import type { CounterGroup, RateReplicaParts, ReplicatedCounter } from "../counters/shared_counters.ts";
 
 /** Known counts of a slice. */
 interface Slice {

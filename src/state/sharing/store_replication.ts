@@ -6,12 +6,12 @@ import type { Clock } from "../../contracts/runtime.ts";
 import type { Shared, SharedReservation } from "../../contracts/storage.ts";
 import {
   type CounterGroup,
-  type CounterReplicator,
   type CounterRequest,
   isMoney,
   type RateReplicaParts,
   type Replication,
-} from "../counters/counter_replicator.ts";
+  type SharedCounters,
+} from "../counters/shared_counters.ts";
 import { afterRunning } from "../../util/running_timer.ts";
 import { Lease } from "./lease.ts";
 import { add, applyTotal, subtract, toSharedSum } from "./acknowledgements.ts";
@@ -50,12 +50,12 @@ interface ReplicationTarget {
 }
 
 /**
- * Replicates the counters of one mesh. At every {@linkcode CounterReplication.sync} a process reports the difference
+ * Replicates the counters of one mesh. At every {@linkcode StoreReplication.sync} a process reports the difference
  * between its counters and what the store has acknowledged. So what is counted during an outage is added afterwards,
  * unused reservations are returned, and there is no read-modify-write.
  */
-export class CounterReplication implements Replication {
-  readonly #replicator: CounterReplicator;
+export class StoreReplication implements Replication {
+  readonly #sharedCounters: SharedCounters;
   readonly #target: ReplicationTarget;
   readonly lease: Lease;
   /** The lease when the last sync ended. */
@@ -74,8 +74,8 @@ export class CounterReplication implements Replication {
   /** Groups with changes to report in this turn. */
   readonly #reporting = new Set<CounterGroup>();
 
-  constructor(replicator: CounterReplicator, target: ReplicationTarget) {
-    this.#replicator = replicator;
+  constructor(sharedCounters: SharedCounters, target: ReplicationTarget) {
+    this.#sharedCounters = sharedCounters;
     this.#target = target;
     this.lease = new Lease(target.shared, target.clock);
     this.#knownLease = this.lease.number;
@@ -103,7 +103,7 @@ export class CounterReplication implements Replication {
   sync(): Promise<void> {
     return this.#next ??= this.#syncing.then(() => {
       this.#next = undefined;
-      return this.#syncing = this.#sync(this.#replicator.groups);
+      return this.#syncing = this.#sync(this.#sharedCounters.groups);
     });
   }
 
@@ -148,10 +148,10 @@ export class CounterReplication implements Replication {
     const { shared, clock } = this.#target;
     const wallTimeMs = clock.now();
     const parts = groups.flatMap((group) => [...group.counters(wallTimeMs)]).filter((part) =>
-      this.#replicator.hasChanged(part)
+      this.#sharedCounters.hasChanged(part)
     );
     const deltas = parts.map((part) => {
-      const account = this.#replicator.getAcknowledged(part);
+      const account = this.#sharedCounters.getAcknowledged(part);
       const { amount, leased, pending } = account;
       const change = {
         amount: part.own - amount - pending.amount,
@@ -167,7 +167,7 @@ export class CounterReplication implements Replication {
       deltas.forEach(({ part, account, change }, index) =>
         applyTotal(part, account, { change, total: totals[index]! })
       );
-      if (groups === this.#replicator.groups) this.#replicator.forgetExpired(parts, clock.now());
+      if (groups === this.#sharedCounters.groups) this.#sharedCounters.forgetExpired(parts, clock.now());
     } finally {
       for (const { account, change } of deltas) subtract(account.pending, change);
     }
@@ -175,7 +175,7 @@ export class CounterReplication implements Replication {
 
   /**
    * Reserves in shared counters, all or nothing. Granted amounts must count as this process's own from then on; unused
-   * ones are returned by the next {@linkcode CounterReplication.sync}.
+   * ones are returned by the next {@linkcode StoreReplication.sync}.
    *
    * @param requests Counters, amounts and limits.
    * @param onGrant Called in the turn in which the store grants, so that no sync comes in between.
@@ -259,7 +259,7 @@ export class CounterReplication implements Replication {
     requests: readonly CounterRequest[],
     onGrant: () => void,
   ): Promise<{ readonly denied: Reason | undefined } | undefined> {
-    const accounts = requests.map(({ counter }) => this.#replicator.getAcknowledged(counter));
+    const accounts = requests.map(({ counter }) => this.#sharedCounters.getAcknowledged(counter));
     const reservations = requests.map(({ counter, amount, limit, isLeased }): SharedReservation => ({
       ...toSharedSum(counter),
       amount,

@@ -126,7 +126,7 @@ export interface Replication {
 }
 
 /** The counters of one mesh: local until a shared storage replicates them. */
-export class CounterReplicator {
+export class SharedCounters {
   readonly groups: CounterGroup[] = [];
   /** Acknowledged parts by counter key. */
   readonly #acknowledged = new Map<string, Acknowledged>();

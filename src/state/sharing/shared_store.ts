@@ -7,7 +7,7 @@ import type { Shared } from "../../contracts/storage.ts";
 import { ConnectorError, MeshError } from "../../errors.ts";
 import { followWork } from "../../util/failure.ts";
 import type { MeshState } from "../model/mesh_state.ts";
-import { CounterReplication } from "./counter_replication.ts";
+import { StoreReplication } from "./store_replication.ts";
 import { BreakerEvents } from "./breaker_events.ts";
 import type { StateStore, Tracer } from "../persistence/state_store.ts";
 
@@ -26,8 +26,8 @@ const leaseLostMessage =
   "The reservations of this process had expired in the shared storage, and are made again: the process was suspended, " +
   "or the storage has lost data";
 
-/** Dependencies of a {@linkcode ReplicatedStore}. */
-interface ReplicatedStoreParts {
+/** Dependencies of a {@linkcode SharedStore}. */
+interface SharedStoreParts {
   /** The facet that processes share. */
   readonly shared: Shared;
   /** Persists the state; undefined for no persistence. */
@@ -46,11 +46,11 @@ interface ReplicatedStoreParts {
  * Persists a state and shares it with other processes. Requests wait for the storage only for budgets and declared
  * limits.
  */
-export class ReplicatedStore implements StateStore {
-  readonly #parts: ReplicatedStoreParts;
+export class SharedStore implements StateStore {
+  readonly #parts: SharedStoreParts;
   #state: MeshState | undefined;
   #breakerEvents: BreakerEvents | undefined;
-  #replication: CounterReplication | undefined;
+  #replication: StoreReplication | undefined;
   #cancel: Cancel = () => {};
   #unsubscribe: (() => Promise<void>) | undefined;
   #isSubscribed = false;
@@ -59,7 +59,7 @@ export class ReplicatedStore implements StateStore {
   /** Causes of the outage that were reported. */
   readonly #causes = new Set<string>();
 
-  constructor(parts: ReplicatedStoreParts) {
+  constructor(parts: SharedStoreParts) {
     this.#parts = parts;
   }
 
@@ -117,14 +117,14 @@ export class ReplicatedStore implements StateStore {
     await this.#publish(); // retries what could not be published
   }
 
-  #openReplication(): CounterReplication {
-    const { replicator } = this.#state!;
-    const replication = new CounterReplication(replicator, {
+  #openReplication(): StoreReplication {
+    const { sharedCounters } = this.#state!;
+    const replication = new StoreReplication(sharedCounters, {
       ...this.#parts,
       onOutage: (cause) => this.#setUnavailable(true, cause),
       onLeaseLost: () => this.#trace("warning", leaseLostMessage),
     });
-    replicator.open(replication);
+    sharedCounters.open(replication);
     return replication;
   }
 

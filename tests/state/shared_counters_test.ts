@@ -5,8 +5,8 @@ import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import type { DeactivationSettings } from "../../src/config/settings/settings.ts";
 import { Budget } from "../../src/state/limits/budget.ts";
 import { Quota } from "../../src/state/limits/quota.ts";
-import { CounterReplication } from "../../src/state/sharing/counter_replication.ts";
-import { CounterReplicator } from "../../src/state/counters/counter_replicator.ts";
+import { StoreReplication } from "../../src/state/sharing/store_replication.ts";
+import { SharedCounters } from "../../src/state/counters/shared_counters.ts";
 import { MemoryShared } from "../support/memory_shared.ts";
 import { raise } from "../support/raise.ts";
 
@@ -18,17 +18,17 @@ interface Reserved {
 
 interface Party {
   readonly budget: Budget;
-  readonly replication: CounterReplication;
+  readonly replication: StoreReplication;
   /** Asks for room and takes it, as a request does. */
   ask(nano: number): Promise<Reserved | undefined>;
 }
 
 function party(shared: MemoryShared, clock: FakeClock, onUnavailable: "open" | "closed" = "open"): Party {
-  const replicator = new CounterReplicator();
+  const sharedCounters = new SharedCounters();
   const budget = new Budget({ daily: 100 }, "all");
-  replicator.register(budget);
-  const replication = new CounterReplication(replicator, { shared, onUnavailable, clock, onOutage: () => {} });
-  replicator.open(replication);
+  sharedCounters.register(budget);
+  const replication = new StoreReplication(sharedCounters, { shared, onUnavailable, clock, onOutage: () => {} });
+  sharedCounters.open(replication);
   return {
     budget,
     replication,
@@ -143,15 +143,15 @@ describe("a budget of two processes", () => {
     const budget = new Budget({ daily: 100 }, "all");
     const reserved = budget.reserve(60, clock.now());
     reserved.confirm();
-    const replicator = new CounterReplicator();
-    replicator.register(budget);
-    const replication = new CounterReplication(replicator, {
+    const sharedCounters = new SharedCounters();
+    sharedCounters.register(budget);
+    const replication = new StoreReplication(sharedCounters, {
       shared,
       clock,
       onUnavailable: "open",
       onOutage: () => {},
     });
-    replicator.open(replication);
+    sharedCounters.open(replication);
     await replication.sync();
     const other = party(shared, clock);
     assertEquals([taken(shared), await other.ask(50)], [60, undefined]);
@@ -163,17 +163,17 @@ describe("a budget of two processes", () => {
 
 describe("a quota of two processes", () => {
   function createQuotaParty(shared: MemoryShared, clock: FakeClock) {
-    const replicator = new CounterReplicator();
+    const sharedCounters = new SharedCounters();
     const settings = { retryLimit: 3, errorCodes: new Set<number>(), tokenLimit: 100 } as DeactivationSettings;
     const quota = new Quota(settings, () => clock.now(), { name: "chat a" });
-    replicator.register(quota);
-    const replication = new CounterReplication(replicator, {
+    sharedCounters.register(quota);
+    const replication = new StoreReplication(sharedCounters, {
       shared,
       clock,
       onUnavailable: "open",
       onOutage: () => {},
     });
-    replicator.open(replication);
+    sharedCounters.open(replication);
     return { quota, sync: () => replication.sync() };
   }
 
