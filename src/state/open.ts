@@ -13,7 +13,7 @@ import type { MeshState } from "./model/mesh_state.ts";
 import { SnapshotStore } from "./persistence/snapshot_store.ts";
 import type { StateStore, Tracer } from "./persistence/state_store.ts";
 import { SharedStore } from "./sharing/shared_store.ts";
-import { SavedSums } from "./sharing/saved_sums.ts";
+import { withSavedSums } from "./sharing/saved_sums.ts";
 import type { LocalShared } from "./sharing/shared_sums.ts";
 
 /** Interval at which shared counters are persisted under the policy `immediate`, ms. */
@@ -71,7 +71,7 @@ function openBesideOthers(
   if (persisted === undefined) return store;
   const { storage, settings: { policy, intervalMs } } = persisted;
   const sums = { ...user, storage, shared, intervalMs: policy === "immediate" ? immediateMs : intervalMs };
-  return new SavedSums(sums).around(store);
+  return withSavedSums(store, sums);
 }
 
 /** Opens the store of a state in a program's storage, which shares it if it supports that. */

@@ -5,7 +5,7 @@ import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import { ConnectorError } from "../../src/errors.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import type { StateStore } from "../../src/state/persistence/state_store.ts";
-import { SavedSums } from "../../src/state/sharing/saved_sums.ts";
+import { withSavedSums } from "../../src/state/sharing/saved_sums.ts";
 import { LinkedShared, SharedOwner, SharedSums } from "../../src/state/sharing/shared_sums.ts";
 
 const state = {} as Parameters<StateStore["load"]>[0];
@@ -27,17 +27,17 @@ class Proxy {
   async process(number: number, reported: () => void = () => {}): Promise<StateStore> {
     const owner = new SharedOwner(this.sums, () => {});
     const shared: LinkedShared = new LinkedShared((call) => shared.receive(owner.answer(call, number)), number === 1);
-    const sums = new SavedSums({
+    const inner = {
+      load: () => Promise.resolve(),
+      mark: () => {},
+      close: () => Promise.resolve(reported()),
+    };
+    const store = withSavedSums(inner, {
       storage: Object.assign(this.storage, { title: "The storage" }),
       shared,
       intervalMs: 1_000,
       clock: this.clock,
       hub: { trace: ({ message }) => void this.traces.push(String(message)) },
-    });
-    const store = sums.around({
-      load: () => Promise.resolve(),
-      mark: () => {},
-      close: () => Promise.resolve(reported()),
     });
     await store.load(state);
     return store;

@@ -3,7 +3,8 @@
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
-import type { CounterRequest, Replication, SharedCounters } from "./shared_counters.ts";
+import type { CounterRequest } from "./replicated_counter.ts";
+import type { Replication, SharedCounters } from "./shared_counters.ts";
 import type { Usage } from "./usage.ts";
 
 /** Retry delay for a request denied because other processes have reserved what it needs, ms. */

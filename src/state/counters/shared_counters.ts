@@ -1,75 +1,9 @@
 /**
- * Replicated counters: each process counts its own part, and receives the parts of other processes.
+ * The counters of a mesh, which several processes may share.
  * @module
  */
-import type { Clock } from "../../contracts/runtime.ts";
-import type { AdmissionDenial } from "./admission_denial.ts";
+import type { CounterGroup, CounterRequest, ReplicatedCounter } from "./replicated_counter.ts";
 import type { RateGrant, SharedRate } from "./shared_rate.ts";
-
-/** A replicated counter, as one process sees it. */
-export interface ReplicatedCounter {
-  /** Key of the counter. */
-  readonly key: string;
-  /** When it expires, wall-clock ms. */
-  readonly expiresAt: number;
-  /** The total part of this process. */
-  readonly own: number;
-  /** The part of `own` that is released when this process ends. @default 0 */
-  readonly leased?: number;
-  /** Whether it counts now. Otherwise only changes are reported. */
-  readonly isPresent: boolean;
-  /** Known lower bound of the total, for a counter that only grows. */
-  readonly atLeast?: number | undefined;
-  /** Applies the part of other processes, and the total. */
-  apply(others: number, total: number): void;
-}
-
-/** A request to reserve in a replicated counter. */
-export interface CounterRequest {
-  readonly counter: ReplicatedCounter;
-  /** The amount to reserve. */
-  readonly amount: number;
-  /** Maximum total. */
-  readonly limit: number;
-  /** Whether the amount is released when this process ends. */
-  readonly isLeased: boolean;
-  /** Denial reason when the limit would be exceeded. */
-  readonly reason: AdmissionDenial["reason"];
-}
-
-/** Whether a request is for budget. Such requests are denied without the store when so configured. */
-export function isMoney({ reason }: CounterRequest): boolean {
-  return reason === "budget" || reason === "budget_limit";
-}
-
-/** A group of replicated counters, such as those of one budget. */
-export interface CounterGroup {
-  /** Returns its counters. */
-  counters(wallTimeMs: number): Iterable<ReplicatedCounter>;
-  /**
-   * Begins replication. Values restored from an earlier process are already in the store.
-   *
-   * @param report Call it when changes must be reported immediately.
-   */
-  startReplication?(report: () => void): void;
-}
-
-/** Describes the counters of a rate. */
-export interface RateReplicaParts {
-  /** Key of the rate. */
-  readonly key: string;
-  /** Length of a slice, ms. */
-  readonly sliceMs: number;
-  /** Number of slices in the window. */
-  readonly slices: number;
-  readonly clock: Clock;
-  /** Whether the rate is needed. */
-  readonly isWanted: () => boolean;
-  /** Returns the total amount this process has used since it started. */
-  readonly counted: () => number;
-  /** Applies what other processes used at a monotonic time in ms; negative amounts are subtracted. */
-  readonly addOthers: (at: number, amount: number) => void;
-}
 
 /** This process's part of a counter. */
 export interface OwnPart {
@@ -102,8 +36,6 @@ export interface Replication {
   readonly lease: LeaseState;
   /** Makes sure that this process has its lease. Waits until the store responds or counts as unavailable. */
   renewLease(): Promise<void>;
-  /** Creates the replicated counters of a rate. */
-  createReplica(rate: RateReplicaParts): CounterGroup;
   /** Reports local counters to the store, and applies those of other processes. Never rejects. */
   sync(): Promise<void>;
   /** Reports the counters of one group without waiting for the next sync. */
@@ -130,7 +62,6 @@ export class SharedCounters {
   readonly groups: CounterGroup[] = [];
   /** Acknowledged parts by counter key. */
   readonly #acknowledged = new Map<string, Acknowledged>();
-  readonly #rates: RateReplicaParts[] = [];
   #replication: Replication | undefined;
 
   /** Replicates the counters; undefined while they are local. */
@@ -144,18 +75,11 @@ export class SharedCounters {
     if (this.#replication !== undefined) this.#start(group);
   }
 
-  /** Registers a rate, whose counters exist only while they are replicated. */
-  registerRate(rate: RateReplicaParts): void {
-    if (this.#replication === undefined) this.#rates.push(rate);
-    else this.register(this.#replication.createReplica(rate));
-  }
-
   /** Begins replication. */
   open(replication: Replication): void {
     const isNew = this.#replication === undefined;
     this.#replication = replication;
     if (isNew) { for (const group of this.groups) this.#start(group); }
-    for (const rate of this.#rates.splice(0)) this.register(replication.createReplica(rate));
   }
 
   /** Whether a counter has something to report. */

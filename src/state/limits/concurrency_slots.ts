@@ -2,7 +2,7 @@
  * Shared limit of concurrent requests per API key and model, across processes.
  * @module
  */
-import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../counters/shared_counters.ts";
+import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../counters/replicated_counter.ts";
 
 /** How long the shared counter is kept after its last change, ms. */
 const lifeMs = 86_400_000;

@@ -5,7 +5,7 @@
 import type { RateLimits } from "../../contracts/provider.ts";
 import type { Headroom } from "../../contracts/rotation.ts";
 import type { Clock } from "../../contracts/runtime.ts";
-import type { CounterGroup, RateReplicaParts } from "../counters/shared_counters.ts";
+import type { CounterGroup } from "../counters/replicated_counter.ts";
 import type { ApiKey, ApiKeyPool } from "./api_key_pool.ts";
 import { isSameLimits, type ModelRateLimiter, RateLimiter } from "./rate_limiter.ts";
 import type { KeyChoice, ReservedRate } from "./reserved_rate.ts";
@@ -49,13 +49,9 @@ export class PooledRateLimiter implements ModelRateLimiter {
     for (const key of this.#pool.keys) this.#getLimiter(key).countsAlways = countsAlways;
   }
 
-  /** Returns replicas per key. Processes identify keys by their index; a replaced key counts in this process only. */
-  replicas(name: string, clock: Clock): RateReplicaParts[] {
-    return this.#pool.keys.flatMap((key, index) => this.#getLimiter(key).replicas(`${name} ${index}`, clock));
-  }
-
-  slots(name: string): CounterGroup[] {
-    return this.#pool.keys.flatMap((key, index) => this.#getLimiter(key).slots(`${name} ${index}`));
+  /** Processes identify keys by their index; a replaced key counts in this process only. */
+  groups(name: string, clock: Clock): CounterGroup[] {
+    return this.#pool.keys.flatMap((key, index) => this.#getLimiter(key).groups(`${name} ${index}`, clock));
   }
 
   isUnder(limits: RateLimits = {}, keys?: ApiKeyPool): boolean {

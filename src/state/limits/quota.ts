@@ -6,7 +6,7 @@
 import type { DeactivationSettings } from "../../config/settings/settings.ts";
 import { dayWindow, formatUtcDay, monthWindow, type Window } from "../../util/windows.ts";
 import type { DeactivationDecision } from "../breaker/model_breakers.ts";
-import type { CounterRequest, ReplicatedCounter } from "../counters/shared_counters.ts";
+import type { CounterRequest, ReplicatedCounter } from "../counters/replicated_counter.ts";
 import { type SavedWindow, sum, type WindowSums } from "../counters/window_counter.ts";
 import { type ReservedAmounts, WindowLimit, WindowLimits } from "./window_limit.ts";
 

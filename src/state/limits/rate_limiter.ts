@@ -7,7 +7,8 @@ import type { RateLimits } from "../../contracts/provider.ts";
 import type { Headroom } from "../../contracts/rotation.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import { RateCounter } from "../counters/rate_counter.ts";
-import type { CounterGroup, RateReplicaParts } from "../counters/shared_counters.ts";
+import { SharedRateCount } from "../counters/shared_rate.ts";
+import type { CounterGroup } from "../counters/replicated_counter.ts";
 import type { ApiKeyPool } from "./api_key_pool.ts";
 import { ConcurrencySlots } from "./concurrency_slots.ts";
 import { type KeyChoice, type RateCounters, ReservedRate, roundTokens } from "./reserved_rate.ts";
@@ -19,7 +20,7 @@ const [minuteSliceMs, daySliceMs] = [10_000, 3_600_000];
 export type ModelRateLimiter =
   & Pick<
     RateLimiter,
-    "countsAlways" | "fullUntil" | "isUnder" | "lastStartedAt" | "replicas" | "requests" | "rpm" | "slots" | "tokens"
+    "countsAlways" | "fullUntil" | "groups" | "isUnder" | "lastStartedAt" | "requests" | "rpm" | "tokens"
   >
   & {
     /** Reserves for a request, even beyond a limit. */
@@ -73,38 +74,28 @@ export class RateLimiter {
   }
 
   /**
-   * Returns the counters to replicate: requests per minute (or per day, if that is limited), and tokens per minute.
+   * Returns what several processes share: requests per minute (or per day, if that is limited), tokens per minute, and
+   * the slots of concurrent requests, if these are limited.
    *
    * @param key Identifies the API key and the model.
    * @param clock Wall clock for slices, monotonic clock for local counters.
    */
-  replicas(key: string, clock: Clock): RateReplicaParts[] {
-    const replica = (
-      measure: string,
-      counter: RateCounter,
-      [sliceMs, slices]: readonly [number, number],
-    ): RateReplicaParts => ({
-      key: `${measure} ${key}`,
-      sliceMs,
-      slices,
-      clock,
-      isWanted: () => counter.isLimited || this.countsAlways,
-      counted: () => counter.counted,
-      addOthers: (at, amount) => counter.addOthers(clock.monotonic(), at, amount),
-    });
-    const span = this.#hasDay ? [daySliceMs, 24] as const : [minuteSliceMs, 6] as const;
+  groups(key: string, clock: Clock): CounterGroup[] {
     const { requests, tokens } = this.#counters;
-    return [replica("requests", requests, span), replica("tokens", tokens, [minuteSliceMs, 6])];
-  }
-
-  /**
-   * Returns the shared limit of concurrent requests; empty when concurrency is not limited.
-   *
-   * @param key Identifies the API key and the model.
-   */
-  slots(key: string): CounterGroup[] {
-    if (this.#concurrent === Infinity) return [];
-    return [this.#counters.slots ??= new ConcurrencySlots(key, this.#concurrent)];
+    const share = (measure: string, counter: RateCounter, [sliceMs, slices]: readonly [number, number]) =>
+      new SharedRateCount({
+        key: `${measure} ${key}`,
+        sliceMs,
+        slices,
+        clock,
+        isWanted: () => counter.isLimited || this.countsAlways,
+        counted: () => counter.counted,
+        addOthers: (at, amount) => counter.addOthers(clock.monotonic(), at, amount),
+      });
+    const span = this.#hasDay ? [daySliceMs, 24] as const : [minuteSliceMs, 6] as const;
+    const rates = [share("requests", requests, span), share("tokens", tokens, [minuteSliceMs, 6])];
+    if (this.#concurrent === Infinity) return rates;
+    return [...rates, this.#counters.slots ??= new ConcurrencySlots(key, this.#concurrent)];
   }
 
   /** Whether it was created with these limits. */

@@ -3,7 +3,7 @@
  * @module
  */
 import type { RateReading } from "../../util/rate_headers.ts";
-import type { CounterRequest } from "../counters/shared_counters.ts";
+import type { CounterRequest } from "../counters/replicated_counter.ts";
 import type { RateCounter } from "../counters/rate_counter.ts";
 import type { ReservedPart, Settlement } from "../counters/reservation.ts";
 import { type SharedRate, slicedDay, slicedMinute } from "../counters/shared_rate.ts";

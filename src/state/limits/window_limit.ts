@@ -3,7 +3,7 @@
  * @module
  */
 import type { Window } from "../../util/windows.ts";
-import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../counters/shared_counters.ts";
+import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../counters/replicated_counter.ts";
 import type { ReservedPart, Settlement } from "../counters/reservation.ts";
 import { sum, whole, WindowCounter, type WindowCounterParts, type WindowSums } from "../counters/window_counter.ts";
 

@@ -7,7 +7,7 @@ import { maxHintMs } from "../breaker/circuit_breaker.ts";
 import { quotaRecovery, statedEnd } from "../breaker/end_date.ts";
 import type { AdmissionDenial } from "../counters/admission_denial.ts";
 import { Reservation, type ReservedPart, takenElsewhereMs } from "../counters/reservation.ts";
-import type { CounterRequest } from "../counters/shared_counters.ts";
+import type { CounterRequest } from "../counters/replicated_counter.ts";
 import type { SharedRate } from "../counters/shared_rate.ts";
 import type { Usage } from "../counters/usage.ts";
 import type { KeyRejection, RejectedCall } from "../limits/api_key_pool.ts";

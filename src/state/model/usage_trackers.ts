@@ -113,8 +113,7 @@ export class UsageTrackers {
       rejectedMembers: rejectedMembers ?? new Set<string>(),
     };
     this.#counted.shared.set(key, made);
-    for (const rate of made.rate.replicas(key, this.#clock)) this.sharedCounters.registerRate(rate);
-    for (const slots of made.rate.slots(key)) this.sharedCounters.register(slots);
+    for (const group of made.rate.groups(key, this.#clock)) this.sharedCounters.register(group);
     return made;
   }
 

@@ -3,7 +3,8 @@
  * @module
  */
 import type { SharedSum } from "../../contracts/storage.ts";
-import type { Acknowledged, OwnPart, ReplicatedCounter } from "../counters/shared_counters.ts";
+import type { ReplicatedCounter } from "../counters/replicated_counter.ts";
+import type { Acknowledged, OwnPart } from "../counters/shared_counters.ts";
 
 /** Returns the shared counter of a replicated one. */
 export function toSharedSum({ key, expiresAt, atLeast }: ReplicatedCounter): SharedSum {

@@ -19,7 +19,7 @@ const key = "sums";
 /** How to wait for a write of another process, ms. */
 const locking = { timeoutMs: 5_000, retryIntervalMs: 50 };
 
-/** Dependencies of {@linkcode SavedSums}. */
+/** What persists the sums of {@linkcode withSavedSums}. */
 interface SavedSumsParts {
   readonly storage: Storage & Pick<CodedStorage, "title">;
   readonly shared: LocalShared;
@@ -30,12 +30,17 @@ interface SavedSumsParts {
   readonly hub: Tracer;
 }
 
+/** Wraps a store: restores the counters before it loads, and persists them after it closes. */
+export function withSavedSums(store: StateStore, parts: SavedSumsParts): StateStore {
+  return new SavedSums(parts).around(store);
+}
+
 /**
  * Restores the persisted counters before any process counts. The first process writes them periodically, and each
  * process at its end, so that the last write has the final totals. A failed read or write is retried after a backoff,
  * and nothing is written before the record has been read.
  */
-export class SavedSums {
+class SavedSums {
   readonly #parts: SavedSumsParts;
   readonly #lock: RecordLock;
   #cancel: Cancel = () => {};
@@ -52,7 +57,6 @@ export class SavedSums {
     this.#retries = new RetryTimer(parts.clock, { ...writeRetry, retry: () => this.#save() });
   }
 
-  /** Wraps a store: restores the counters before it loads, and persists them after it closes. */
   around(store: StateStore): StateStore {
     return {
       get storage() {

@@ -4,18 +4,11 @@
  */
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Shared, SharedReservation } from "../../contracts/storage.ts";
-import {
-  type CounterGroup,
-  type CounterRequest,
-  isMoney,
-  type RateReplicaParts,
-  type Replication,
-  type SharedCounters,
-} from "../counters/shared_counters.ts";
+import type { CounterGroup, CounterRequest } from "../counters/replicated_counter.ts";
+import type { Replication, SharedCounters } from "../counters/shared_counters.ts";
 import { afterRunning } from "../../util/running_timer.ts";
 import { Lease } from "./lease.ts";
 import { add, applyTotal, subtract, toSharedSum } from "./acknowledgements.ts";
-import { RateReplica } from "./rate_replica.ts";
 import type { RateGrant, SharedRate } from "../counters/shared_rate.ts";
 import { SharedWindow } from "./shared_window.ts";
 
@@ -89,11 +82,6 @@ export class StoreReplication implements Replication {
   /** Whether the store is unavailable and requests that need it are denied. */
   get isFailClosed(): boolean {
     return this.#isUnavailable && this.#target.onUnavailable === "closed";
-  }
-
-  /** Creates the replicated counters of a rate. */
-  createReplica(rate: RateReplicaParts): CounterGroup {
-    return new RateReplica(rate);
   }
 
   /**
@@ -295,4 +283,9 @@ export class StoreReplication implements Replication {
     this.#target.onOutage(cause);
     for (const give of this.#undecided) give();
   }
+}
+
+/** Whether a request is for budget. Such requests are denied without the store when so configured. */
+function isMoney({ reason }: CounterRequest): boolean {
+  return reason === "budget" || reason === "budget_limit";
 }

@@ -2,13 +2,13 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
-import { RateReplica } from "../../src/state/sharing/rate_replica.ts";
+import { SharedRateCount } from "../../src/state/counters/shared_rate.ts";
 
 /** A process's side; slices are 10 s long, and six of them count. */
-function createReplica(clock: FakeClock) {
+function createCount(clock: FakeClock) {
   const state = { counted: 0, isWanted: true };
   const applied: [at: number, amount: number][] = [];
-  const replica = new RateReplica({
+  const shared = new SharedRateCount({
     key: "requests acme a",
     sliceMs: 10_000,
     slices: 6,
@@ -17,15 +17,15 @@ function createReplica(clock: FakeClock) {
     counted: () => state.counted,
     addOthers: (at, amount) => void applied.push([at, amount]),
   });
-  const counters = () => [...replica.counters(clock.now())];
+  const counters = () => [...shared.counters(clock.now())];
   /** What it has taken in the present slice and in the one before. */
   const own = () => counters().slice(-2).map((counter) => counter.own);
   return { state, applied, counters, own };
 }
 
-describe("A replicated rate", () => {
+describe("The count of a shared rate", () => {
   it("reports at first all slices that count, then those that may still change", () => {
-    const { counters } = createReplica(fakeClock({ now: 100_000 }));
+    const { counters } = createCount(fakeClock({ now: 100_000 }));
     const numbers = () => counters().map(({ key }) => key.split(" ").at(-1));
     assertEquals(numbers(), ["4", "5", "6", "7", "8", "9", "10"]);
     assertEquals(numbers(), ["9", "10"]);
@@ -33,7 +33,7 @@ describe("A replicated rate", () => {
 
   it("counts in the slice in which it is reported", async () => {
     const clock = fakeClock({ now: 100_000 });
-    const { state, own } = createReplica(clock);
+    const { state, own } = createCount(clock);
     own();
     state.counted = 3;
     assertEquals(own(), [0, 3]);
@@ -43,7 +43,7 @@ describe("A replicated rate", () => {
   });
 
   it("leaves out what was taken before it was wanted", () => {
-    const { state, own, counters } = createReplica(fakeClock({ now: 100_000 }));
+    const { state, own, counters } = createCount(fakeClock({ now: 100_000 }));
     Object.assign(state, { isWanted: false, counted: 7 });
     assertEquals(counters(), []);
     state.isWanted = true;
@@ -52,7 +52,7 @@ describe("A replicated rate", () => {
 
   it("applies what others took since the last time: at the end of a slice that is over", async () => {
     const clock = fakeClock({ now: 100_000 });
-    const { applied, counters } = createReplica(clock);
+    const { applied, counters } = createCount(clock);
     await clock.advance(5_000);
     const [before, present] = counters().slice(-2);
     before!.apply(4, 4);
