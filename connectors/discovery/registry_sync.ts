@@ -11,29 +11,26 @@ import { registrySyncDeclaration } from "./declarations.ts";
 /** How changes are handled. */
 interface SyncActions {
   /** Whether new models are registered; otherwise they are only reported. */
-  readonly auto_register?: boolean;
-  readonly on_new_model?: "register" | "notify" | "ignore";
-  readonly on_deprecated_model?: "deactivate" | "notify" | "ignore";
+  readonly auto_register: boolean;
+  readonly on_new_model: "register" | "notify" | "ignore";
+  readonly on_deprecated_model: "deactivate" | "notify" | "ignore";
 }
 
 /** `mesh.registry-sync.v1`. */
 export const registrySync: Connector<"discovery"> = {
   ...registrySyncDeclaration,
-  create: (settings, { clock }) => new ListComparison(settings as SyncActions, clock),
+  create: (settings, { clock }) => new ListComparison(settings as unknown as SyncActions, clock),
 };
 
 /** Keeps the latest list of each provider. */
 class ListComparison implements RegistrySync {
-  readonly #onNew: NonNullable<SyncActions["on_new_model"]>;
-  readonly #onDeprecated: NonNullable<SyncActions["on_deprecated_model"]>;
+  readonly #onNew: SyncActions["on_new_model"];
+  readonly #onDeprecated: SyncActions["on_deprecated_model"];
   readonly #clock: Clock;
   readonly #listed = new Map<string, ReadonlySet<string>>();
   readonly #latest = new Map<string, SyncStatus>();
 
-  constructor(
-    { auto_register = true, on_new_model = "register", on_deprecated_model = "notify" }: SyncActions,
-    clock: Clock,
-  ) {
+  constructor({ auto_register, on_new_model, on_deprecated_model }: SyncActions, clock: Clock) {
     this.#onNew = on_new_model === "register" && !auto_register ? "notify" : on_new_model;
     this.#onDeprecated = on_deprecated_model;
     this.#clock = clock;

@@ -5,52 +5,60 @@
  */
 import ts from "../npm/typescript.ts";
 
-const folder = new URL("../../src/config/schema/", import.meta.url);
-const first = "schema.ts";
-/** Field functions whose members are named by the user. The path of their keys contains `*`. */
-const maps: readonly string[] = ["mapField", "recordField"];
-
-/** Field functions of a file, and the imports of their names. */
+/** Fields of a file by name, and the imports of their names. */
 interface Source {
   readonly text: ts.SourceFile;
-  readonly bodies: ReadonlyMap<string, ts.Expression>;
+  readonly fields: ReadonlyMap<string, ts.Expression>;
   readonly imports: ReadonlyMap<string, string>;
 }
 
 /**
  * Returns comments by the path of their key, such as `pools.*.retry.max_attempts`.
  *
+ * @param folder Folder with the schema; ends in a slash.
  * @throws {Error} When a key has no comment, or is written in an unsupported form; the message names the line.
  */
-export function readComments(): ReadonlyMap<string, string> {
-  const reader = new CommentReader();
-  reader.read({ name: "makeSchema", file: first });
+export function readComments(folder: URL): ReadonlyMap<string, string> {
+  const reader = new CommentReader(folder);
+  reader.read({ name: "schema", file: "schema.ts" });
   return reader.comments;
 }
 
 class CommentReader {
   readonly comments = new Map<string, string>();
   readonly #sources = new Map<string, Source>();
+  readonly #folder: URL;
 
-  /** Follows a function of the schema that creates a field. */
+  constructor(folder: URL) {
+    this.#folder = folder;
+  }
+
+  /** Follows the name of a field. */
   read({ name, file }: { name: string; file: string }, path = ""): void {
-    const { bodies, imports } = this.#source(file);
-    const [body, origin] = [bodies.get(name), imports.get(name)];
-    if (body !== undefined) this.#field(body, file, path);
+    const { fields, imports } = this.#source(file);
+    const [field, origin] = [fields.get(name), imports.get(name)];
+    if (field !== undefined) this.#field(field, file, path);
     else if (origin !== undefined) this.read({ name, file: origin }, path);
   }
 
-  /** Reads the keys of a field from the call that creates it. */
-  #field(call: ts.Expression, file: string, path: string): void {
-    if (!ts.isCallExpression(call)) return;
-    const name = call.expression.getText();
-    this.read({ name, file }, path);
-    const inside = maps.includes(name) ? `${path}.*` : path;
-    call.arguments.forEach((argument, index) => {
-      const holdsKeys = name === "object" && index === 0 && ts.isObjectLiteralExpression(argument);
-      if (!holdsKeys) return this.#field(argument, file, inside);
-      for (const member of argument.properties) this.#key(member, file, path);
-    });
+  /** Reads the keys of a field: an object literal, or a name as in `budget as typeof budget`. */
+  #field(expression: ts.Expression, file: string, path: string): void {
+    if (ts.isAsExpression(expression)) return this.#field(expression.expression, file, path);
+    if (ts.isIdentifier(expression)) return this.read({ name: expression.text, file }, path);
+    if (!ts.isObjectLiteralExpression(expression)) return;
+    const facts = new Map(
+      expression.properties.filter(ts.isPropertyAssignment).map((fact) => {
+        return [fact.name.getText(), fact.initializer];
+      }),
+    );
+    const [fields, item, options] = [facts.get("fields"), facts.get("item"), facts.get("options")];
+    if (item !== undefined) this.#field(item, file, facts.get("type")?.getText() === '"list"' ? path : `${path}.*`);
+    if (options && ts.isArrayLiteralExpression(options)) {
+      for (const option of options.elements) this.#field(option, file, path);
+    }
+    if (fields && ts.isObjectLiteralExpression(fields)) {
+      for (const member of fields.properties) this.#key(member, file, path);
+    }
   }
 
   #key(member: ts.ObjectLiteralElementLike, file: string, path: string): void {
@@ -71,30 +79,20 @@ class CommentReader {
   #source(file: string): Source {
     const known = this.#sources.get(file);
     if (known !== undefined) return known;
-    const content = Deno.readTextFileSync(new URL(file, folder));
+    const content = Deno.readTextFileSync(new URL(file, this.#folder));
     const text = ts.createSourceFile(file, content, ts.ScriptTarget.ESNext, true);
-    const source = { text, bodies: findBodies(text), imports: findSchemaImports(text) };
+    const source = { text, fields: findFields(text), imports: findSchemaImports(text) };
     this.#sources.set(file, source);
     return source;
   }
 }
 
-/** Returns what the functions of a file return. */
-function findBodies(text: ts.SourceFile): Map<string, ts.Expression> {
-  const bodies = new Map<string, ts.Expression>();
-  for (const statement of text.statements) {
-    if (ts.isFunctionDeclaration(statement)) add(statement.name, statement.body);
-    if (!ts.isVariableStatement(statement)) continue;
-    for (const { name, initializer } of statement.declarationList.declarations) {
-      if (initializer && ts.isArrowFunction(initializer)) add(name, initializer.body);
-    }
-  }
-  return bodies;
-
-  function add(name: ts.Node | undefined, body: ts.ConciseBody | undefined): void {
-    const returned = body && ts.isBlock(body) ? body.statements.find(ts.isReturnStatement)?.expression : body;
-    if (name !== undefined && returned !== undefined) bodies.set(name.getText(), returned as ts.Expression);
-  }
+/** Returns the constants of a file. */
+function findFields(text: ts.SourceFile): Map<string, ts.Expression> {
+  const declarations = text.statements.filter(ts.isVariableStatement).flatMap(({ declarationList }) => {
+    return [...declarationList.declarations];
+  });
+  return new Map(declarations.flatMap(({ name, initializer }) => initializer ? [[name.getText(), initializer]] : []));
 }
 
 /** Returns the schema files that names are imported from. */

@@ -3,7 +3,7 @@
  * spellings refer to it. Constraints between parts of a document are left to `modelmesh check`.
  * @module
  */
-import type { Field, Shape } from "../../src/config/schema/field.ts";
+import type { Field } from "../../src/config/schema/field.ts";
 import { schema } from "../../src/config/schema/schema.ts";
 import { durationPattern, maxUnitLength, sizePattern } from "../../src/config/schema/units.ts";
 import { suggestionsFor } from "./connectors.ts";
@@ -20,31 +20,32 @@ const names = { maxLength: 200, pattern: "^\\S(?:.*\\S)?$" };
  * Returns the schema of a document.
  *
  * @param keys All keys.
+ * @param document The document.
  */
-export function jsonSchema(keys: readonly Key[]): JsonSchema {
+export function jsonSchema(keys: readonly Key[], document: Field = schema): JsonSchema {
   return {
     $schema: draft,
     title: "Configuration of ModelMesh",
-    ...toSchema(schema(), ""),
+    ...toSchema(document, ""),
     type: "object",
     definitions: Object.fromEntries(keys.flatMap((key) => [[key.path, toDefinition(key)], ...toEntrySchema(key)])),
   };
 }
 
 /** Returns the schema of a section's entries. */
-function toEntrySchema({ path, field: { shape: { type, item } } }: Key): [path: string, entry: JsonSchema][] {
-  return type === "map" && item?.shape.fields ? [[`${path}.*`, toSchema(item, `${path}.*`)]] : [];
+function toEntrySchema({ path, field: { type, item } }: Key): [path: string, entry: JsonSchema][] {
+  return type === "map" && item?.fields ? [[`${path}.*`, toSchema(item, `${path}.*`)]] : [];
 }
 
 /** Returns the schema of an entry. */
-function itemOf({ item }: Shape, path: string): JsonSchema {
-  return item!.shape.fields ? reference(path, "*") : toSchema(item!, path);
+function itemOf({ item }: Field, path: string): JsonSchema {
+  return item!.fields ? reference(path, "*") : toSchema(item!, path);
 }
 
 function toDefinition({ path, field, about }: Key): JsonSchema {
-  const standard = writtenDefault(field.shape);
+  const standard = writtenDefault(field);
   const names = suggestionsFor(path);
-  const isMap = field.shape.type === "map";
+  const isMap = field.type === "map";
   return {
     description: about,
     ...toSchema(field, path),
@@ -56,32 +57,33 @@ function toDefinition({ path, field, about }: Key): JsonSchema {
   };
 }
 
-function toSchema({ shape }: Field, path: string): JsonSchema {
-  switch (shape.type) {
+function toSchema(field: Field, path: string): JsonSchema {
+  switch (field.type) {
     case "text":
       return { type: "string", pattern: "\\S" };
     case "flag":
       return orReference({ type: "boolean" }, path);
     case "integer":
     case "number":
-      return orReference({ type: shape.type, ...toRangeSchema(shape) }, path);
+      return orReference({ type: field.type, ...toRangeSchema(field) }, path);
     case "duration":
       return {
-        ...written(durationPattern, shape, path),
+        ...written(durationPattern, field, path),
         ...errorMessage('Write a duration such as "500ms" or "1h30m"'),
       };
     case "size":
-      return { ...written(sizePattern, shape, path), ...errorMessage('Write a size such as "512MB" or "64KiB"') };
+      return { ...written(sizePattern, field, path), ...errorMessage('Write a size such as "512MB" or "64KiB"') };
     case "choice":
-      return { enum: shape.values };
+      return { enum: field.values };
     case "list":
-      return { type: "array", items: toSchema(shape.item!, path), ...(shape.min ? { minItems: shape.min } : {}) };
+      return toListSchema(field, path);
     case "map":
-      return { type: ["object", "null"], additionalProperties: itemOf(shape, path), propertyNames: names };
+    case "record":
+      return { type: ["object", "null"], additionalProperties: itemOf(field, path), propertyNames: names };
     case "object":
-      return objectSchema(shape, path);
+      return objectSchema(field, path);
     case "either": {
-      const [only, ...others] = shape.options!.filter(isWritable).map((option) => toSchema(option, path));
+      const [only, ...others] = field.options!.filter(isWritable).map((option) => toSchema(option, path));
       return others.length === 0 ? only! : { anyOf: [only, ...others] };
     }
     case "any":
@@ -91,7 +93,13 @@ function toSchema({ shape }: Field, path: string): JsonSchema {
   }
 }
 
-function objectSchema({ fields = {}, required, isOpen }: Shape, path: string): JsonSchema {
+function toListSchema({ item, min, isSingleAllowed }: Field, path: string): JsonSchema {
+  const one = toSchema(item!, path);
+  const many = { type: "array", items: one, ...(min ? { minItems: min } : {}) };
+  return isSingleAllowed ? { anyOf: [one, many] } : many;
+}
+
+function objectSchema({ fields = {}, required, isOpen }: Field, path: string): JsonSchema {
   const properties: Record<string, JsonSchema> = {};
   const patterns: Record<string, JsonSchema> = {};
   const writable = Object.entries(fields).filter(([, field]) => isWritable(field));
@@ -107,23 +115,23 @@ function objectSchema({ fields = {}, required, isOpen }: Shape, path: string): J
   };
 
   /** Adds the dotted spelling of nested keys. */
-  function addDotted({ field: { shape }, path, spelling }: { field: Field; path: string; spelling: string }): void {
-    for (const [key, field] of Object.entries(shape.fields ?? {})) {
+  function addDotted({ field, path, spelling }: { field: Field; path: string; spelling: string }): void {
+    const { type, item, isOpen, isSingleAllowed } = field;
+    for (const [key, inner] of Object.entries(field.fields ?? {})) {
       properties[`${spelling}.${key}`] = reference(path, key);
-      addDotted({ field, path: under(path, key), spelling: `${spelling}.${key}` });
+      addDotted({ field: inner, path: under(path, key), spelling: `${spelling}.${key}` });
     }
     const start = `^${spelling.replaceAll(".", "\\.")}\\.`;
-    if (shape.type === "any" || shape.isOpen) patterns[start] = {};
-    if (shape.type === "map") patterns[start] = itemOf(shape, path);
-    for (const option of shape.options ?? []) {
-      if (option.shape.type !== "list") addDotted({ field: option, path, spelling });
-    }
+    if (type === "any" || isOpen) patterns[start] = {};
+    if (type === "map" || type === "record") patterns[start] = itemOf(field, path);
+    if (isSingleAllowed) addDotted({ field: item!, path, spelling });
+    for (const option of field.options ?? []) addDotted({ field: option, path, spelling });
   }
 }
 
 /** Whether a key can be written in a file. Some can be set by programs only. */
-function isWritable({ shape }: Field): boolean {
-  return shape.type !== "instance";
+function isWritable({ type }: Field): boolean {
+  return type !== "instance";
 }
 
 function under(path: string, key: string): string {
@@ -134,7 +142,7 @@ function reference(path: string, key: string): JsonSchema {
   return { $ref: `#/definitions/${encodeURIComponent(under(path, key))}` };
 }
 
-function toRangeSchema({ min, max, above }: Shape): JsonSchema {
+function toRangeSchema({ min, max, above }: Field): JsonSchema {
   return {
     ...(min === undefined ? {} : { minimum: min }),
     ...(max === undefined ? {} : { maximum: max }),
@@ -156,7 +164,7 @@ function orReference(own: JsonSchema, path: string): JsonSchema {
 }
 
 /** Returns a pattern. Numbers above 0 need a non-zero digit. */
-function written({ source }: RegExp, { min = 1 }: Shape, path: string): JsonSchema {
+function written({ source }: RegExp, { min = 1 }: Field, path: string): JsonSchema {
   const own = min > 0 ? source.replace("^", "^(?=.*[1-9])") : source;
   const bounded = own.replace("^", `^(?=.{1,${maxUnitLength}}$)`);
   return { type: "string", pattern: mayRefer(path) ? `${bounded}|${referencePattern}` : bounded };

@@ -2,7 +2,7 @@
  * Keys of the configuration from the schema, with their descriptions.
  * @module
  */
-import type { Field, Shape } from "../../src/config/schema/field.ts";
+import type { Field } from "../../src/config/schema/field.ts";
 import { schema } from "../../src/config/schema/schema.ts";
 import { formatDuration } from "../../src/config/schema/units.ts";
 import { readComments } from "./comments.ts";
@@ -17,14 +17,25 @@ export interface Key {
   readonly about: string;
 }
 
+/** A document, and the folder with its schema. */
+export interface SchemaSource {
+  /** The document. */
+  readonly schema: Field;
+  /** Folder with the comments of its keys; ends in a slash. */
+  readonly folder: URL;
+}
+
+const folder = new URL("../../src/config/schema/", import.meta.url);
+
 /**
  * Returns all keys; those of an object follow it.
  *
+ * @param source Where they are.
  * @throws {Error} When a key has no comment, or a comment has no key.
  */
-export function readKeys(): readonly Key[] {
-  const comments = new Map(readComments());
-  const fields = new Map(listFields(schema()));
+export function readKeys(source: SchemaSource = { schema, folder }): readonly Key[] {
+  const comments = new Map(readComments(source.folder));
+  const fields = new Map(listFields(source.schema));
   const keys = [...fields].map(([path, field]) => {
     const about = comments.get(path);
     if (about === undefined) throw new Error(`No comment was found for "${path}"`);
@@ -36,23 +47,26 @@ export function readKeys(): readonly Key[] {
 }
 
 /** Returns the keys within a field. */
-export function* listFields({ shape }: Field, path = ""): Generator<[path: string, field: Field]> {
-  for (const [key, field] of Object.entries(shape.fields ?? {})) {
+export function* listFields(
+  { type, fields = {}, item, options }: Field,
+  path = "",
+): Generator<[path: string, field: Field]> {
+  for (const [key, field] of Object.entries(fields)) {
     const fullPath = path === "" ? key : `${path}.${key}`;
     yield [fullPath, field];
     yield* listFields(field, fullPath);
   }
-  if (shape.item !== undefined) yield* listFields(shape.item, shape.type === "map" ? `${path}.*` : path);
-  for (const option of shape.options ?? []) yield* listFields(option, path);
+  if (item !== undefined) yield* listFields(item, type === "list" ? path : `${path}.*`);
+  for (const option of options ?? []) yield* listFields(option, path);
 }
 
 /**
  * Returns the default of a key as it would be written.
  *
- * @param shape The shape of its field.
+ * @param field Its field.
  */
-export function writtenDefault({ type, default: standard, options = [] }: Shape): unknown {
-  if (standard === undefined) return options.map(({ shape }) => writtenDefault(shape)).find((one) => one !== undefined);
+export function writtenDefault({ type, default: standard }: Field): unknown {
+  if (standard === undefined) return undefined;
   if (type === "duration") return formatDuration(Number(standard));
   return type === "size" ? formatSize(Number(standard)) : standard;
 }

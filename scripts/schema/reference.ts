@@ -2,7 +2,7 @@
  * Generates the tables of `docs/configuration.md`: all sections and keys.
  * @module
  */
-import type { Field, Shape } from "../../src/config/schema/field.ts";
+import type { Field } from "../../src/config/schema/field.ts";
 import type { AttributeType } from "../../src/contracts/connector.ts";
 import { shippedAttributes, shippedConnectors } from "./connectors.ts";
 import { type Key, writtenDefault } from "./keys.ts";
@@ -60,41 +60,41 @@ function formatSection({ path, field, about }: Key, keys: readonly Key[]): strin
   const rows = keys.filter((key) => key.path.startsWith(prefix)).map((key) => formatRow(key, prefix));
   const title = isNamed ? `${path}.<name>` : path;
   const taken = rows.length === 0 ? ` Type: ${takenBy(field)}.` : "";
-  const open = field.shape.isOpen ? " Other keys are [attributes of the connector](#connector-attributes)." : "";
+  const open = field.isOpen ? " Other keys are [attributes of the connector](#connector-attributes)." : "";
   const intro = `## \`${title}\`\n\n${about}${taken}${open}\n`;
   if (rows.length === 0) return intro;
   return `${intro}\n| Key | Type | Default | Description |\n|---|---|---|---|\n${rows.join("\n")}\n`;
 }
 
 function formatRow({ path, field, about }: Key, prefix: string): string {
-  const { shape } = field;
   const key = `\`${path.slice(prefix.length)}\``;
-  const standard = writtenDefault(shape);
-  const cells = shape.type === "object"
+  const standard = writtenDefault(field);
+  const cells = field.type === "object"
     ? [`**${key}**`, "", ""]
     : [key, takenBy(field), standard === undefined ? "" : code(standard)];
   return `| ${[...cells, about].map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
 /** Describes the values of a field in a few words; `plural` is appended for lists. */
-function takenBy({ shape }: Field, plural: "" | "s" = ""): string {
-  switch (shape.type) {
+function takenBy(field: Field, plural: "" | "s" = ""): string {
+  switch (field.type) {
     case "flag":
       return "`true` or `false`";
     case "integer":
     case "number":
-      return shape.type + plural + describeRange(shape);
+      return field.type + plural + describeRange(field);
     case "duration":
     case "size":
-      return shape.type + plural + (shape.min === 0 ? ", may be `0s`" : "");
+      return field.type + plural + (field.min === 0 ? ", may be `0s`" : "");
     case "choice":
-      return shape.values!.map(code).join(", ");
+      return field.values!.map(code).join(", ");
     case "list":
-      return `list of ${takenBy(shape.item!, "s")}`;
+      return field.isSingleAllowed ? `${takenBy(field.item!)}, or a list` : `list of ${takenBy(field.item!, "s")}`;
     case "map":
-      return `${takenBy(shape.item!)}, by name`;
+    case "record":
+      return `${takenBy(field.item!)}, by name`;
     case "either":
-      return formatEither(shape, plural);
+      return field.options!.map((option) => takenBy(option, plural)).join(", or ");
     case "instance":
       return "object (programs only)";
     case "object":
@@ -103,17 +103,11 @@ function takenBy({ shape }: Field, plural: "" | "s" = ""): string {
     case "text":
       return `string${plural}`;
     default:
-      return shape.type + plural;
+      return field.type + plural;
   }
 }
 
-function formatEither({ options = [] }: Shape, plural: "" | "s"): string {
-  const [first, second] = options;
-  const isSame = second?.shape.item === first;
-  return isSame ? `${takenBy(first!)}, or a list` : options.map((option) => takenBy(option, plural)).join(", or ");
-}
-
-function describeRange({ min, max, above }: Shape): string {
+function describeRange({ min, max, above }: Field): string {
   const words = [
     ...(above === undefined ? [] : [`above ${above}`]),
     ...(min === undefined ? [] : [max === undefined ? `${min} or more` : `${min} to ${max}`]),

@@ -5,7 +5,7 @@
 import { serverConnectors } from "../../connectors/server.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";
 import { toShortName } from "../../src/config/settings/known.ts";
-import type { Field, Shape } from "../../src/config/schema/field.ts";
+import type { Field } from "../../src/config/schema/field.ts";
 import { schema } from "../../src/config/schema/schema.ts";
 import type { Connector, ProviderDeclaration } from "../../src/contracts/connector.ts";
 import type { Key } from "./keys.ts";
@@ -35,10 +35,11 @@ const sections: Readonly<Record<string, readonly [name: string, about: string]>>
  * Returns the text of `src/contracts/config_document.ts`.
  *
  * @param keys All keys with their descriptions.
+ * @param root The document.
  */
-export function documentTypes(keys: readonly Key[]): string {
+export function documentTypes(keys: readonly Key[], root: Field = schema): string {
   const writer = new TypeWriter(keys);
-  const document = writer.members(schema().shape, "");
+  const document = writer.members(root, "");
   const entries = [...writer.entries].map(([path, shape]) => {
     const [name, about] = sections[path]!;
     return `/** ${about} */\nexport interface ${name} ${writer.members(shape, path)}\n`;
@@ -68,7 +69,7 @@ function orReference(path: string): string {
 
 class TypeWriter {
   /** Entries of sections, each generated once. */
-  readonly entries = new Map<string, Shape>();
+  readonly entries = new Map<string, Field>();
   readonly #about: ReadonlyMap<string, string>;
 
   constructor(keys: readonly Key[]) {
@@ -76,7 +77,7 @@ class TypeWriter {
   }
 
   /** Returns the members of an object as an interface. */
-  members({ fields = {}, required = [], isOpen }: Shape, path: string): string {
+  members({ fields = {}, required = [], isOpen }: Field, path: string): string {
     const lines = Object.entries(fields).map(([key, field]) => {
       const full = path === "" ? key : `${path}.${key}`;
       const about = this.#about.get(full)!.replaceAll("*/", "*\\/");
@@ -89,8 +90,8 @@ class TypeWriter {
     return `{\n${[...lines, others].join("\n")}\n}`;
   }
 
-  #type({ shape }: Field, path: string): string {
-    const { type, values = [], item, options = [] } = shape;
+  #type(field: Field, path: string): string {
+    const { type, values = [], item, options = [], isSingleAllowed } = field;
     switch (type) {
       case "flag":
         return `boolean${orReference(path)}`;
@@ -105,8 +106,9 @@ class TypeWriter {
       case "choice":
         return values.map((value) => JSON.stringify(value)).join(" | ");
       case "list":
-        return `readonly ${parenthesized(this.#type(item!, path))}[]`;
+        return this.#list(this.#type(item!, path), isSingleAllowed);
       case "map":
+      case "record":
         return formatMapType(this.#type(item!, `${path}.*`), path);
       case "either":
         return [...new Set(options.map((option) => this.#type(option, path)))].join(" | ");
@@ -115,14 +117,19 @@ class TypeWriter {
       case "any":
         return "Readonly<Record<string, unknown>>";
       case "object":
-        return this.#object(shape, path);
+        return this.#object(field, path);
     }
   }
 
-  #object(shape: Shape, path: string): string {
+  #list(type: string, isSingleAllowed = false): string {
+    const many = `readonly ${parenthesized(type)}[]`;
+    return isSingleAllowed ? `${type} | ${many}` : many;
+  }
+
+  #object(field: Field, path: string): string {
     const section = sections[path];
-    if (section === undefined) return this.members(shape, path);
-    this.entries.set(path, shape);
+    if (section === undefined) return this.members(field, path);
+    this.entries.set(path, field);
     return section[0];
   }
 }

@@ -3,7 +3,7 @@
  * failures.
  * @module
  */
-import { defaultHealth, defaultSync } from "../config/settings/discovery_defaults.ts";
+import { defaultHealth, defaultSync } from "../config/settings/defaults.ts";
 import type { Discovery, HealthMonitoring, RegistrySync } from "../contracts/discovery.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Settings } from "../config/settings/settings.ts";

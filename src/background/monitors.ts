@@ -2,7 +2,8 @@
  * Health probes, synchronization and maintenance windows, as configured.
  * @module
  */
-import { defaultHealth, defaultSync } from "../config/settings/discovery_defaults.ts";
+import { defaultHealth, defaultSync } from "../config/settings/defaults.ts";
+import type { HealthSettings, SyncSettings } from "../config/settings/settings.ts";
 import type { ProviderHealth, SyncStatus } from "../contracts/discovery.ts";
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
@@ -88,7 +89,7 @@ export class Monitors {
 
   #monitorHealth(): void {
     const { settings, registry, state } = this.#parts;
-    const { enabled, intervalMs, providers } = settings.health ?? defaultHealth;
+    const { enabled, intervalMs, providers }: HealthSettings = settings.health ?? defaultHealth;
     const isProbed = (provider: string) =>
       enabled && intervalMs !== undefined && (providers?.includes(provider) ?? true);
     for (const breaker of state.breakers) { // restored overrides, which nothing closes without probes
@@ -113,7 +114,8 @@ export function syncedProviders(
 
 /** Returns the providers by their sync interval in ms. */
 function syncPlan(parts: MonitorParts): ReadonlyMap<number, readonly string[]> {
-  const { settings: { sync = defaultSync }, registry } = parts;
+  const { settings, registry } = parts;
+  const sync: SyncSettings = settings.sync ?? defaultSync;
   const plan = new Map<number, string[]>();
   if (!sync.enabled) return plan;
   const synced = new Set(syncedProviders(parts));

@@ -95,7 +95,7 @@ export class OriginPolicy {
       "access-control-allow-methods": cors.methods?.join(", ") ?? methods,
       "access-control-allow-headers": cors.headers?.join(", ") ??
         request.headers.get("access-control-request-headers") ?? "authorization, content-type",
-      "access-control-max-age": String(cors.maxAgeSeconds),
+      "access-control-max-age": String(Math.floor(cors.maxAgeMs / 1000)),
     };
   }
 

@@ -3,7 +3,8 @@
  * @module
  */
 import type { ConfigSource } from "../config/load/config_source.ts";
-import { builtInProxy, defaultProxy } from "../config/settings/defaults.ts";
+import { builtInProxy } from "../config/build/_sections.ts";
+import { proxy as section } from "../config/schema/proxy.ts";
 import type { ProxySettings } from "../config/settings/settings.ts";
 import type { ConfigProblem } from "../errors.ts";
 import { ConfigError } from "../errors.ts";
@@ -176,7 +177,7 @@ function runningProxy(parts: ListeningParts): RunningProxy {
 /** Settings without effect on this server. */
 function inertWarnings({ listener, maxConnections }: ProxySettings, server: RunningServer): string[] {
   const isOther = listener === "deno" && server.listener !== undefined && server.listener !== "deno";
-  const isUnlimited = maxConnections !== defaultProxy.maxConnections && server.listener === "deno";
+  const isUnlimited = maxConnections !== section.fields.max_connections.default && server.listener === "deno";
   return [
     ...(isOther ? ["proxy.listener: deno has no effect with proxy.tls, with --workers, or on Node"] : []),
     ...(isUnlimited ? ["proxy.max_connections has no effect with proxy.listener: deno"] : []),

@@ -143,14 +143,14 @@ describe("The record of the configuration", () => {
 
   it("leaves out every field that the schema calls a secret", () => {
     const paths: string[][] = [];
-    const visit = ({ shape }: Field, path: string[]) => {
-      if (shape.isSecret) paths.push(path);
+    const visit = (field: Field, path: string[]) => {
+      if (field.isSecret) paths.push(path);
       if (path.length > 12) return;
-      for (const [name, field] of Object.entries(shape.fields ?? {})) visit(field, [...path, name]);
-      for (const field of shape.options ?? []) visit(field, path);
-      if (shape.item !== undefined) visit(shape.item, [...path, "item"]);
+      for (const [name, inner] of Object.entries(field.fields ?? {})) visit(inner, [...path, name]);
+      for (const option of field.options ?? []) visit(option, path);
+      if (field.item !== undefined) visit(field.item, [...path, "item"]);
     };
-    visit(schema(), []);
+    visit(schema, []);
     assertEquals(paths.length > 8, true);
     for (const path of paths) {
       const nested = path.reduceRight<unknown>((value, name) => ({ [name]: value }), "canary");

@@ -152,8 +152,8 @@ export const beside: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 };
 
 /** Two values of a field. */
-export function twoValues({ shape }: Field): readonly [one: unknown, other: unknown] {
-  const { type, min = shape.above ?? 0, max = Infinity, values, item, options } = shape;
+export function twoValues(field: Field): readonly [one: unknown, other: unknown] {
+  const { type, min = field.above ?? 0, max = Infinity, values, item, options } = field;
   switch (type) {
     case "flag":
       return [true, false];
@@ -174,6 +174,6 @@ export function twoValues({ shape }: Field): readonly [one: unknown, other: unkn
     case "either":
       return twoValues(options![0]!);
     default:
-      return shape.isSecret ? ["secret-one-0123456789", "secret-two-0123456789"] : ["one.example", "two.example"];
+      return field.isSecret ? ["secret-one-0123456789", "secret-two-0123456789"] : ["one.example", "two.example"];
   }
 }

@@ -20,7 +20,7 @@ export function* listPlaces(
   put: (value: unknown) => unknown = (value) => value,
 ): Generator<(value: unknown) => unknown> {
   yield put;
-  const { fields = {}, item, options = [], type } = field.shape;
+  const { fields = {}, item, options = [], type } = field;
   for (const [key, inner] of Object.entries(fields)) yield* listPlaces(inner, (value) => put({ [key]: value }));
   for (const inner of options) yield* listPlaces(inner, put);
   if (item === undefined) return;

@@ -1,6 +1,7 @@
 /** Files that people break, and what is said of them. */
 import { listFields } from "../../scripts/schema/keys.ts";
 import { loadConfig } from "../../src/config/load/load_config.ts";
+import type { Field } from "../../src/config/schema/field.ts";
 import { schema } from "../../src/config/schema/schema.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { catchRejections, known } from "./_known.ts";
@@ -11,12 +12,12 @@ export type MalformedFile = readonly [what: string, content: string | Uint8Array
 /** A provider. */
 export const acme = "providers:\n  acme.llm.v1: { api_key: k }\n";
 
-const fields = new Map([["", schema()], ...listFields(schema())]);
+const fields = new Map([["", schema as Field], ...listFields(schema)]);
 
 /** The end of what is said of an unknown key: the keys there are. */
 export function allowed(path: string): string {
-  const { shape } = path.endsWith(".*") ? fields.get(path.slice(0, -2))!.shape.item! : fields.get(path)!;
-  return `allowed: ${Object.keys(shape.fields!).map((key) => JSON.stringify(key)).join(", ")}`;
+  const field = path.endsWith(".*") ? fields.get(path.slice(0, -2))!.item! : fields.get(path)!;
+  return `allowed: ${Object.keys(field.fields!).map((key) => JSON.stringify(key)).join(", ")}`;
 }
 
 /** What is said of a file with this content. */

@@ -29,14 +29,10 @@ const elsewhere: Readonly<Record<string, string>> = {
 };
 
 /** The leaves of the schema by path. */
-const leaves: ReadonlyMap<string, Field> = new Map([...listFields(schema())].filter(([, { shape }]) => {
-  const inner = [
-    shape,
-    ...(shape.options ?? []).map((option) => option.shape),
-    ...(shape.item ? [shape.item.shape] : []),
-  ];
+const leaves: ReadonlyMap<string, Field> = new Map([...listFields(schema)].filter(([, field]) => {
+  const inner = [field, ...(field.options ?? []), ...(field.item ? [field.item] : [])];
   return inner.every(({ fields, item, options }) => {
-    const all = [...(item ? [item.shape] : []), ...(options ?? []).map((option) => option.shape)];
+    const all = [...(item ? [item] : []), ...(options ?? [])];
     return fields === undefined && all.every((one) => one.fields === undefined);
   });
 }));
@@ -146,6 +142,6 @@ Deno.test("each condition is proven by a document in which it does not hold", ()
     ),
   ];
   assertEquals(keys.filter((key) => !patterns.has(key)), []);
-  const all = new Set([...listFields(schema())].map(([path]) => path));
+  const all = new Set([...listFields(schema)].map(([path]) => path));
   assertEquals(keys.filter((key) => !all.has(key)), [], "no key of the schema");
 });

@@ -124,7 +124,7 @@ Deno.test("limits, states and money are taken key by key from the pool, then fro
     probeOnStart: false,
     probeIntervalMs: 300_000,
     onQuotaReset: true,
-    quotaReset: "monthly",
+    quotaResetSchedule: "monthly",
   });
   assertEquals([...routing.providerDeactivation!], ["on_api_outage"]);
   assertEquals(routing.providerRecovery, "on_probe_success");

@@ -1,8 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { parse } from "@std/yaml";
+import { parse as parseYaml } from "@std/yaml";
 // deno-lint-ignore no-import-prefix -- an entry of `imports` would be downloaded before every task
 import Ajv from "npm:ajv@8.20.0";
 import { writtenFiles } from "../../scripts/schema.ts";
+import { parse } from "../../src/config/schema/parse.ts";
 import { Report } from "../../src/config/schema/report.ts";
 import { isPlainObject } from "../../src/config/schema/tree.ts";
 import { loadDocument } from "../../src/config/load/load.ts";
@@ -34,7 +35,7 @@ async function shown(): Promise<Document[]> {
     ["README.md", "docs/configuration.md", "docs/routing.md"].map((path) => Deno.readTextFile(path)),
   );
   const blocks = texts.flatMap((text) => [...text.matchAll(/```yaml\n(.*?)```/gs)].map(([, block = ""]) => block));
-  return blocks.map((block) => parse(block, { schema: "core" }) as Document);
+  return blocks.map((block) => parseYaml(block, { schema: "core" }) as Document);
 }
 
 Deno.test("docs/schema.json and docs/configuration.md say what the schema says", async () => {
@@ -88,11 +89,11 @@ Deno.test("docs/schema.json and validate() refuse a key that is misspelt, wherev
 Deno.test("docs/schema.json accepts whatever is read without a problem", () => {
   let accepted = 0;
   let refused = 0;
-  for (const put of listPlaces(schema())) {
+  for (const put of listPlaces(schema)) {
     for (const document of junk.map(put)) {
       if (document === null || !isJson(document)) continue;
       const report = new Report();
-      schema().read(document, "", report);
+      parse(schema, document, { path: "", report });
       const against = complaints(document);
       if (report.problems.length === 0) assertEquals(against, [], JSON.stringify(document));
       if (report.problems.length === 0) accepted++;

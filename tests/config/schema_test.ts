@@ -1,14 +1,15 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { listFields, writtenDefault } from "../../scripts/schema/keys.ts";
 import type { Field } from "../../src/config/schema/field.ts";
+import { parse } from "../../src/config/schema/parse.ts";
 import { Report } from "../../src/config/schema/report.ts";
 import { schema } from "../../src/config/schema/schema.ts";
 import { formatDuration, parseDuration, parseSize } from "../../src/config/schema/units.ts";
 import { specifiedDefaults, specifiedKeys } from "./_spec_keys.ts";
 
 Deno.test("the defaults of the schema fit their own fields", () => {
-  for (const [path, field] of listFields(schema())) {
-    const { type, default: standard } = field.shape;
+  for (const [path, field] of listFields(schema)) {
+    const { type, default: standard } = field;
     if (standard === undefined) continue;
     const written = type === "duration"
       ? formatDuration(Number(standard))
@@ -16,18 +17,18 @@ Deno.test("the defaults of the schema fit their own fields", () => {
       ? `${standard}B`
       : standard;
     const report = new Report();
-    assertEquals(field.read(written, path, report), standard, path);
+    assertEquals(parse(field, written, { path, report }), standard, path);
     assertEquals(report.problems, [], path);
   }
 });
 
 Deno.test("the schema has every attribute of the specification", () => {
-  const paths = new Set([...listFields(schema())].map(([path]) => path));
+  const paths = new Set([...listFields(schema)].map(([path]) => path));
   for (const path of [...specifiedKeys, "providers.*.instance"]) assert(paths.has(path), path);
 });
 
 function* objectsIn(field: Field): Generator<Field> {
-  const { fields, item, options = [] } = field.shape;
+  const { fields, item, options = [] } = field;
   if (fields !== undefined) yield field;
   for (const inner of [...Object.values(fields ?? {}), ...options, ...(item === undefined ? [] : [item])]) {
     yield* objectsIn(inner);
@@ -35,13 +36,13 @@ function* objectsIn(field: Field): Generator<Field> {
 }
 
 Deno.test("every key written in camelCase is answered with its own name", () => {
-  for (const field of objectsIn(schema())) {
-    const { fields = {}, isOpen } = field.shape;
+  for (const field of objectsIn(schema)) {
+    const { fields = {}, isOpen } = field;
     for (const key of isOpen ? [] : Object.keys(fields)) {
       const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
       if (camel === key) continue;
       const report = new Report();
-      field.read({ [camel]: null }, "", report);
+      parse(field, { [camel]: null }, { path: "", report });
       const messages = report.problems.map(({ message }) => message).join();
       assertStringIncludes(messages, `did you mean "${key}"?`, camel);
     }
@@ -49,11 +50,11 @@ Deno.test("every key written in camelCase is answered with its own name", () => 
 });
 
 Deno.test("the defaults are those of the specification", () => {
-  const fields = new Map(listFields(schema()));
+  const fields = new Map(listFields(schema));
   for (const [path, standard] of Object.entries(specifiedDefaults)) {
-    const { shape } = fields.get(path)!;
-    const isDuration = typeof standard === "string" && shape.type === "duration";
-    assertEquals(writtenDefault(shape), isDuration ? formatDuration(parseDuration(standard)!) : standard, path);
+    const field = fields.get(path)!;
+    const isDuration = typeof standard === "string" && field.type === "duration";
+    assertEquals(writtenDefault(field), isDuration ? formatDuration(parseDuration(standard)!) : standard, path);
   }
 });
 

@@ -9,6 +9,7 @@ import { getEngine } from "../../src/engine/get_engine.ts";
 import { Membership } from "../../src/observe/_membership.ts";
 import { redactAll, Redactor } from "../../src/observe/redact.ts";
 import { registrySync } from "../../connectors/discovery/registry_sync.ts";
+import { defaultSync } from "../../src/config/settings/defaults.ts";
 import type { RegistrySync } from "../../src/contracts/discovery.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { readBreaker } from "../../src/state/persistence/snapshot.ts";
@@ -131,7 +132,7 @@ export const meshCases: readonly GrowthCase[] = [
         restore: () => {},
         notify: () => {},
       };
-      return (registrySync.create({}, testRuntime()) as RegistrySync).sync(host);
+      return (registrySync.create(defaultSync.actions, testRuntime()) as RegistrySync).sync(host);
     },
   }),
   withModels(["state"], "the exported state", ({ mesh }) => mesh.exportState()),

@@ -4,8 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { SnapshotStore } from "../../src/state/persistence/snapshot_store.ts";
-import { defaultLocking } from "../../src/config/settings/defaults.ts";
-import type { SyncPolicy } from "../../src/config/settings/storage.ts";
+import type { StorageSettings } from "../../src/config/settings/storage.ts";
 import type { TraceEntry } from "../../src/contracts/events.ts";
 import type { Storage } from "../../src/contracts/storage.ts";
 import { Hub } from "../../src/observe/hub.ts";
@@ -29,7 +28,7 @@ export class Instance {
   constructor(
     storage: Storage,
     clock: FakeClock,
-    policy: SyncPolicy,
+    policy: StorageSettings["policy"],
     isLocked: boolean = policy !== "sync-on-boundary",
   ) {
     this.clock = clock;
@@ -43,7 +42,11 @@ export class Instance {
     this.state = made.state;
     this.#add = made.add;
     this.model = made.add("chat");
-    const settings = { policy, intervalMs: 5000, ...(isLocked ? { locking: defaultLocking } : {}) };
+    const settings = {
+      policy,
+      intervalMs: 5000,
+      ...(isLocked ? { locking: { timeoutMs: 30_000, retryIntervalMs: 1_000 } } : {}),
+    };
     this.store = new SnapshotStore({ storage: coded(storage), settings, clock, hub });
   }
 
@@ -96,7 +99,7 @@ export interface TwoInstances {
  * @param clock Their time; waits for the lock are skipped unless it is given.
  */
 export async function startTwo(
-  policy: SyncPolicy,
+  policy: StorageSettings["policy"],
   clock: FakeClock = fakeClock({ skipSleeps: true }),
 ): Promise<TwoInstances> {
   const storage = new MemoryStorage(clock);

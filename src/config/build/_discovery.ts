@@ -4,8 +4,8 @@
  */
 import { checkProviders, expandProviders, type ProviderParts } from "../check/provider_names.ts";
 import { type Report, show, suggest } from "../schema/report.ts";
-import type { DocumentValues, HealthValues, SyncValues } from "../schema/schema.ts";
-import { defaultHealth, defaultSync } from "../settings/discovery_defaults.ts";
+import { complete } from "../schema/complete.ts";
+import { discovery, type DocumentValues, type HealthValues, type SyncValues } from "../schema/schema.ts";
 import type { KnownConnectors } from "../settings/known.ts";
 import type { HealthSettings, SyncSettings } from "../settings/settings.ts";
 
@@ -14,7 +14,7 @@ interface DiscoveryParts extends ProviderParts {
   readonly report: Report;
 }
 
-/** Resolves provider and connector names, and fills in defaults. */
+/** Resolves provider and connector names. */
 export function buildDiscovery(
   { sync = {}, health = {} }: NonNullable<DocumentValues["discovery"]>,
   parts: DiscoveryParts,
@@ -23,30 +23,28 @@ export function buildDiscovery(
 }
 
 function buildSync(values: SyncValues, parts: DiscoveryParts): SyncSettings {
-  const { enabled, connector, interval, providers, ...actions } = values;
+  const { enabled, connector, intervalMs, providers, ...actions } = complete(discovery.fields.sync, values);
   check(values, "sync", parts);
   if (values.auto_register === false && values.on_new_model === "register") {
     parts.report.warn("discovery.sync.on_new_model", 'is "notify", since "auto_register" is false');
   }
   return {
-    connector: connector ?? defaultSync.connector,
-    enabled: enabled ?? defaultSync.enabled,
-    intervalMs: interval,
+    connector,
+    enabled,
+    intervalMs,
     providers: providers && expandProviders(providers, parts),
-    actions,
+    actions: {
+      auto_register: actions.autoRegister,
+      on_new_model: actions.onNewModel,
+      on_deprecated_model: actions.onDeprecatedModel,
+    },
   };
 }
 
 function buildHealth(values: HealthValues, parts: DiscoveryParts): HealthSettings {
   check(values, "health", parts);
-  return {
-    connector: values.connector ?? defaultHealth.connector,
-    enabled: values.enabled ?? defaultHealth.enabled,
-    intervalMs: values.interval,
-    timeoutMs: values.timeout ?? defaultHealth.timeoutMs,
-    failureThreshold: values.failure_threshold ?? defaultHealth.failureThreshold,
-    providers: values.providers && expandProviders(values.providers, parts),
-  };
+  const { providers, ...settings } = complete(discovery.fields.health, values);
+  return { ...settings, providers: providers && expandProviders(providers, parts) };
 }
 
 function check(

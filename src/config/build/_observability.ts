@@ -4,8 +4,10 @@
  */
 import { readAttributes } from "../check/attributes.ts";
 import { type Report, show, suggest } from "../schema/report.ts";
-import type { ObservabilityValues, SinkValues } from "../schema/observability.ts";
-import { defaultLogging, defaultMinSeverity, defaultSink, defaultStatistics } from "../settings/defaults.ts";
+import type { Given } from "../schema/field.ts";
+import { complete } from "../schema/complete.ts";
+import { observability, type ObservabilityValues } from "../schema/observability.ts";
+import { defaultSink } from "../settings/defaults.ts";
 import type { KnownConnectors } from "../settings/known.ts";
 import type { SinkOutput, SinkSettings } from "../settings/observability.ts";
 
@@ -22,40 +24,34 @@ export function buildObservability(
   values: ObservabilityValues,
   context: Pick<SinkContext, "known" | "hasStorage" | "report">,
 ): readonly SinkSettings[] {
-  const builders: Readonly<Record<typeof sections[number], readonly Entry[]>> = {
-    routing: (values.routing ?? []).map((entry) => [entry, {
-      routing: { filter: values.events?.filter, includeMetadata: values.events?.include_metadata ?? true },
-    }]),
-    logging: (values.logging ?? []).map(({ level, redact_secrets, max_payload_size, ...sink }) => [sink, {
-      logging: {
-        level: level ?? defaultLogging.level,
-        redactSecrets: redact_secrets ?? defaultLogging.redactSecrets,
-        maxPayloadBytes: max_payload_size ?? defaultLogging.maxPayloadBytes,
-      },
-    }]),
-    statistics: (values.statistics ?? []).map(({ flush_interval, retention, scopes, ...sink }) => [sink, {
-      statistics: { flushIntervalMs: flush_interval ?? defaultStatistics.flushIntervalMs, scopes },
-    }, retention]),
-    tracing: (values.tracing ?? []).map(({ min_severity, ...sink }) => [sink, {
-      tracing: { minSeverity: min_severity ?? defaultMinSeverity },
-    }]),
+  const { events, logging, statistics, tracing } = complete(observability, values);
+  const outputs: Readonly<Record<typeof sections[number], readonly SinkOutput[] | undefined>> = {
+    routing: values.routing?.map(() => ({ routing: events })),
+    logging: logging?.map(({ level, redactSecrets, maxPayloadSize }) => ({
+      logging: { level, redactSecrets, maxPayloadBytes: maxPayloadSize },
+    })),
+    statistics: statistics?.map(({ flushIntervalMs, scopes }) => ({ statistics: { flushIntervalMs, scopes } })),
+    tracing: tracing?.map(({ minSeverity }) => ({ tracing: { minSeverity } })),
   };
   return sections.flatMap((section) =>
-    builders[section].map(([sink, output, retentionMs], index) => {
-      const isOne = builders[section].length === 1;
-      const path = `observability.${section}${isOne ? "" : `[${index}]`}`;
-      return { ...readSink(sink, { ...context, section, path, retentionMs }), ...output };
+    (values[section] ?? []).map((sink: SinkValues, index, { length }) => {
+      const path = `observability.${section}${length === 1 ? "" : `[${index}]`}`;
+      return { ...readSink(sink, { ...context, section, path }), ...outputs[section]![index] };
     })
   );
 }
 
-/** A sink's connector and attributes, its output, and its retention, ms. */
-type Entry = readonly [sink: SinkValues, output: SinkOutput, retentionMs?: number | undefined];
+/** What an entry of any section may have for its connector. */
+type SinkValues =
+  & Given<typeof observability.fields.routing.item>
+  & Pick<Given<typeof observability.fields.statistics.item>, "retention">;
+
+/** Keys of an entry that are attributes of its connector. */
+const attributeKeys: readonly string[] = ["url", "path", "secret"];
 
 interface SinkContext {
   readonly section: string;
   readonly path: string;
-  readonly retentionMs: number | undefined;
   readonly known: KnownConnectors;
   /** Whether the section `storage` is configured. */
   readonly hasStorage: boolean;
@@ -63,9 +59,11 @@ interface SinkContext {
 }
 
 function readSink(
-  { connector = defaultSink, config = {}, ...attributes }: SinkValues,
-  { section, path, known, hasStorage, report, retentionMs }: SinkContext,
+  sink: SinkValues,
+  { section, path, known, hasStorage, report }: SinkContext,
 ): Pick<SinkSettings, "connector" | "config"> {
+  const { connector = defaultSink, config = {}, retention: retentionMs } = sink;
+  const attributes = Object.fromEntries(Object.entries(sink).filter(([key]) => attributeKeys.includes(key)));
   if (!known.observability.includes(connector)) {
     const problem = `no sink ${show(connector)} is registered${suggest(connector, known.observability)}`;
     report.problem(`${path}.connector`, problem);

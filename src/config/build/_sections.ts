@@ -5,21 +5,22 @@
 import { readAttributes } from "../check/attributes.ts";
 import { type Report, show, suggest } from "../schema/report.ts";
 import { copyTree, deepFreeze } from "../schema/tree.ts";
-import { defaultCors, defaultProxy, defaultSecretStore, defaultSecretTtlMs } from "../settings/defaults.ts";
 import type { KnownConnectors } from "../settings/known.ts";
 import { referencesIn } from "../schema/references.ts";
-import type { SecretValues } from "../schema/schema.ts";
-import type { CorsValues, ProxyValues } from "../schema/proxy.ts";
-import type { CorsSettings, ProxySettings, SecretSettings } from "../settings/settings.ts";
+import { complete } from "../schema/complete.ts";
+import { secrets, type SecretValues } from "../schema/schema.ts";
+import { proxy, type ProxyValues } from "../schema/proxy.ts";
+import type { ProxySettings, SecretSettings } from "../settings/settings.ts";
 import { buildClients, type ClientParts, warnOfToken } from "./_clients.ts";
 
-/** Checks the connector and attributes of the store, and fills in defaults. */
+/** Checks the connector and attributes of the store. */
 export function buildSecrets(values: SecretValues, known: KnownConnectors, report: Report): SecretSettings {
-  const { store = defaultSecretStore, resolution, ...others } = values;
-  if (values.store !== undefined && !known.secretStores.includes(store)) {
+  const { store, resolution: { cacheEnabled, cacheTtlMs, ...resolution } } = complete(secrets, values);
+  const { store: given, resolution: _, ...others } = values;
+  if (given !== undefined && !known.secretStores.includes(given)) {
     report.problem(
       "secrets.store",
-      `no secret store ${show(store)} is registered${suggest(store, known.secretStores)}`,
+      `no secret store ${show(given)} is registered${suggest(given, known.secretStores)}`,
     );
   }
   const config = copyTree(others, (text, path) => {
@@ -29,49 +30,38 @@ export function buildSecrets(values: SecretValues, known: KnownConnectors, repor
   const declared = known.findAttributes("secretStore", store);
   return Object.freeze({
     store,
-    failOnMissing: resolution?.fail_on_missing ?? true,
+    ...resolution,
     config: deepFreeze(
       readAttributes(config, { path: "secrets", connector: store, declared, common: ["path", "region"], report }),
     ),
-    cacheTtlMs: resolution?.cache_enabled === false ? 0 : resolution?.cache_ttl ?? defaultSecretTtlMs,
-    reloadOnRotation: resolution?.reload_on_rotation ?? true,
+    cacheTtlMs: cacheEnabled ? cacheTtlMs : 0,
   });
 }
 
-/** Fills in defaults of the section `proxy`, and resolves its clients. */
+/** The settings of a proxy without the section `proxy`. */
+export function builtInProxy(): ProxySettings {
+  const { auth: _, ...settings } = complete(proxy);
+  return { ...settings, allowedHosts: [], clients: [], tokenRequired: false };
+}
+
+/** Resolves the clients of the section `proxy`. */
 export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettings {
+  const { auth, allowedHosts = [], bodyLimit, bodyMemory, ...settings } = complete(proxy, values);
+  const { adminTokens } = auth;
+  adminTokens?.forEach((token, index) => warnOfToken(token, `proxy.auth.admin_tokens[${index}]`, parts.report));
   return {
-    host: values.host ?? defaultProxy.host,
-    port: values.port ?? defaultProxy.port,
-    endpoints: values.endpoints,
+    ...settings,
     clients: buildClients(values.auth?.tokens ?? [], parts),
-    ...adminTokens(values.auth?.admin_tokens, parts.report),
+    ...(adminTokens === undefined ? {} : { adminTokens }),
     tokenRequired: Object.values(values.auth ?? {}).some((given) => given !== undefined),
-    cors: buildCors(values.cors ?? {}),
-    allowedHosts: values.allowed_hosts ?? [],
-    maxConcurrent: values.max_concurrent ?? defaultProxy.maxConcurrent,
-    maxConnections: values.max_connections ?? defaultProxy.maxConnections,
-    ...bodyBounds(values, parts.report),
-    uploadLimit: values.upload_limit ?? defaultProxy.uploadLimit,
-    drainDelayMs: values.drain_delay ?? defaultProxy.drainDelayMs,
-    heartbeatMs: values.heartbeat ?? defaultProxy.heartbeatMs,
-    listener: values.listener ?? defaultProxy.listener,
-    ...(values.id_secret === undefined ? {} : { idSecret: values.id_secret }),
-    ...(values.tls === undefined ? {} : { tls: values.tls }),
+    allowedHosts,
+    bodyMemory,
+    bodyLimit: Math.min(bodyLimit, clientShare(values, bodyMemory, parts.report)),
   };
 }
 
-function adminTokens(adminTokens: readonly string[] | undefined, report: Report): Pick<ProxySettings, "adminTokens"> {
-  adminTokens?.forEach((token, index) => warnOfToken(token, `proxy.auth.admin_tokens[${index}]`, report));
-  return adminTokens === undefined ? {} : { adminTokens };
-}
-
-/** The body limit of a client is a quarter of the shared memory limit. */
-function bodyBounds(
-  { body_limit, body_memory }: ProxyValues,
-  report: Report,
-): Record<"bodyLimit" | "bodyMemory", number> {
-  const bodyMemory = body_memory ?? defaultProxy.bodyMemory;
+/** A client may use a quarter of the memory for bodies. */
+function clientShare({ body_limit }: ProxyValues, bodyMemory: number, report: Report): number {
   const quarter = Math.floor(bodyMemory / 4);
   if (body_limit !== undefined && body_limit > quarter) {
     report.warn(
@@ -79,15 +69,5 @@ function bodyBounds(
       `exceeds a quarter of "body_memory", the limit of each client: ${quarter} bytes apply`,
     );
   }
-  return { bodyLimit: Math.min(body_limit ?? defaultProxy.bodyLimit, quarter), bodyMemory };
-}
-
-function buildCors(values: CorsValues): CorsSettings {
-  return {
-    enabled: values.enabled ?? defaultCors.enabled,
-    origins: values.origins,
-    headers: values.headers,
-    methods: values.methods,
-    maxAgeSeconds: values.max_age === undefined ? defaultCors.maxAgeSeconds : Math.floor(values.max_age / 1000),
-  };
+  return quarter;
 }

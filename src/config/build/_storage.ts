@@ -5,9 +5,9 @@
 import { readAttributes } from "../check/attributes.ts";
 import { type Report, show, suggest } from "../schema/report.ts";
 import { deepFreeze } from "../schema/tree.ts";
-import { defaultLocking, defaultStorage } from "../settings/defaults.ts";
+import { complete, type Completed } from "../schema/complete.ts";
 import type { KnownConnectors } from "../settings/known.ts";
-import type { StorageValues } from "../schema/storage.ts";
+import { storage, type StorageValues } from "../schema/storage.ts";
 import type { StorageSettings } from "../settings/storage.ts";
 
 /** Checks connector, attributes and locking, and fills in defaults; undefined without the section. */
@@ -24,11 +24,10 @@ export function buildStorage(
     );
     return undefined;
   }
-  const { connector = defaultStorage.connector, sync_policy, sync_interval, on_unavailable: onUnavailable, ...others } =
-    values;
-  const { persistence = {}, locking = {}, ...config } = others;
-  const policy = sync_policy ?? persistence.sync_policy ?? defaultStorage.policy;
-  const intervalMs = sync_interval ?? persistence.sync_interval;
+  const { connector, onUnavailable, persistence, locking } = complete(storage, values)!;
+  const { sync_policy, sync_interval } = values;
+  const config = Object.fromEntries(Object.entries(values).filter(([key]) => !Object.hasOwn(storage.fields, key)));
+  const policy = sync_policy ?? persistence.syncPolicy;
   if (!storages.includes(connector)) {
     report.problem("storage.connector", `no storage ${show(connector)} is registered${suggest(connector, storages)}`);
   }
@@ -42,23 +41,19 @@ export function buildStorage(
       report,
     })),
     policy,
-    intervalMs: intervalMs ?? defaultStorage.intervalMs,
-    format: persistence.format ?? defaultStorage.format,
-    isCompressed: persistence.compression ?? false,
-    isEncrypted: persistence.encryption ?? false,
-    onUnavailable: onUnavailable ?? "open",
+    intervalMs: sync_interval ?? persistence.syncIntervalMs,
+    format: persistence.format,
+    isCompressed: persistence.compression,
+    isEncrypted: persistence.encryption,
+    onUnavailable,
     locking: buildLocking(locking, policy),
   };
 }
 
 /** Locking is off for policies of a single process unless configured; undefined if off. */
 function buildLocking(
-  { enabled, timeout, retry_interval }: NonNullable<StorageValues["locking"]>,
+  { enabled, ...locking }: Completed<typeof storage.fields.locking>,
   policy: StorageSettings["policy"],
 ): StorageSettings["locking"] {
-  if (!(enabled ?? (policy === "immediate" || policy === "periodic"))) return undefined;
-  return {
-    timeoutMs: timeout ?? defaultLocking.timeoutMs,
-    retryIntervalMs: retry_interval ?? defaultLocking.retryIntervalMs,
-  };
+  return enabled ?? (policy === "immediate" || policy === "periodic") ? locking : undefined;
 }

@@ -18,7 +18,6 @@ import { ModelNames } from "../check/model_names.ts";
 import { mergeBudgets } from "../schema/money.ts";
 import { quoted, type Report, show, suggest, under } from "../schema/report.ts";
 import { deepFreeze } from "../schema/tree.ts";
-import { defaultDeadlineMs } from "../settings/defaults.ts";
 import type { KnownConnectors } from "../settings/known.ts";
 import type { DocumentValues, PackageValues } from "../schema/schema.ts";
 import type { PoolSettings, ProviderEntry, Settings } from "../settings/settings.ts";
@@ -41,22 +40,26 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
   const domain = buildDomain(values, options, { tree, report });
   checkAliases(values.aliases ?? new Map(), domain, { tree, report });
   checkPackages(values.connectors?.packages ?? [], report);
+  const aliases = values.aliases ?? new Map<string, string>();
+  const secrets = buildSecrets(values.secrets ?? {}, options.known, report);
+  const storage = buildStorage(values.storage, options.known, report);
+  const proxy = buildProxy(values.proxy ?? {}, { pools: domain.pools, aliases, tree, report });
   return deepFreeze<Settings>({
     source: options.source,
-    secrets: buildSecrets(values.secrets ?? {}, options.known, report),
+    secrets,
     providers: domain.entries,
     models: domain.models,
     pools: domain.pools,
     defaultRouting: domain.defaultRouting,
     defaultBudget: domain.defaultBudget,
     budget: mergeBudgets([values.budget]),
-    storage: buildStorage(values.storage, options.known, report),
+    storage,
     health: domain.health,
     sync: domain.sync,
-    aliases: values.aliases ?? new Map(),
+    aliases,
     capabilities: values.capabilities ?? [],
-    proxy: buildProxy(values.proxy ?? {}, { pools: domain.pools, aliases: values.aliases ?? new Map(), tree, report }),
-    deadlineMs: values.proxy?.request_timeout ?? defaultDeadlineMs,
+    proxy,
+    deadlineMs: proxy.requestTimeoutMs,
     observability: buildObservability(values.observability ?? {}, {
       known: options.known,
       hasStorage: values.storage !== undefined,

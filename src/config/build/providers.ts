@@ -10,11 +10,12 @@ import { buildTokenSettings, checkAuth } from "../check/auth.ts";
 import { baseUrlWarning } from "../schema/formats.ts";
 import { mergeBudgets } from "../schema/money.ts";
 import { type Report, show, suggest, under } from "../schema/report.ts";
-import { defaultRetryBudget, defaultTimeouts, defaultWeight } from "../settings/defaults.ts";
+import { defaultTimeouts } from "../settings/defaults.ts";
 import type { KnownProvider } from "../settings/known.ts";
 import { referencesIn } from "../schema/references.ts";
-import type { BatchValues, ModelValues } from "../schema/models.ts";
-import type { ProviderValues } from "../schema/providers.ts";
+import { complete, type Completed } from "../schema/complete.ts";
+import { model, type ModelValues } from "../schema/models.ts";
+import { provider, type ProviderValues } from "../schema/providers.ts";
 import type {
   BatchSettings,
   ConfiguredModel,
@@ -40,26 +41,22 @@ export function buildProviders(
 
 /** One entry with the defaults of a provider, not validated. */
 export function buildProvider(id: string, value: ProviderValues): ProviderEntry {
-  const { execution, retry } = value;
+  const { enabled, execution, retry } = complete(provider, value);
   return {
     id,
     connector: value.connector ?? id,
     instance: value.instance,
-    enabled: value.enabled ?? true,
+    enabled,
     apiKeys: value.api_key ?? value.auth?.api_key ?? [],
     tokens: buildTokenSettings(value.auth),
-    baseUrl: value.base_url ?? execution?.base_url,
+    baseUrl: value.base_url ?? execution.baseUrl,
     source: "config",
-    timeoutMs: execution?.timeout ?? defaultTimeouts.answer,
-    silenceMs: execution?.timeout ?? defaultTimeouts.silence,
-    connectTimeoutMs: execution?.connect_timeout ?? defaultTimeouts.connect,
-    ...(execution?.ca === undefined ? {} : { authoritiesFile: execution.ca }),
-    ...(execution?.user_agent === "client" ? { forwardsUserAgent: true } : {}),
-    retryBudget: {
-      ratio: retry?.budget?.ratio ?? defaultRetryBudget.ratio,
-      min: retry?.budget?.min ?? defaultRetryBudget.min,
-      windowMs: retry?.budget?.window ?? defaultRetryBudget.windowMs,
-    },
+    timeoutMs: execution.timeoutMs,
+    silenceMs: value.execution?.timeout ?? defaultTimeouts.silence,
+    connectTimeoutMs: execution.connectTimeoutMs,
+    ...(execution.ca === undefined ? {} : { authoritiesFile: execution.ca }),
+    ...(execution.userAgent === "client" ? { forwardsUserAgent: true } : {}),
+    retryBudget: retry.budget,
     budget: mergeBudgets([value.budget]),
     enumerateModels: value.discovery?.enumerate_models ?? value.catalogue?.auto_discover,
     refreshMs: value.catalogue?.refresh_interval,
@@ -164,6 +161,7 @@ function checkProvider(
 
 function buildModel(name: string, value: ModelValues, vendor: string | undefined): ConfiguredModel {
   const prefix = `${vendor}.`;
+  const { weight, batch, embeddingSpace, responseFormats } = complete(model, value);
   return {
     name,
     provider: value.provider ?? "",
@@ -174,25 +172,23 @@ function buildModel(name: string, value: ModelValues, vendor: string | undefined
     constraints: value.constraints ?? {},
     pricing: value.pricing,
     limits: value.limits ?? {},
-    ...(value.batch === undefined ? {} : { batch: buildBatch(value.batch) }),
-    weight: value.weight ?? defaultWeight,
-    ...(value.embedding_space === undefined ? {} : { embeddingSpace: value.embedding_space }),
+    ...(batch === undefined ? {} : { batch: buildBatch(batch) }),
+    weight,
+    ...(embeddingSpace === undefined ? {} : { embeddingSpace }),
     ...(value.voices === undefined ? {} : { voices: Object.fromEntries(value.voices) }),
-    ...(value.response_formats === undefined ? {} : { responseFormats: value.response_formats }),
+    ...(responseFormats === undefined ? {} : { responseFormats }),
     parameters: value.parameters,
   };
 }
 
-function buildBatch(values: BatchValues): BatchSettings {
-  const { max_items, max_payload, completion_window, cost_discount, callback = false, polling, partial_results } =
-    values;
+function buildBatch(batch: NonNullable<Completed<typeof model>["batch"]>): BatchSettings {
   return {
-    maxItems: max_items,
-    maxBytes: max_payload,
-    windowMs: completion_window,
-    priceFactor: cost_discount,
-    isAnnounced: callback,
-    isPolled: polling ?? callback,
-    hasPartialResults: partial_results ?? false,
+    maxItems: batch.maxItems,
+    maxBytes: batch.maxPayload,
+    windowMs: batch.completionWindowMs,
+    priceFactor: batch.costDiscount,
+    isAnnounced: batch.callback,
+    isPolled: batch.polling ?? batch.callback,
+    hasPartialResults: batch.partialResults,
   };
 }

@@ -6,6 +6,7 @@ import { ConfigError } from "../../errors.ts";
 import { type BuildOptions, buildSettings } from "./build_settings.ts";
 import { Report, type ScalarSecrets } from "../schema/report.ts";
 import { copyTree, inspectTree } from "../schema/tree.ts";
+import { parse } from "../schema/parse.ts";
 import { schema } from "../schema/schema.ts";
 import type { DeferredSettings, Settings } from "../settings/settings.ts";
 
@@ -33,7 +34,7 @@ function validateWith(document: unknown, options: ValidateOptions, secrets: Scal
   const report = new Report(secrets);
   if (!inspectTree(document, report)) throw new ConfigError(report.problems, options.source);
   if (document === null || document === undefined) report.problem("", "expected an object, found nothing");
-  const values = schema().read(document, "", report) ?? {};
+  const values = parse(schema, document, { path: "", report }) ?? {};
   const unread = report.problems.length;
   const settings = buildSettings(values, options, report);
   const { names } = report.deferred;

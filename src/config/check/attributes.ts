@@ -3,7 +3,7 @@
  * @module
  */
 import type { Attribute, Attributes, AttributeType } from "../../contracts/connector.ts";
-import { invalidValue } from "../schema/field.ts";
+import { invalidValue } from "../schema/_scalars.ts";
 import { quoted, Report, snakeCase, suggest, under } from "../schema/report.ts";
 import { isPlainObject } from "../schema/tree.ts";
 import { referencesIn, variableIn } from "../schema/references.ts";

@@ -16,12 +16,12 @@ import type {
   ProviderSubject,
 } from "../schema/condition.ts";
 import { conditions } from "../schema/conditions.ts";
-import { valueAt } from "../schema/_containers.ts";
+import { valueAt } from "../schema/parse.ts";
 import { mayUse } from "../schema/_pool_conditions.ts";
 import { createLookup, everyPool, type First, type PoolValues } from "../schema/pools.ts";
 import { type Report, under } from "../schema/report.ts";
-import type { DocumentValues } from "../schema/schema.ts";
-import { defaultSink, defaultStorage, defaultStrategy } from "../settings/defaults.ts";
+import { type DocumentValues, schema } from "../schema/schema.ts";
+import { defaultSink, defaultStrategy } from "../settings/defaults.ts";
 import { type KnownConnectors, resolveStrategy } from "../settings/known.ts";
 import type { ConfiguredModel, PoolSettings } from "../settings/settings.ts";
 import type { Members } from "./pool_members.ts";
@@ -117,7 +117,7 @@ class ConditionChecker {
     const isAll = synced.every(({ refreshMs }) => refreshMs !== undefined);
     return {
       values: this.#values,
-      sharing: storage && known.findSharing(storage.connector ?? defaultStorage.connector),
+      sharing: storage && known.findSharing(storage.connector ?? schema.fields.storage.fields.connector.default),
       isStorageLogged: sinks.flat().some((sink) => sink && known.needsStorage(sink.connector ?? defaultSink)),
       refresh: hasOwn ? isAll ? "all" : "some" : undefined,
     };

@@ -2,11 +2,10 @@
  * Checks the routing settings of a pool. Contradictions that cannot work are problems, odd ones are warnings.
  * @module
  */
-import { createLookup, type First } from "../schema/pools.ts";
+import { createLookup, type First, pool, type PoolValues } from "../schema/pools.ts";
 import { isEndless } from "../schema/formats.ts";
 import type { Report } from "../schema/report.ts";
-import { defaultMaintenanceMs, defaultRetry } from "../settings/defaults.ts";
-import type { PoolValues } from "../schema/pools.ts";
+import { defaultRetry } from "../settings/defaults.ts";
 import { formatDuration } from "../schema/units.ts";
 
 export interface RoutingFacts {
@@ -43,7 +42,8 @@ function checkMaintenance({ deactivation }: PoolValues, path: string, first: Fir
   const { maintenance_window: own, maintenance_duration: ownMs } = deactivation ?? {};
   const start = first((layer) => layer.deactivation?.maintenance_window);
   if (own === undefined && ownMs === undefined || start === undefined) return;
-  const durationMs = first((layer) => layer.deactivation?.maintenance_duration) ?? defaultMaintenanceMs;
+  const durationMs = first((layer) => layer.deactivation?.maintenance_duration) ??
+    pool.fields.deactivation.fields.maintenance_duration.default;
   if (!isEndless(start, durationMs)) return;
   report.problem(
     `${path}.deactivation.${ownMs === undefined ? "maintenance_window" : "maintenance_duration"}`,

@@ -5,7 +5,8 @@
 import { ConfigError, type ConfigProblem } from "../../errors.ts";
 import { show, under } from "../schema/report.ts";
 import { everyPool } from "../schema/pools.ts";
-import { defaultSecretStore, defaultStrategy } from "../settings/defaults.ts";
+import { secrets as section } from "../schema/schema.ts";
+import { defaultStrategy } from "../settings/defaults.ts";
 import type { ConfigContext } from "../settings/known.ts";
 import { escapeReferences } from "../schema/references.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
@@ -89,7 +90,7 @@ function toWrittenEntry(
   const [key] = apiKeys;
   const connector = providers.find((one) => one.id === connectorId);
   const variable = connector?.detection?.keys.find((name) => env(name)?.trim() === key);
-  const isReadable = key === undefined || variable !== undefined && secrets?.store === defaultSecretStore;
+  const isReadable = key === undefined || variable !== undefined && secrets?.store === section.fields.store.default;
   if (source === "create") {
     const message = "is an object of the program, which a configuration cannot contain: pass one as `config`";
     problems.push({ path: under("providers", id), message });

@@ -1,108 +1,89 @@
 /**
- * A key of the document: its accepted values as data, for the documentation and the JSON Schema, and the parser of its
- * value, which reports problems.
+ * Keys of the document as data. The parser, the defaults, the types of values and settings, the JSON Schema and the
+ * documentation follow from them.
  * @module
  */
-import { type Report, show } from "./report.ts";
-import { referencesIn } from "./references.ts";
+import type { Provider } from "../../contracts/provider.ts";
+import type { SelectionStrategy } from "../../contracts/rotation.ts";
+import type { Spellings } from "./spellings.ts";
 
-/** The accepted values of a field, as data. */
-export interface Shape {
-  readonly type:
-    | "text"
-    | "flag"
-    | "integer"
-    | "number"
-    | "duration"
-    | "size"
-    | "choice"
-    | "list"
-    | "map"
-    | "object"
-    | "either"
-    | "instance"
-    | "any";
+/** A format of strings. */
+export type Format = "credential" | "secret" | "baseUrl" | "origin" | "host" | "cron" | "hash";
+
+/** What a key of the document may have as its value. */
+export interface Field {
+  readonly type: keyof Leaves | "choice" | "instance" | "list" | "map" | "record" | "object" | "either";
   /** Default, in base units. */
   readonly default?: unknown;
-  /** Minimum: number, ms, or number of items. */
+  /** Minimum: number, ms, bytes, or number of items. */
   readonly min?: number;
   /** Maximum. */
   readonly max?: number;
   /** Exclusive minimum. */
   readonly above?: number;
+  /** The words of a choice. */
   readonly values?: readonly string[];
+  /** Whether the words of a choice are paths below `/v1`, which are answered with the spelling to write. */
+  readonly isPath?: boolean;
   /** Field of the items of a list or map. */
   readonly item?: Field;
-  readonly options?: readonly Field[];
+  /** Whether a single item stands for a list of it. */
+  readonly isSingleAllowed?: boolean;
+  /** What reads any value but an object, and what reads an object. */
+  readonly options?: readonly [other: Field, object: Field];
+  /** The keys of an object; each has a comment that says what it is for. */
   readonly fields?: Fields;
   readonly required?: readonly string[];
+  /** Whether an object has settings only if it is given. */
+  readonly isOptional?: boolean;
   /** Whether other keys are accepted and passed to the connector. */
   readonly isOpen?: boolean;
   /** Aliases among the keys. */
   readonly aliases?: readonly Aliases[];
+  /** Spellings of the specification that begin with other words. */
+  readonly spellings?: Spellings;
+  /** What a program passes instead of a name. */
+  readonly instance?: keyof Instances;
   /** Whether the value is never shown. */
   readonly isSecret?: boolean;
   /** Whether secret references are rejected, since the value is a name. */
   readonly isLiteral?: boolean;
-}
-
-/** A key of the document. */
-export interface Field<Value = unknown> {
-  readonly shape: Shape;
-  /** Parses a value; reports and returns undefined if it is invalid. */
-  read(value: unknown, path: string, report: Report): Value | undefined;
+  /** Whether a string may have line breaks. */
+  readonly isMultiline?: boolean;
+  /** Format of a string without secret references, or what returns the error of one. */
+  readonly format?: Format | ((text: string) => string | undefined);
 }
 
 export type Fields = Readonly<Record<string, Field>>;
 
 /** Two keys with the same meaning, by dotted path. */
-export type Aliases = readonly [string, string];
+type Aliases = readonly [string, string];
 
-/** Keys of an object that is parsed as `Value`; additional keys have no effect yet. */
-export type FieldsOf<Value> =
-  & { readonly [Key in keyof Value]-?: Field<NonNullable<Value[Key]>> }
-  & Fields;
-
-/** Creates a field from its description and its parser. */
-export function field<Value>(shape: Shape, read: Field<Value>["read"]): Field<Value> {
-  return { shape, read };
+/** Objects that a program can pass. */
+interface Instances {
+  readonly provider: Provider;
+  readonly strategy: SelectionStrategy;
 }
 
-/**
- * A field with scalar values.
- *
- * @param expected Description of valid values, for error messages.
- * @param read Returns undefined for an invalid value.
- * @param readings Possible meanings of a bare number, for error messages.
- */
-export function leaf<Value>(
-  shape: Shape,
-  expected: string,
-  read: (value: unknown) => Value | undefined,
-  readings?: (value: number) => string,
-): Field<Value> {
-  return field(shape, (value, path, report) => {
-    const referenced = shape.type === "instance" ? undefined : report.referenced(value, path);
-    if (referenced?.state === "unknown") return createSample(shape) as Value;
-    if (referenced?.state === "missing") return undefined;
-    const valid = read(referenced === undefined ? value : referenced.value);
-    if (valid !== undefined) return valid;
-    if (referenced !== undefined) return report.problem(path, `expected ${expected}, found another value in ${value}`);
-    const isBare = readings !== undefined && typeof value === "number";
-    return report.problem(path, invalidValue(expected, value) + (isBare ? `: write ${readings(value)}` : ""));
-  });
+/** Values of fields without inner fields; durations are in ms, sizes in bytes. */
+interface Leaves {
+  readonly text: string;
+  readonly flag: boolean;
+  readonly integer: number;
+  readonly number: number;
+  readonly duration: number;
+  readonly size: number;
+  /** Attributes that are passed to a connector unchanged; their strings may contain secret references. */
+  readonly any: Readonly<Record<string, unknown>>;
 }
 
-/** A valid value for a key whose secret is not known yet: nothing is served with it. */
-function createSample({ type, default: standard, min, max = Infinity, above }: Shape): unknown {
-  if (standard !== undefined) return standard;
-  if (type === "flag") return true;
-  if (type === "duration" || type === "size") return Math.max(min ?? 1, 60_000);
-  return max <= 1 ? 0.5 : Math.min((min ?? above ?? 0) + 1, max);
-}
-
-/** The message about an invalid value; a value that looks like a secret is not quoted. */
-export function invalidValue(expected: string, value: unknown): string {
-  const isReference = typeof value === "string" && referencesIn(value).names.length > 0;
-  return `expected ${expected}, found ${isReference ? "a secret reference, which must be a string" : show(value)}`;
-}
+/** The value of a field as given: in base units, without defaults. */
+export type Given<One> = One extends { readonly type: infer Type extends keyof Leaves } ? Leaves[Type]
+  : One extends { readonly values: readonly (infer Word)[] } ? Word
+  : One extends { readonly instance: infer Kind extends keyof Instances } ? Instances[Kind]
+  : One extends { readonly type: "list"; readonly item: infer Item } ? readonly Given<Item>[]
+  : One extends { readonly type: "map"; readonly item: infer Item } ? ReadonlyMap<string, Given<Item>>
+  : One extends { readonly type: "record"; readonly item: infer Item } ? Readonly<Record<string, Given<Item>>>
+  : One extends { readonly fields: infer Keys } ? { readonly [Key in keyof Keys]?: Given<Keys[Key]> }
+  : One extends { readonly options: readonly [infer Other, infer Inner] } ? Given<Other> | Given<Inner>
+  : never;

@@ -2,10 +2,27 @@
  * Checks of string formats. Each returns the error, which never quotes the string.
  * @module
  */
+import type { Field, Format } from "./field.ts";
 import { type Cron, nextStart, parseCron } from "../../util/cron.ts";
 
 const minTokenLength = 16;
 const minuteMs = 60_000;
+
+/** The error of a string that is not of a format; undefined if it is. */
+export function formatProblem(text: string, format: Field["format"]): string | undefined {
+  if (format === undefined) return undefined;
+  return typeof format === "function" ? format(text) : problems[format](text);
+}
+
+const problems: Readonly<Record<Format, (text: string) => string | undefined>> = {
+  credential: credentialProblem,
+  secret: secretProblem,
+  baseUrl: baseUrlProblem,
+  origin: originProblem,
+  host: hostProblem,
+  cron: cronProblem,
+  hash: hashProblem,
+};
 
 /** Checks an API key or token; it becomes a header value unchanged. */
 export function credentialProblem(key: string): string | undefined {
@@ -115,6 +132,6 @@ function parseUrl(text: string): URL | undefined {
 }
 
 /** Checks a SHA-256 in hexadecimal: 64 digits. */
-export function hashProblem(text: string): string | undefined {
+function hashProblem(text: string): string | undefined {
   return /^[0-9a-f]{64}$/i.test(text) ? undefined : "expected a SHA-256, 64 hexadecimal digits";
 }

@@ -2,287 +2,272 @@
  * The section `providers`.
  * @module
  */
-import type { Provider } from "../../contracts/provider.ts";
-import { baseUrlProblem, credentialProblem } from "./formats.ts";
-import { either, list, mapField, object, oneOrMany, passThrough } from "./_containers.ts";
-import type { Field } from "./field.ts";
-import { duration, flag, instance, integer, number, oneOf, size, text } from "./_fields.ts";
+import type { Given } from "./field.ts";
 import {
   defaultAlertAt,
-  defaultMaxRetries,
   defaultNonRetryableCodes,
   defaultRetryableCodes,
   defaultRetryBudget,
   defaultTimeouts,
 } from "../settings/defaults.ts";
-import type { ProviderEntry, TokenSettings } from "../settings/settings.ts";
 
-/** Retryable and non-retryable HTTP statuses, as parsed. */
-export interface CodeValues {
-  readonly retryable_codes?: readonly number[];
-  readonly non_retryable_codes?: readonly number[];
-}
-
-/** Authentication settings, as parsed. */
-export interface AuthValues {
-  readonly method?: "api_key" | TokenSettings["method"];
-  readonly api_key?: readonly string[];
-  readonly key_rotation?: boolean;
-  readonly token_url?: string;
-  readonly client_id?: string;
-  readonly client_secret?: string;
-  readonly refresh_token?: string;
-  readonly scope?: string;
-  readonly credentials?: TokenSettings["credentials"];
-}
-
-export interface ProviderValues {
-  readonly enabled?: boolean;
-  readonly connector?: string;
-  readonly instance?: Provider;
-  readonly api_key?: readonly string[];
-  readonly base_url?: string;
-  readonly auth?: AuthValues;
-  readonly execution?: {
-    readonly base_url?: string;
-    readonly timeout?: number;
-    readonly connect_timeout?: number;
-    readonly max_retries?: number;
-    readonly ca?: string;
-    readonly user_agent?: "modelmesh" | "client";
-  };
-  readonly error?: CodeValues;
-  readonly retry?: { readonly budget?: { readonly ratio?: number; readonly min?: number; readonly window?: number } };
-  readonly quota?: {
-    readonly reset_schedule?: ProviderEntry["quotaReset"];
-    readonly query_current?: boolean;
-    readonly query_remaining?: boolean;
-  };
-  readonly budget?: BudgetValues;
-  readonly discovery?: {
-    readonly enumerate_models?: boolean;
-    readonly model_details?: boolean;
-    readonly capability_query?: boolean;
-  };
-  readonly pricing?: { readonly query?: boolean };
-  readonly batch?: { readonly supported?: boolean; readonly max_items?: number };
-  readonly files?: { readonly upload?: boolean; readonly max_size?: number };
-  readonly fine_tuning?: { readonly supported?: boolean };
-  readonly infrastructure?: { readonly batch?: boolean; readonly files?: boolean; readonly fine_tuning?: boolean };
-  readonly catalogue?: { readonly auto_discover?: boolean; readonly refresh_interval?: number };
-  readonly config?: Readonly<Record<string, unknown>>;
-}
-
-/** A list of HTTP statuses. */
-export function codes(standard?: readonly number[]): Field<readonly number[]> {
-  return list(integer({ min: 100, max: 599 }), { default: standard });
-}
-
-export interface BudgetValues {
-  readonly daily_limit?: number;
-  readonly monthly_limit?: number;
-  readonly alert_at?: readonly number[];
-}
-
-export function budget(): Field<BudgetValues> {
-  return object<BudgetValues>({
+/** A budget. */
+export const budget = {
+  type: "object",
+  fields: {
     /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
-    daily_limit: number({ min: 0 }),
+    daily_limit: { type: "number", min: 0 },
     /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
-    monthly_limit: number({ min: 0 }),
+    monthly_limit: { type: "number", min: 0 },
     /**
      * Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An
      * empty list emits none. Processes that share a budget emit one event each.
      */
-    alert_at: list(number({ above: 0, max: 1 }), { default: defaultAlertAt }),
-  });
-}
+    alert_at: {
+      type: "list",
+      default: defaultAlertAt as typeof defaultAlertAt,
+      item: { type: "number", above: 0, max: 1 },
+    },
+  },
+} as const;
 
-const key = () => oneOrMany(text({ isSecret: true, check: credentialProblem }));
-const address = () => text({ check: baseUrlProblem });
-const secret = () => text({ isSecret: true });
+/** A budget as given. */
+export type BudgetValues = Given<typeof budget>;
 
-const auth = () =>
-  object<AuthValues>({
-    /** Authentication method: API keys, or tokens fetched by `oauth` or `service_account`. */
-    method: oneOf(["api_key", "oauth", "service_account"], "api_key"),
-    /** Alias of `api_key`. */
-    api_key: key(),
-    /** Whether requests rotate over several keys. A list of keys implies it. */
-    key_rotation: flag(),
-    /** Token endpoint (`oauth`; for `service_account` it overrides the address in the JSON key). */
-    token_url: address(),
-    /** Client id (`oauth`). */
-    client_id: text(),
-    /** Client secret (`oauth`). */
-    client_secret: secret(),
-    /** Refresh token (`oauth`). */
-    refresh_token: secret(),
-    /** Requested scopes, separated by spaces (`oauth`, `service_account`). */
-    scope: text(),
-    /** JSON key of the service account (`service_account`). Use a secret reference. */
-    credentials: either<string, Readonly<Record<string, unknown>>>(
-      text({ isSecret: true, isMultiline: true }),
-      passThrough(),
-    ),
-  });
+/** HTTP statuses that are retried. */
+export const retryableCodes = {
+  type: "list",
+  default: defaultRetryableCodes as typeof defaultRetryableCodes,
+  item: { type: "integer", min: 100, max: 599 },
+} as const;
 
-const execution = () =>
-  object<NonNullable<ProviderValues["execution"]>>({
-    /** Alias of `base_url`. */
-    base_url: address(),
-    /** Time limit for a whole response, and for silence in a stream. The default for silence is 60s. */
-    timeout: duration({ default: defaultTimeouts.answer }),
-    /** Time limit for establishing a connection. */
-    connect_timeout: duration({ default: defaultTimeouts.connect }),
-    /** Retries within one attempt, in addition to the pool's retries. */
-    max_retries: integer({ min: 0, max: 10, default: defaultMaxRetries }),
-    /**
-     * PEM file with certificate authorities to trust in addition to the runtime's, for this provider and its token
-     * endpoint. It is read at startup and at every reload. Not available in browsers or with a custom `fetch`.
-     */
-    ca: text(),
-    /**
-     * Value of `User-Agent` in requests to the provider: `modelmesh/<version>`, or, with `client`, that of the request
-     * that is served, if it has one. Web pages cannot set it.
-     */
-    user_agent: oneOf(["modelmesh", "client"], "modelmesh"),
-  });
+/** HTTP statuses that are not retried. */
+export const nonRetryableCodes = {
+  type: "list",
+  default: defaultNonRetryableCodes as typeof defaultNonRetryableCodes,
+  item: { type: "integer", min: 100, max: 599 },
+} as const;
 
-const retry = () =>
-  object<NonNullable<ProviderValues["retry"]>>({
-    /** Limit on the share of retries in the provider's traffic. */
-    budget: object<NonNullable<NonNullable<ProviderValues["retry"]>["budget"]>>({
-      /** Maximum ratio of retries to requests. */
-      ratio: number({ min: 0, max: 10, default: defaultRetryBudget.ratio }),
-      /** Number of retries per window that are always allowed. */
-      min: integer({ min: 0, default: defaultRetryBudget.min }),
-      /** Time window over which the ratio is measured. */
-      window: duration({ default: defaultRetryBudget.windowMs }),
-    }),
-  });
-
-const quota = () =>
-  object<NonNullable<ProviderValues["quota"]>>({
-    /** Schedule on which the quota resets. */
-    reset_schedule: oneOf(["monthly", "daily", "rolling"]),
-    /**
-     * Whether the vendor is asked at startup how much of the quota is used, if it reports that. An exhausted account
-     * starts in standby.
-     */
-    query_current: flag({ default: false }),
-    /** Alias of `query_current`: vendors report the used and the remaining quota together. */
-    query_remaining: flag({ default: false }),
-  });
-
-const discovery = () =>
-  object<NonNullable<ProviderValues["discovery"]>>({
-    /**
-     * Which models the provider offers in addition to those under `models`: those that it lists at startup (`true`), or
-     * none (`false`). By default those of the built-in catalogue. A provider without a catalogue, such as a self-hosted
-     * server, offers those that it lists, unless models are configured for it; an instance always does. Pools include
-     * the defaults of a catalogue, and every model of a list whose capabilities are known.
-     */
-    enumerate_models: flag(),
-    /**
-     * Whether the vendor is asked for the context windows, output limits, features and prices of its models. They
-     * override the catalogue.
-     */
-    model_details: flag({ default: false }),
-    /** Whether the vendor is asked for the capabilities of its models. They override the catalogue. */
-    capability_query: flag({ default: false }),
-  });
-
-const infrastructure = () =>
-  object<NonNullable<ProviderValues["infrastructure"]>>({
-    /** Alias of `batch.supported`. */
-    batch: flag(),
-    /** Alias of `files.upload`. */
-    files: flag(),
-    /** Alias of `fine_tuning.supported`. */
-    fine_tuning: flag(),
-  });
-
-const provider = () =>
-  object<ProviderValues>({
+/** An entry of `providers`. The id is the connector's id unless `connector` is set. */
+export const provider = {
+  type: "object",
+  spellings: { provider: "" },
+  aliases: [
+    ["base_url", "execution.base_url"],
+    ["api_key", "auth.api_key"],
+    ["discovery.enumerate_models", "catalogue.auto_discover"],
+    ["batch.supported", "infrastructure.batch"],
+    ["files.upload", "infrastructure.files"],
+    ["fine_tuning.supported", "infrastructure.fine_tuning"],
+  ],
+  fields: {
     /** `false` disables the entry. */
-    enabled: flag({ default: true }),
+    enabled: { type: "flag", default: true },
     /** Connector id. Defaults to the name of the entry. */
-    connector: text({ isLiteral: true }),
+    connector: { type: "text", isLiteral: true },
     /** Provider object instead of a connector, for configurations passed by a program. */
-    instance: instance<Provider>("a provider", ["complete", "stream"]),
+    instance: { type: "instance", instance: "provider" },
     /** API key or token. Use a secret reference. A list of keys is rotated. */
-    api_key: key(),
+    api_key: {
+      type: "list",
+      isSingleAllowed: true,
+      item: { type: "text", isSecret: true, format: "credential" },
+      min: 1,
+    },
     /** Base URL of the API, including the version prefix, for self-hosted servers and gateways. */
-    base_url: address(),
+    base_url: { type: "text", format: "baseUrl" },
     /** Authentication of requests to the provider. */
-    auth: auth(),
+    auth: {
+      type: "object",
+      fields: {
+        /** Authentication method: API keys, or tokens fetched by `oauth` or `service_account`. */
+        method: { type: "choice", values: ["api_key", "oauth", "service_account"], default: "api_key" },
+        /** Alias of `api_key`. */
+        api_key: {
+          type: "list",
+          isSingleAllowed: true,
+          item: { type: "text", isSecret: true, format: "credential" },
+          min: 1,
+        },
+        /** Whether requests rotate over several keys. A list of keys implies it. */
+        key_rotation: { type: "flag" },
+        /** Token endpoint (`oauth`; for `service_account` it overrides the address in the JSON key). */
+        token_url: { type: "text", format: "baseUrl" },
+        /** Client id (`oauth`). */
+        client_id: { type: "text" },
+        /** Client secret (`oauth`). */
+        client_secret: { type: "text", isSecret: true },
+        /** Refresh token (`oauth`). */
+        refresh_token: { type: "text", isSecret: true },
+        /** Requested scopes, separated by spaces (`oauth`, `service_account`). */
+        scope: { type: "text" },
+        /** JSON key of the service account (`service_account`). Use a secret reference. */
+        credentials: {
+          type: "either",
+          options: [{ type: "text", isSecret: true, isMultiline: true }, { type: "any" }],
+        },
+      },
+    },
     /** Execution of requests to the provider. */
-    execution: execution(),
+    execution: {
+      type: "object",
+      fields: {
+        /** Alias of `base_url`. */
+        base_url: { type: "text", format: "baseUrl" },
+        /** Time limit for a whole response, and for silence in a stream. The default for silence is 60s. */
+        timeout: { type: "duration", default: defaultTimeouts.answer as number },
+        /** Time limit for establishing a connection. */
+        connect_timeout: { type: "duration", default: defaultTimeouts.connect as number },
+        /** Retries within one attempt, in addition to the pool's retries. */
+        max_retries: { type: "integer", min: 0, max: 10, default: 0 },
+        /**
+         * PEM file with certificate authorities to trust in addition to the runtime's, for this provider and its token
+         * endpoint. It is read at startup and at every reload. Not available in browsers or with a custom `fetch`.
+         */
+        ca: { type: "text" },
+        /**
+         * Value of `User-Agent` in requests to the provider: `modelmesh/<version>`, or, with `client`, that of the
+         * request that is served, if it has one. Web pages cannot set it.
+         */
+        user_agent: { type: "choice", values: ["modelmesh", "client"], default: "modelmesh" },
+      },
+    },
     /** Which responses are retried. */
-    error: object<CodeValues>({
-      /** HTTP statuses that are retried on the same model. */
-      retryable_codes: codes(defaultRetryableCodes),
-      /** HTTP statuses that are not retried: the request goes to the next model immediately. */
-      non_retryable_codes: codes(defaultNonRetryableCodes),
-    }),
+    error: {
+      type: "object",
+      fields: {
+        /** HTTP statuses that are retried on the same model. */
+        retryable_codes: retryableCodes as typeof retryableCodes,
+        /** HTTP statuses that are not retried: the request goes to the next model immediately. */
+        non_retryable_codes: nonRetryableCodes as typeof nonRetryableCodes,
+      },
+    },
     /** Retries across all traffic of the provider. */
-    retry: retry(),
+    retry: {
+      type: "object",
+      fields: {
+        /** Limit on the share of retries in the provider's traffic. */
+        budget: {
+          type: "object",
+          fields: {
+            /** Maximum ratio of retries to requests. */
+            ratio: { type: "number", min: 0, max: 10, default: defaultRetryBudget.ratio as number },
+            /** Number of retries per window that are always allowed. */
+            min: { type: "integer", min: 0, default: defaultRetryBudget.min as number },
+            /** Time window over which the ratio is measured. */
+            window: { type: "duration", default: defaultRetryBudget.windowMs as number },
+          },
+        },
+      },
+    },
     /** Quota of the account. */
-    quota: quota(),
+    quota: {
+      type: "object",
+      fields: {
+        /** Schedule on which the quota resets. */
+        reset_schedule: { type: "choice", values: ["monthly", "daily", "rolling"] },
+        /**
+         * Whether the vendor is asked at startup how much of the quota is used, if it reports that. An exhausted
+         * account starts in standby.
+         */
+        query_current: { type: "flag", default: false },
+        /** Alias of `query_current`: vendors report the used and the remaining quota together. */
+        query_remaining: { type: "flag", default: false },
+      },
+    },
     /** Maximum amount that may be spent with this provider. */
-    budget: budget(),
+    budget: budget as typeof budget,
     /** Information requested from the vendor at startup. */
-    discovery: discovery(),
+    discovery: {
+      type: "object",
+      fields: {
+        /**
+         * Which models the provider offers in addition to those under `models`: those that it lists at startup
+         * (`true`), or none (`false`). By default those of the built-in catalogue. A provider without a catalogue, such
+         * as a self-hosted server, offers those that it lists, unless models are configured for it; an instance always
+         * does. Pools include the defaults of a catalogue, and every model of a list whose capabilities are known.
+         */
+        enumerate_models: { type: "flag" },
+        /**
+         * Whether the vendor is asked for the context windows, output limits, features and prices of its models. They
+         * override the catalogue.
+         */
+        model_details: { type: "flag", default: false },
+        /** Whether the vendor is asked for the capabilities of its models. They override the catalogue. */
+        capability_query: { type: "flag", default: false },
+      },
+    },
     /** The vendor's model list. */
-    catalogue: object<NonNullable<ProviderValues["catalogue"]>>({
-      /** Alias of `discovery.enumerate_models`. */
-      auto_discover: flag(),
-      /** Interval at which the list is refreshed. Overrides `discovery.sync.interval`. */
-      refresh_interval: duration(),
-    }),
+    catalogue: {
+      type: "object",
+      fields: {
+        /** Alias of `discovery.enumerate_models`. */
+        auto_discover: { type: "flag" },
+        /** Interval at which the list is refreshed. Overrides `discovery.sync.interval`. */
+        refresh_interval: { type: "duration" },
+      },
+    },
     /** Prices of the provider's models. */
-    pricing: object<NonNullable<ProviderValues["pricing"]>>({
-      /** Whether the vendor is asked for the prices of its models. They override the catalogue. */
-      query: flag({ default: false }),
-    }),
+    pricing: {
+      type: "object",
+      fields: {
+        /** Whether the vendor is asked for the prices of its models. They override the catalogue. */
+        query: { type: "flag", default: false },
+      },
+    },
     /** Batches: many requests in one file, answered within hours. */
-    batch: object<NonNullable<ProviderValues["batch"]>>({
-      /** Whether the provider supports batches. Defaults to what is known about the vendor. */
-      supported: flag(),
-      /**
-       * Maximum number of requests per batch. A larger batch is split, and its results are merged. Defaults to the
-       * vendor's limit.
-       */
-      max_items: integer({ min: 1 }),
-    }),
+    batch: {
+      type: "object",
+      fields: {
+        /** Whether the provider supports batches. Defaults to what is known about the vendor. */
+        supported: { type: "flag" },
+        /**
+         * Maximum number of requests per batch. A larger batch is split, and its results are merged. Defaults to the
+         * vendor's limit.
+         */
+        max_items: { type: "integer", min: 1 },
+      },
+    },
     /** File storage at the provider. */
-    files: object<NonNullable<ProviderValues["files"]>>({
-      /** Whether the provider supports file uploads. Defaults to what is known about the vendor. */
-      upload: flag(),
-      /** Maximum file size. Defaults to the vendor's limit. */
-      max_size: size(),
-    }),
+    files: {
+      type: "object",
+      fields: {
+        /** Whether the provider supports file uploads. Defaults to what is known about the vendor. */
+        upload: { type: "flag" },
+        /** Maximum file size. Defaults to the vendor's limit. */
+        max_size: { type: "size" },
+      },
+    },
     /** Fine-tuning. */
-    fine_tuning: object<NonNullable<ProviderValues["fine_tuning"]>>({
-      /** Whether the provider supports fine-tuning. Defaults to what is known about the vendor. */
-      supported: flag(),
-    }),
+    fine_tuning: {
+      type: "object",
+      fields: {
+        /** Whether the provider supports fine-tuning. Defaults to what is known about the vendor. */
+        supported: { type: "flag" },
+      },
+    },
     /** Aliases of `batch.supported`, `files.upload` and `fine_tuning.supported`. */
-    infrastructure: infrastructure(),
+    infrastructure: {
+      type: "object",
+      fields: {
+        /** Alias of `batch.supported`. */
+        batch: { type: "flag" },
+        /** Alias of `files.upload`. */
+        files: { type: "flag" },
+        /** Alias of `fine_tuning.supported`. */
+        fine_tuning: { type: "flag" },
+      },
+    },
     /** Settings of the connector itself. */
-    config: passThrough(),
-  }, {
-    spellings: { provider: "" },
-    aliases: [
-      ["base_url", "execution.base_url"],
-      ["api_key", "auth.api_key"],
-      ["discovery.enumerate_models", "catalogue.auto_discover"],
-      ["batch.supported", "infrastructure.batch"],
-      ["files.upload", "infrastructure.files"],
-      ["fine_tuning.supported", "infrastructure.fine_tuning"],
-    ],
-  });
+    config: { type: "any" },
+  },
+} as const;
 
-/** Providers by entry id. The id is the connector's id unless `connector` is set. */
-export const providers = (): Field<ReadonlyMap<string, ProviderValues>> => mapField(provider());
+/** An entry of `providers` as given. */
+export type ProviderValues = Given<typeof provider>;
+
+/** Lists of HTTP statuses as given. */
+export type CodeValues = Given<typeof provider.fields.error>;
+
+/** Authentication settings as given. */
+export type AuthValues = Given<typeof provider.fields.auth>;

@@ -2,199 +2,163 @@
  * The section `proxy`.
  * @module
  */
-import { credentialProblem, hostProblem, originProblem, secretProblem } from "./formats.ts";
-import { either, list, object } from "./_containers.ts";
-import { type Field, field } from "./field.ts";
-import { duration, flag, integer, oneOf, size, text } from "./_fields.ts";
-import { show } from "./report.ts";
-import { defaultCors, defaultDeadlineMs, defaultProxy } from "../settings/defaults.ts";
-import { budget, type BudgetValues } from "./providers.ts";
+import type { Given } from "./field.ts";
+import { defaultDeadlineMs } from "../settings/defaults.ts";
+import { budget } from "./providers.ts";
 
-/** A token with limits of its client, as parsed. */
-export interface TokenValues {
-  readonly token?: string;
-  readonly name?: string;
-  readonly pools?: readonly string[];
-  readonly budget?: BudgetValues;
-  readonly rpm?: number;
-}
-
-export interface CorsValues {
-  readonly enabled?: boolean;
-  readonly origins?: readonly string[];
-  readonly headers?: readonly string[];
-  readonly methods?: readonly string[];
-  readonly max_age?: number;
-}
-
-export interface ProxyValues {
-  readonly host?: string;
-  readonly port?: number;
-  readonly endpoints?: readonly string[];
-  readonly auth?: {
-    readonly method?: "bearer";
-    readonly tokens?: readonly (string | TokenValues)[];
-    readonly admin_tokens?: readonly string[];
-  };
-  readonly cors?: CorsValues;
-  readonly allowed_hosts?: readonly string[];
-  readonly max_concurrent?: number;
-  readonly max_connections?: number;
-  readonly body_limit?: number;
-  readonly body_memory?: number;
-  readonly upload_limit?: number;
-  readonly request_timeout?: number;
-  readonly drain_delay?: number;
-  readonly heartbeat?: number;
-  readonly listener?: "http1" | "node" | "deno";
-  readonly tls?: { readonly cert: string; readonly key: string };
-  readonly id_secret?: string;
-}
-
-const endpoints = [
-  "models",
-  "chat/completions",
-  "completions",
-  "embeddings",
-  "audio/speech",
-  "audio/transcriptions",
-  "audio/translations",
-  "responses",
-  "messages",
-  "messages/count_tokens",
-  "v1beta/models",
-  "images/generations",
-  "images/edits",
-  "moderations",
-  "files",
-  "batches",
-  "fine_tuning/jobs",
-  "rerank",
-  "search",
-  "documents/parse",
-] as const;
-
-/** Paths that the list does not limit. */
-const alwaysServed = /^(?:health|ready|live|metrics|ui|mesh(?:\/.*)?)$/;
-
-/** An endpoint; a whole path is answered with the spelling to write. */
-const endpoint = () => {
-  const { shape, read } = oneOf(endpoints);
-  return field<typeof endpoints[number]>(shape, (value, path, report) => {
-    const name = typeof value === "string" ? value.replace(/^\/?(?:v1\/)?/, "") : "";
-    const known = endpoints.find((one) => one === name);
-    if (alwaysServed.test(name)) return report.problem(path, `${show(value)} is always served: leave it out`);
-    if (known === undefined || known === value) return read(value, path, report);
-    return report.problem(path, `unknown value ${show(value)}: write ${JSON.stringify(known)}`);
-  });
-};
-
-const token = () => text({ isSecret: true, check: credentialProblem });
-
-const client = () =>
-  object<TokenValues>({
+/** A client with a token. */
+export const client = {
+  type: "object",
+  required: ["token", "name"],
+  fields: {
     /** The client's bearer token. */
-    token: token(),
+    token: { type: "text", isSecret: true, format: "credential" },
     /** Name of the client in records and metrics. */
-    name: text({ isLiteral: true }),
+    name: { type: "text", isLiteral: true },
     /** Pools that the client may use, and whose models it may use by name. By default all pools and models. */
-    pools: list(text({ isLiteral: true }), { min: 1 }),
+    pools: { type: "list", min: 1, item: { type: "text", isLiteral: true } },
     /** Maximum amount that the client may spend. */
-    budget: budget(),
+    budget: budget as typeof budget,
     /** Maximum number of requests per minute. */
-    rpm: integer({ min: 1 }),
-  }, { required: ["token", "name"] });
+    rpm: { type: "integer", min: 1 },
+  },
+} as const;
 
-const cors = () =>
-  object<CorsValues>({
-    /** `false` disables CORS. */
-    enabled: flag({ default: defaultCors.enabled }),
-    /** Allowed origins. By default any origin if a token is set, otherwise loopback origins only. */
-    origins: list(text({ check: originProblem })),
-    /** Allowed request headers. By default those that the preflight request names. */
-    headers: list(text()),
-    /** Allowed methods. By default those of the path. */
-    methods: list(oneOf(["GET", "POST", "DELETE", "OPTIONS"])),
-    /** How long browsers may cache the preflight response. */
-    max_age: duration({ min: 0, default: defaultCors.maxAgeSeconds * 1000 }),
-  });
-
-const auth = () =>
-  object<NonNullable<ProxyValues["auth"]>>({
-    /** Authentication method of clients. */
-    method: oneOf(["bearer"], "bearer"),
-    /** Accepted tokens: strings, or objects with the client's name and limits. */
-    tokens: list(either(token(), client()), { min: 1 }),
-    /**
-     * Administrators' tokens: they see everything, activate and deactivate models, and manage clients. They need not be
-     * listed in `tokens`. By default all tokens without pools, budget and rpm.
-     */
-    admin_tokens: list(token(), { min: 1 }),
-  });
-
-const tls = () =>
-  object<NonNullable<ProxyValues["tls"]>>({
-    /** PEM file with the certificate, followed by the intermediate certificates. */
-    cert: text({ isLiteral: true }),
-    /** PEM file with the private key, without a passphrase. */
-    key: text({ isLiteral: true }),
-  }, { required: ["cert", "key"] });
-
-/** The HTTP proxy. */
-export const proxy = (): Field<ProxyValues> =>
-  object<ProxyValues>({
+/** The section `proxy`. */
+export const proxy = {
+  type: "object",
+  fields: {
     /** Address to listen on. */
-    host: text({ default: defaultProxy.host, check: hostProblem }),
+    host: { type: "text", default: "127.0.0.1", format: "host" },
     /** Port to listen on. 0 selects a free port. */
-    port: integer({ min: 0, max: 65_535, default: defaultProxy.port }),
+    port: { type: "integer", min: 0, max: 65_535, default: 8080 },
     /** Served endpoints, as paths without `/v1`. All by default. */
-    endpoints: list(endpoint(), { min: 1 }),
+    endpoints: {
+      type: "list",
+      min: 1,
+      item: {
+        type: "choice",
+        isPath: true,
+        values: [
+          "models",
+          "chat/completions",
+          "completions",
+          "embeddings",
+          "audio/speech",
+          "audio/transcriptions",
+          "audio/translations",
+          "responses",
+          "messages",
+          "messages/count_tokens",
+          "v1beta/models",
+          "images/generations",
+          "images/edits",
+          "moderations",
+          "files",
+          "batches",
+          "fine_tuning/jobs",
+          "rerank",
+          "search",
+          "documents/parse",
+        ],
+      },
+    },
     /** Authentication of clients. */
-    auth: auth(),
+    auth: {
+      type: "object",
+      fields: {
+        /** Authentication method of clients. */
+        method: { type: "choice", values: ["bearer"], default: "bearer" },
+        /** Accepted tokens: strings, or objects with the client's name and limits. */
+        tokens: {
+          type: "list",
+          min: 1,
+          item: {
+            type: "either",
+            options: [{ type: "text", isSecret: true, format: "credential" }, client as typeof client],
+          },
+        },
+        /**
+         * Administrators' tokens: they see everything, activate and deactivate models, and manage clients. They need
+         * not be listed in `tokens`. By default all tokens without pools, budget and rpm.
+         */
+        admin_tokens: { type: "list", min: 1, item: { type: "text", isSecret: true, format: "credential" } },
+      },
+    },
     /** Cross-origin requests of browsers. */
-    cors: cors(),
+    cors: {
+      type: "object",
+      fields: {
+        /** `false` disables CORS. */
+        enabled: { type: "flag", default: true },
+        /** Allowed origins. By default any origin if a token is set, otherwise loopback origins only. */
+        origins: { type: "list", item: { type: "text", format: "origin" } },
+        /** Allowed request headers. By default those that the preflight request names. */
+        headers: { type: "list", item: { type: "text" } },
+        /** Allowed methods. By default those of the path. */
+        methods: { type: "list", item: { type: "choice", values: ["GET", "POST", "DELETE", "OPTIONS"] } },
+        /** How long browsers may cache the preflight response. */
+        max_age: { type: "duration", min: 0, default: 600_000 },
+      },
+    },
     /** Host names that are served without a token, in addition to loopback names. */
-    allowed_hosts: list(text({ check: hostProblem })),
+    allowed_hosts: { type: "list", item: { type: "text", format: "host" } },
     /** Maximum number of concurrent requests. Further requests are answered with 503. */
-    max_concurrent: integer({ min: 1, default: defaultProxy.maxConcurrent }),
+    max_concurrent: { type: "integer", min: 1, default: 1000 },
     /**
-     * Maximum number of connections of clients, of each worker with `--workers`. Beyond it, the connection that has been
-     * idle for longest is closed; if none is idle, the new one. It is lower where the process may open too few files
-     * (`ulimit -n`): each connection needs up to two. `Deno.serve` has no such limit.
+     * Maximum number of connections of clients, of each worker with `--workers`. Beyond it, the connection that has
+     * been idle for longest is closed; if none is idle, the new one. It is lower where the process may open too few
+     * files (`ulimit -n`): each connection needs up to two. `Deno.serve` has no such limit.
      */
-    max_connections: integer({ min: 1, default: defaultProxy.maxConnections }),
+    max_connections: { type: "integer", min: 1, default: 10_000 },
     /** Maximum size of a JSON body. */
-    body_limit: size({ default: defaultProxy.bodyLimit }),
+    body_limit: { type: "size", default: 33_554_432 },
     /**
      * Maximum memory for all request bodies, from their first byte to the end of their response. What a body has above
      * 1 MiB counts three times: as received, parsed and sent. Further requests are answered with 503. A single client
      * (identified by its token, otherwise by its address unless that is a loopback address) may use a quarter.
      */
-    body_memory: size({ default: defaultProxy.bodyMemory }),
+    body_memory: { type: "size", default: 268_435_456 },
     /** Maximum size of an audio or file upload, and of all uploads together while they are being read. */
-    upload_limit: size({ default: defaultProxy.uploadLimit }),
+    upload_limit: { type: "size", default: 536_870_912 },
     /** Deadline of a request. */
-    request_timeout: duration({ default: defaultDeadlineMs }),
+    request_timeout: { type: "duration", default: defaultDeadlineMs as number },
     /**
      * Time between the stop signal and the refusal of connections. During this time only `/ready` reports the shutdown.
      */
-    drain_delay: duration({ min: 0, default: defaultProxy.drainDelayMs }),
+    drain_delay: { type: "duration", min: 0, default: 0 },
     /**
      * Interval of heartbeats in a stream that waits for its provider. After 10 s without content, a stream begins with
      * one. `0s` disables them.
      */
-    heartbeat: duration({ min: 0, default: defaultProxy.heartbeatMs }),
+    heartbeat: { type: "duration", min: 0, default: 15_000 },
     /**
-     * HTTP server: ModelMesh's own (`http1`), `node:http` (`node`), or `Deno.serve` (`deno`, only on Deno). `Deno.serve`
-     * has no time limit for slow request headers, and may not detect a client that disconnects before its response
-     * begins. With `proxy.tls`, `node:https` serves, and `node:http` in the workers of `--workers` on Deno.
+     * HTTP server: ModelMesh's own (`http1`), `node:http` (`node`), or `Deno.serve` (`deno`, only on Deno).
+     * `Deno.serve` has no time limit for slow request headers, and may not detect a client that disconnects before its
+     * response begins. With `proxy.tls`, `node:https` serves, and `node:http` in the workers of `--workers` on Deno.
      */
-    listener: oneOf(["http1", "node", "deno"], defaultProxy.listener),
+    listener: { type: "choice", values: ["http1", "node", "deno"], default: "http1" },
     /**
-     * Secret that signs the ids of files, batches and fine-tuning jobs. Use a secret reference, and the same value on every
-     * proxy that serves them. Defaults to the provider's API key; ids then become invalid when that key changes.
+     * Secret that signs the ids of files, batches and fine-tuning jobs. Use a secret reference, and the same value on
+     * every proxy that serves them. Defaults to the provider's API key; ids then become invalid when that key changes.
      */
-    id_secret: text({ isSecret: true, check: secretProblem }),
+    id_secret: { type: "text", isSecret: true, format: "secret" },
     /** Serves HTTPS through `node:https`. The files are reloaded when they change. */
-    tls: tls(),
-  });
+    tls: {
+      type: "object",
+      required: ["cert", "key"],
+      fields: {
+        /** PEM file with the certificate, followed by the intermediate certificates. */
+        cert: { type: "text", isLiteral: true },
+        /** PEM file with the private key, without a passphrase. */
+        key: { type: "text", isLiteral: true },
+      },
+    },
+  },
+} as const;
+
+/** The section as given. */
+export type ProxyValues = Given<typeof proxy>;
+
+/** A token with limits of its client, as given. */
+export type TokenValues = Given<typeof client>;

@@ -7,7 +7,7 @@ import { checkTokens } from "../check/auth.ts";
 import { baseUrlProblem, credentialProblem, hostProblem, originProblem, secretProblem } from "../schema/formats.ts";
 import { Report, under } from "../schema/report.ts";
 import { deepFreeze, isPlainObject } from "../schema/tree.ts";
-import { builtInProxy, defaultProxy } from "../settings/defaults.ts";
+import { proxy as section } from "../schema/proxy.ts";
 import { referencesIn, resolveReferences } from "../schema/references.ts";
 import type { ProviderEntry, ProxySettings, Settings } from "../settings/settings.ts";
 
@@ -175,7 +175,7 @@ function fillProxy(
     clients: required(clients),
     ...(adminTokens === undefined ? {} : { adminTokens: required(adminTokens) }),
     ...(id === undefined ? {} : { idSecret: id }),
-    host: filled(host, "proxy.host") ?? defaultProxy.host,
+    host: filled(host, "proxy.host") ?? section.fields.host.default,
     allowedHosts: list(allowedHosts, "proxy.allowed_hosts") ?? [],
     cors: {
       ...cors,
@@ -232,8 +232,12 @@ function mapStrings<Value>(value: Value, replace: (text: string) => string): Val
   }
 }
 
-function check({ providers, proxy = builtInProxy() }: Settings, report: Report): void {
+function check({ providers, proxy }: Settings, report: Report): void {
   for (const entry of providers.values()) if (entry.enabled) checkEntry(entry, report);
+  if (proxy !== undefined) checkProxy(proxy, report);
+}
+
+function checkProxy(proxy: ProxySettings, report: Report): void {
   const tokens = proxy.clients.map(({ token }) => token);
   tokens.forEach((token, index) => {
     const path = `proxy.auth.tokens[${index}]`;

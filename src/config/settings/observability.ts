@@ -2,43 +2,31 @@
  * Settings of sinks, after validation.
  * @module
  */
-import type { EventKind, LogLevel, Severity, StatsScope } from "../../contracts/events.ts";
+import type { Completed } from "../schema/complete.ts";
+import type { observability } from "../schema/observability.ts";
 
-/** Events that sinks receive. */
-interface EventSettings {
-  /** Kinds of events; undefined for all. */
-  readonly filter?: readonly EventKind[];
-  /** Whether events include metadata. */
-  readonly includeMetadata: boolean;
-}
+type Section = Completed<typeof observability>;
+type Entry<Name extends "logging" | "statistics" | "tracing"> = NonNullable<Section[Name]>[number];
 
 /** How an entry of `observability.logging` logs requests. */
 export interface LoggingSettings {
-  readonly level: LogLevel;
+  readonly level: Entry<"logging">["level"];
   /** Whether API keys and tokens in payloads are redacted. */
   readonly redactSecrets: boolean;
   /** Maximum logged size of a payload, bytes. */
   readonly maxPayloadBytes: number;
 }
 
-/** Settings of an entry of `observability.statistics`. */
-interface StatisticsSettings {
-  /** Interval between flushes, ms. */
-  readonly flushIntervalMs: number;
-  /** Subjects of statistics; undefined for all. */
-  readonly scopes?: readonly StatsScope[];
-}
-
 /** What a sink receives; the present member is its section. */
 export interface SinkOutput {
   /** Events and routing decisions. */
-  readonly routing?: EventSettings;
+  readonly routing?: Section["events"];
   /** The request log, including rejected requests. */
   readonly logging?: LoggingSettings;
   /** Statistics. */
-  readonly statistics?: StatisticsSettings;
+  readonly statistics?: Pick<Entry<"statistics">, "flushIntervalMs" | "scopes">;
   /** Trace entries of at least this severity. */
-  readonly tracing?: { readonly minSeverity: Severity };
+  readonly tracing?: Pick<Entry<"tracing">, "minSeverity">;
 }
 
 /** A configured sink. */

@@ -2,19 +2,12 @@
  * Settings of the proxy, after validation.
  * @module
  */
+import type { Completed } from "../schema/complete.ts";
+import type { proxy } from "../schema/proxy.ts";
 import type { BudgetSettings } from "./routing.ts";
 
-export interface CorsSettings {
-  readonly enabled: boolean;
-  /** Allowed origins; undefined: any if a token is required, otherwise loopback origins. */
-  readonly origins?: readonly string[];
-  /** Allowed request headers; undefined: those that a preflight requests. */
-  readonly headers?: readonly string[];
-  /** Allowed methods; undefined: those of the path. */
-  readonly methods?: readonly string[];
-  /** Cache lifetime of a preflight response, seconds. */
-  readonly maxAgeSeconds: number;
-}
+/** Cross-origin requests; an omitted list is described in the schema. */
+export type CorsSettings = Completed<typeof proxy.fields.cors>;
 
 /** A client with a token. */
 export interface ClientSettings {
@@ -29,45 +22,17 @@ export interface ClientSettings {
   readonly rpm?: number;
 }
 
-export interface ProxySettings {
-  readonly host: string;
-  /** Port to listen on; 0 picks a free one. */
-  readonly port: number;
-  /** The HTTP server: our own, `node:http`, or `Deno.serve`. */
-  readonly listener: "http1" | "node" | "deno";
-  /** TLS settings; undefined disables TLS. */
-  readonly tls?: TlsSettings;
-  /** Paths to serve, without `/v1`; undefined for all. */
-  readonly endpoints?: readonly string[];
+/** The section `proxy` with defaults and its clients. */
+export interface ProxySettings extends Omit<Completed<typeof proxy>, "auth"> {
   /** Clients; if empty, no token is required. */
   readonly clients: readonly ClientSettings[];
   /** Tokens with administrator access; undefined: those of clients without limits. */
   readonly adminTokens?: readonly string[];
   /** Whether startup fails if no token is configured. */
   readonly tokenRequired: boolean;
-  readonly cors: CorsSettings;
   /** Host names served without a token, in addition to loopback names. */
   readonly allowedHosts: readonly string[];
-  /** Maximum concurrent requests. */
-  readonly maxConcurrent: number;
-  /** Maximum connections of clients. */
-  readonly maxConnections: number;
-  /** Maximum size of a JSON body, bytes. */
-  readonly bodyLimit: number;
-  /** Maximum memory for all bodies being read, bytes. */
-  readonly bodyMemory: number;
-  /** Maximum size of an upload, and of all uploads being read, bytes. */
-  readonly uploadLimit: number;
-  /** Secret that signs ids; undefined: the provider's API key. */
-  readonly idSecret?: string;
-  /** Delay between the stop signal and refusing connections, ms. */
-  readonly drainDelayMs: number;
-  /** Interval of heartbeats in streams that wait, ms; 0 for none. */
-  readonly heartbeatMs: number;
 }
 
 /** Paths of PEM files. */
-export interface TlsSettings {
-  readonly cert: string;
-  readonly key: string;
-}
+export type TlsSettings = Completed<typeof proxy.fields.tls>;

@@ -4,39 +4,25 @@
  */
 import type { BalanceMode, SelectionStrategy } from "../../contracts/rotation.ts";
 import type { Cron } from "../../util/cron.ts";
+import type { Completed } from "../schema/complete.ts";
+import type { pool, PoolValues } from "../schema/pools.ts";
+import type { provider } from "../schema/providers.ts";
 
-export type Backoff = "fixed" | "exponential_jitter" | "retry_after";
+type RetrySection = Completed<typeof pool.fields.retry>;
 
 /** Models that may be tried after a failure. */
-export type RetryScope = "same_model" | "same_provider" | "any";
+export type RetryScope = RetrySection["scope"];
 
 /** Retry settings for one model. */
-export interface RetrySettings {
-  /** Maximum retries after the first attempt. */
-  readonly maxAttempts: number;
-  readonly backoff: Backoff;
-  /** Delay before the first retry, ms. */
-  readonly initialDelayMs: number;
-  /** Maximum delay before a retry, ms. */
-  readonly maxDelayMs: number;
+export interface RetrySettings extends Omit<RetrySection, "retryableCodes" | "nonRetryableCodes"> {
   /** HTTP statuses that are always retried, whatever their failure class. */
   readonly retryableCodes: ReadonlySet<number>;
   /** HTTP statuses that are never retried, whatever their failure class. */
   readonly nonRetryableCodes: ReadonlySet<number>;
-  readonly scope: RetryScope;
-  /** Whether a provider's `Retry-After` is honored. */
-  readonly honorRetryAfter: boolean;
 }
 
 /** Retry budget: limits retries on the same model to a fraction of a provider's traffic. */
-export interface RetryBudgetSettings {
-  /** Retries per request. */
-  readonly ratio: number;
-  /** Minimum number of retries allowed per window, whatever the ratio. */
-  readonly min: number;
-  /** Length of the sliding window, ms. */
-  readonly windowMs: number;
-}
+export type RetryBudgetSettings = Completed<typeof provider.fields.retry.fields.budget>;
 
 /** Spending limits, nano-dollars (10⁻⁹ USD); an omitted limit does not apply. */
 export interface BudgetSettings {
@@ -49,14 +35,7 @@ export interface BudgetSettings {
 }
 
 /** Avoidance of the vendors' rate limits. */
-export interface RateLimitSettings {
-  /** Used fraction of a limit, above 0 and up to 1, at which rate-limit-aware selects another model. */
-  readonly threshold: number;
-  /** Minimum time between two requests to one model, ms. */
-  readonly minDeltaMs?: number;
-  /** Requests per minute after which another model is selected. */
-  readonly maxRpm?: number;
-}
+export type RateLimitSettings = Completed<typeof pool.fields.rate_limit>;
 
 export interface ErrorRateSettings {
   /** Error rate, above 0 and up to 1. */
@@ -75,42 +54,26 @@ export interface MaintenanceSettings {
   readonly durationMs: number;
 }
 
-export interface DeactivationSettings {
-  /** Consecutive failures that deactivate a model. */
-  readonly retryLimit: number;
+type DeactivationSection = Completed<typeof pool.fields.deactivation>;
+
+/** Conditions of a standby; an omitted one does not apply. */
+export interface DeactivationSettings
+  extends Pick<DeactivationSection, "retryLimit" | "requestLimit" | "tokenLimit" | "quotaWindow"> {
   /** HTTP statuses that count as failures although their class does not. */
   readonly errorCodes: ReadonlySet<number>;
-  /** Error rate that deactivates a model; undefined disables it. */
   readonly errorRate?: ErrorRateSettings;
-  /** Number of requests that deactivates a model; undefined disables it. */
-  readonly requestLimit?: number;
-  /** Number of input and output tokens that deactivates a model; undefined disables it. */
-  readonly tokenLimit?: number;
-  /** Cost that deactivates a model, nano-dollars; undefined disables it. */
+  /** Cost, nano-dollars. */
   readonly budgetLimitNanoUsd?: number;
-  /** Window of the three limits; undefined: since the last cooldown. */
-  readonly quotaWindow?: "daily" | "monthly";
   readonly maintenance?: MaintenanceSettings;
 }
 
-export interface RecoverySettings {
-  /** Cooldown of a model in standby, ms. */
-  readonly cooldownMs: number;
-  /** Whether models in standby are probed at startup. */
-  readonly probeOnStart?: boolean;
-  /** Interval between probes of models in standby, ms; undefined disables them. */
-  readonly probeIntervalMs?: number;
-  /** Whether models recover when an exhausted quota resets. */
-  readonly onQuotaReset?: boolean;
-  /** When quotas reset. Undefined: the provider's `quotaReset`, or else each UTC day. */
-  readonly quotaReset?: "monthly" | "daily_utc";
-}
+type RecoverySection = Completed<typeof pool.fields.recovery>;
+
+/** Conditions that end a standby. Pages set the cooldown alone. */
+export type RecoverySettings = Pick<RecoverySection, "cooldownMs"> & Partial<RecoverySection>;
 
 /** Conditions that deactivate a whole provider. */
-export type ProviderDeactivation = "on_auth_failure" | "on_api_outage";
-
-/** Condition of a whole provider's recovery. */
-export type ProviderRecovery = "on_probe_success" | "on_manual";
+export type ProviderDeactivation = NonNullable<PoolValues["provider_deactivation"]>[number];
 
 /** Routing settings of a pool, merged from its own, those of `*`, and the defaults. */
 export interface RoutingSettings {
@@ -134,7 +97,7 @@ export interface RoutingSettings {
   /** Effective in all pools; undefined or empty disables it. */
   readonly providerDeactivation?: ReadonlySet<ProviderDeactivation>;
   /** Undefined: recovery after the pool's cooldown. */
-  readonly providerRecovery?: ProviderRecovery;
+  readonly providerRecovery?: PoolValues["provider_recovery"];
 }
 
 /**

@@ -14,6 +14,8 @@ import type {
 } from "../../contracts/provider.ts";
 import type { Provider } from "../../contracts/provider.ts";
 import type { Authorities } from "../../contracts/runtime.ts";
+import type { Completed } from "../schema/complete.ts";
+import type { discovery, secrets } from "../schema/schema.ts";
 import type { SinkSettings } from "./observability.ts";
 import type { ProxySettings } from "./proxy.ts";
 import type { StorageSettings } from "./storage.ts";
@@ -164,45 +166,20 @@ export interface ConfiguredModel {
   readonly responseFormats?: readonly string[];
 }
 
-export interface SecretSettings {
+/** Settings of the secret store. A cache time of 0 disables the cache. */
+export interface SecretSettings extends Omit<Completed<typeof secrets.fields.resolution>, "cacheEnabled"> {
   /** Connector id. */
   readonly store: string;
-  /** Whether a missing secret fails the start. */
-  readonly failOnMissing: boolean;
   readonly config: Readonly<Record<string, unknown>>;
-  /** How long values are cached, ms; 0 disables the cache. */
-  readonly cacheTtlMs: number;
-  /** Whether a provider's keys are looked up again when rotation selects it, and when it recovers. */
-  readonly reloadOnRotation: boolean;
 }
 
-/** Health monitoring settings. */
-export interface HealthSettings {
-  /** Connector id. */
-  readonly connector: string;
-  /** False disables probes, whatever the interval. */
-  readonly enabled: boolean;
-  /** Interval between probes, ms; undefined disables them. */
-  readonly intervalMs?: number;
-  /** Timeout of a probe, ms. */
-  readonly timeoutMs: number;
-  /** Consecutive failed probes that deactivate a provider's models. */
-  readonly failureThreshold: number;
-  /** Entry ids of probed providers; undefined: all enabled ones. */
-  readonly providers?: readonly string[];
-}
+/** Settings of health probes, which run with an interval. Undefined providers: all enabled ones. */
+export type HealthSettings = Completed<typeof discovery.fields.health>;
 
-/** Registry sync settings. */
-export interface SyncSettings {
-  /** Connector id. */
-  readonly connector: string;
-  /** False disables syncs, whatever the intervals. */
-  readonly enabled: boolean;
-  /** Interval between syncs, ms; undefined: only providers with their own interval are synced. */
-  readonly intervalMs?: number;
-  /** Entry ids of synced providers; undefined: all enabled ones. */
-  readonly providers?: readonly string[];
-  /** How changes are handled, as configured. */
+/** Registry sync settings. Without an interval, only providers with their own are synced; undefined providers: all enabled ones. */
+export interface SyncSettings
+  extends Pick<Completed<typeof discovery.fields.sync>, "connector" | "enabled" | "intervalMs" | "providers"> {
+  /** How changes are handled, under the names of the document. */
   readonly actions: Readonly<Record<string, unknown>>;
 }
 

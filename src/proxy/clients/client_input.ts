@@ -2,9 +2,8 @@
  * Requests of administrators about clients, validated like configured clients.
  * @module
  */
-import { list, object } from "../../config/schema/_containers.ts";
-import { integer, text } from "../../config/schema/_fields.ts";
-import { budget } from "../../config/schema/providers.ts";
+import { parse } from "../../config/schema/parse.ts";
+import { client } from "../../config/schema/proxy.ts";
 import { Report, show, suggest } from "../../config/schema/report.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { UnsupportedRequestError } from "../../errors.ts";
@@ -22,13 +21,17 @@ export type ClientChange = { readonly [Key in keyof ClientFacts]?: ClientFacts[K
 /** Limits that null removes. */
 const removable: ReadonlySet<string> = new Set(["pools", "budget", "rpm", "expires_at"]);
 
-const fields = object<Values>({
-  name: text({ isLiteral: true, check: nameProblem }),
-  pools: list(text({ isLiteral: true }), { min: 1 }),
-  budget: budget(),
-  rpm: integer({ min: 1 }),
-  expires_at: text({ isLiteral: true, check: timeProblem }),
-});
+const { pools, budget, rpm } = client.fields;
+const fields = {
+  type: "object",
+  fields: {
+    name: { type: "text", isLiteral: true, format: nameProblem },
+    pools,
+    budget,
+    rpm,
+    expires_at: { type: "text", isLiteral: true, format: timeProblem },
+  },
+} as const;
 
 /**
  * Reads the body that creates a client.
@@ -67,7 +70,7 @@ function read(body: unknown, mesh: Engine): Values {
   for (const [key, value] of Object.entries(body)) {
     if (value === null) report.problem(key, "expected a value, found nothing");
   }
-  const { pools, expires_at, ...values } = fields.read(body, "", report)!;
+  const { pools, expires_at, ...values } = parse(fields, body, { path: "", report })!;
   const named = pools?.flatMap((name, index) => poolNamed(name, `pools[${index}]`, { mesh, report }));
   if (expires_at !== undefined && Date.parse(expires_at) <= mesh.runtime.clock.now()) {
     report.problem("expires_at", "is in the past: to end a client now, delete it");

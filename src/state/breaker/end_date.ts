@@ -65,11 +65,11 @@ export function statedEnd(
  * @param clock Both clocks.
  */
 export function quotaRecovery(
-  { cooldownMs, onQuotaReset, quotaReset }: RecoverySettings,
+  { cooldownMs, onQuotaReset, quotaResetSchedule }: RecoverySettings,
   provider: Pick<ProviderEntry, "quotaReset">,
   clock: Pick<Clock, "now" | "monotonic">,
 ): number | EndDate {
   if (onQuotaReset === false) return cooldownMs;
   const now = clock.now();
-  return new EndDate(now + untilQuotaReset(quotaReset ?? provider.quotaReset, now), clock);
+  return new EndDate(now + untilQuotaReset(quotaResetSchedule ?? provider.quotaReset, now), clock);
 }

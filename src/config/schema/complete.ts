@@ -1,0 +1,78 @@
+/**
+ * Settings of a section: its values with defaults, under the names of the code.
+ * @module
+ */
+import type { Field, Given } from "./field.ts";
+
+/** The name of `max_streams` in the code: `maxStreams`. */
+type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name;
+
+/** The name of a key in the code; that of a duration ends in `Ms`. */
+type SettingName<Key, One> = One extends { readonly type: "duration" } ? `${CamelCase<Key> & string}Ms`
+  : CamelCase<Key>;
+
+/** Whether a key always has a setting. */
+type IsSet<One, Key, Required> = Key extends Required ? true
+  : One extends { readonly default: unknown } ? true
+  : One extends { readonly fields: unknown }
+    ? One extends { readonly required: unknown } | { readonly isOptional: true } ? false : true
+  : false;
+
+type RequiredKeys<One> = One extends { readonly required: readonly (infer Key)[] } ? Key : never;
+
+/** The settings of an object. */
+type Members<Keys, Required> =
+  & {
+    readonly [Key in keyof Keys as IsSet<Keys[Key], Key, Required> extends true ? SettingName<Key, Keys[Key]> : never]:
+      Completed<Keys[Key]>;
+  }
+  & {
+    readonly [Key in keyof Keys as IsSet<Keys[Key], Key, Required> extends true ? never : SettingName<Key, Keys[Key]>]?:
+      Completed<Keys[Key]>;
+  };
+
+/** The value of a field with defaults, in base units: `max_streams` is `maxStreams`, and a duration `delay` is `delayMs`. */
+export type Completed<One> = One extends { readonly fields: infer Keys } ? Members<Keys, RequiredKeys<One>>
+  : One extends { readonly type: "list"; readonly item: infer Item } ? readonly Completed<Item>[]
+  : One extends { readonly type: "map"; readonly item: infer Item } ? ReadonlyMap<string, Completed<Item>>
+  : One extends { readonly options: readonly [infer Other, infer Inner] } ? Completed<Other> | Completed<Inner>
+  : Given<One>;
+
+/**
+ * Completes what is given with defaults.
+ *
+ * @param given Undefined for a section that the document does not have.
+ */
+export function complete<One extends Field>(field: One, given?: Given<One>): Completed<One> {
+  return completeValue(field, given) as Completed<One>;
+}
+
+function completeValue(field: Field, given: unknown): unknown {
+  const { type, fields, item, options, default: standard } = field;
+  if (type === "object") return isLeftOut(field, given) ? undefined : completeMembers(fields!, given ?? {});
+  if (given === undefined) return standard;
+  if (type === "list") return (given as readonly unknown[]).map((one) => completeValue(item!, one));
+  if (type === "map") {
+    return new Map([...given as ReadonlyMap<string, unknown>].map(([name, one]) => [name, completeValue(item!, one)]));
+  }
+  if (type === "either") return completeValue(options![typeof given === "object" ? 1 : 0], given);
+  return given;
+}
+
+function isLeftOut({ isOptional, required }: Field, given: unknown): boolean {
+  return given === undefined && (isOptional === true || required !== undefined);
+}
+
+function completeMembers(fields: NonNullable<Field["fields"]>, given: object): Readonly<Record<string, unknown>> {
+  const settings: Record<string, unknown> = {};
+  for (const [key, field] of Object.entries(fields)) {
+    const setting = completeValue(field, (given as Readonly<Record<string, unknown>>)[key]);
+    if (setting !== undefined) settings[toSettingName(key, field)] = setting;
+  }
+  return settings;
+}
+
+function toSettingName(key: string, { type }: Field): string {
+  const name = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return type === "duration" ? `${name}Ms` : name;
+}

@@ -1,0 +1,161 @@
+/**
+ * Reads the values of fields.
+ * @module
+ */
+import { readScalar, type ValueLocation } from "./_scalars.ts";
+import type { Field, Fields, Given } from "./field.ts";
+import { describeType, type Report, snakeCase, suggest, under } from "./report.ts";
+import { copyTree, isPlainObject, listMembers } from "./tree.ts";
+import { referencesIn } from "./references.ts";
+import { findSpellings } from "./spellings.ts";
+
+/** Reads a value as given, without defaults; reports and returns undefined if it is invalid. */
+export function parse<One extends Field>(field: One, value: unknown, location: ValueLocation): Given<One> | undefined {
+  return readValue(field, value, location) as Given<One> | undefined;
+}
+
+function readValue(field: Field, value: unknown, location: ValueLocation): unknown {
+  switch (field.type) {
+    case "list":
+      return readList(field, value, location);
+    case "map":
+      return readMap(field, value, location);
+    case "record":
+      return Object.assign(Object.create(null), Object.fromEntries(readMap(field, value, location)));
+    case "object":
+      return readObject(field, value, location);
+    case "either": {
+      const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+      return readValue(field.options![isObject ? 1 : 0], value, location);
+    }
+    case "any":
+      return passOn(Object.fromEntries(listObjectMembers(value, location)), location);
+    default:
+      return readScalar(field, value, location);
+  }
+}
+
+function readList({ item, min = 0, isSingleAllowed }: Field, value: unknown, { path, report }: ValueLocation): unknown {
+  if (!Array.isArray(value)) {
+    if (!isSingleAllowed) return report.problem(path, `expected a list, found ${describeType(value)}`);
+    const one = readValue(item!, value, { path, report });
+    return one === undefined ? undefined : [one];
+  }
+  if (value.length < min) return report.problem(path, "expected at least one item, found an empty list");
+  return value.flatMap((one, index) => readValue(item!, one, { path: `${path}[${index}]`, report }) ?? []);
+}
+
+/** Reads an object whose keys are names, in order. */
+function readMap({ item }: Field, value: unknown, location: ValueLocation): Map<string, unknown> {
+  const { path, report } = location;
+  const entries = new Map<string, unknown>();
+  for (const [name, member] of listObjectMembers(value, location)) {
+    const memberPath = under(path, name);
+    // deno-lint-ignore no-control-regex
+    if (!/^[^\x00-\x1f\x7f]{1,200}$/.test(name) || name.trim() !== name) {
+      report.problem(memberPath, "a name has 1 to 200 characters, no control characters and no surrounding spaces");
+    }
+    const read = readValue(item!, member, { path: memberPath, report });
+    if (read !== undefined) entries.set(name, read);
+  }
+  return entries;
+}
+
+/** Reads an object with known keys. Keys may be dotted paths; null is read as an empty object. */
+function readObject(field: Field, value: unknown, location: ValueLocation): unknown {
+  const { fields = {}, required = [], aliases = [], spellings = {}, isOpen } = field;
+  const { path, report } = location;
+  const values: Record<string, unknown> = Object.create(null);
+  if (typeof value === "boolean" && Object.hasOwn(fields, "enabled")) {
+    return report.problem(path, `expected an object, found ${value}: write "{ enabled: ${value} }"`);
+  }
+  const members = listNestedMembers(value, fields, location);
+  for (const key of required) {
+    if (!members.has(key)) report.problem(under(path, key), "missing: this key is required");
+  }
+  for (const [key, member] of members) {
+    const inner = { path: under(path, key), report };
+    const known = Object.hasOwn(fields, key) ? fields[key] : undefined;
+    const respelled = known === undefined ? findSpellings(key, member, spellings) : [];
+    for (const { key, instead } of respelled) report.problem(under(path, key), `unknown key: write "${instead}"`);
+    if (respelled.length > 0) continue;
+    if (known === undefined && !isOpen) report.problem(inner.path, `unknown key${suggestKey(key, fields)}`);
+    const read = known === undefined ? passOn(member, inner) : readValue(known, member, inner);
+    if (read !== undefined) values[key] = read;
+  }
+  for (const [one, other] of aliases) compareAliases(values, one, other, location);
+  return values;
+}
+
+function listObjectMembers(value: unknown, { path, report }: ValueLocation): [key: string, value: unknown][] {
+  if (isPlainObject(value)) return listMembers(value);
+  if (value === null || value === undefined) return [];
+  const isObject = typeof value === "object" && !Array.isArray(value);
+  report.problem(
+    path,
+    `expected an object, found ${isObject ? "an instance or one with methods" : describeType(value)}`,
+  );
+  return [];
+}
+
+/** The members of an object; dotted keys are expanded. */
+function listNestedMembers(value: unknown, fields: Fields, location: ValueLocation): Map<string, unknown> {
+  const { path, report } = location;
+  const members = new Map<string, unknown>();
+  for (const [key, member] of listObjectMembers(value, location)) {
+    const [head = ""] = key.split(".", 1);
+    const isDotted = head.length < key.length && Object.hasOwn(fields, head);
+    const name = isDotted ? head : key;
+    const nested = isDotted ? { [key.slice(head.length + 1)]: member } : member;
+    members.set(name, members.has(name) ? merge(members.get(name), nested, under(path, name), report) : nested);
+  }
+  return members;
+}
+
+function merge(one: unknown, other: unknown, path: string, report: Report): unknown {
+  if (isPlainObject(one) && isPlainObject(other)) {
+    const merged = new Map(Object.entries(one));
+    for (const [key, member] of Object.entries(other)) {
+      merged.set(key, merged.has(key) ? merge(merged.get(key), member, under(path, key), report) : member);
+    }
+    return Object.fromEntries(merged);
+  }
+  if (!isSame(one, other)) report.problem(path, "is set twice, with different values");
+  return one;
+}
+
+function compareAliases(values: unknown, one: string, other: string, { path, report }: ValueLocation): void {
+  const [first, second] = [valueAt(values, one), valueAt(values, other)];
+  if (first === undefined || second === undefined || isSame(first, second)) return;
+  report.problem(under(path, other), `differs from "${one}", which is an alias: set only one of them`);
+}
+
+/** The member of a plain object at a dotted path; undefined if there is none. */
+export function valueAt(values: unknown, path: string): unknown {
+  return path.split(".").reduce((value: unknown, key) => isPlainObject(value) ? value[key] : undefined, values);
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (Object.is(one, other)) return true;
+  const isPair = Array.isArray(one) && Array.isArray(other) || isPlainObject(one) && isPlainObject(other);
+  if (!isPair) return false;
+  const [members, others] = [Object.entries(one), new Map(Object.entries(other))];
+  return members.length === others.size && members.every(([key, member]) => isSame(member, others.get(key)));
+}
+
+function suggestKey(key: string, fields: Fields): string {
+  const name = snakeCase(key);
+  if (Object.hasOwn(fields, name)) return suggest(name, Object.keys(fields));
+  const inside = Object.entries(fields).find(([, field]) => Object.hasOwn(field.fields ?? {}, name));
+  // The first segment of a dotted key that arrives here is unknown.
+  const [head = ""] = name.split(".", 1);
+  return inside === undefined ? suggest(head, Object.keys(fields)) : `, did you mean "${inside[0]}.${name}"?`;
+}
+
+/** Copies attributes of a connector, and checks their references. */
+function passOn(value: unknown, { path, report }: ValueLocation): unknown {
+  return copyTree(value, (text, memberPath) => {
+    const { problem } = referencesIn(text);
+    if (problem !== undefined) report.problem(memberPath, problem);
+  }, path);
+}
