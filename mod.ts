@@ -25,13 +25,11 @@ import { createMockClient } from "./src/client/mock.ts";
 import * as controls from "./src/client/mesh_controls.ts";
 import type { MockOptions } from "./src/client/_mock_script.ts";
 import { ModelMeshBase } from "./src/client/model_mesh.ts";
-import type { MeshOptions } from "./src/client/options.ts";
+import type { CreateOptions, MeshOptions } from "./src/client/options.ts";
 import { planOfNames } from "./src/client/plan_of_names.ts";
 import type { MeshClient } from "./src/client/client.ts";
-import type { CreateOptions } from "./src/client/options.ts";
 import { knownConnectors } from "./src/config/settings/known.ts";
-import { loadConfig } from "./src/config/load/load_config.ts";
-import { checkDocument, MeshConfigBase } from "./src/config/load/mesh_config.ts";
+import { checkDocument, loadConfig, MeshConfigBase } from "./src/config/load/mesh_config.ts";
 import { storedDocument } from "./src/config/load/save.ts";
 import { getEngine } from "./src/engine/get_engine.ts";
 import type { CapabilityName } from "./src/contracts/names.ts";
@@ -296,7 +294,7 @@ export class MeshConfig extends MeshConfigBase {
 export * from "./src/exports.ts";
 export { stateIn, type StateInOptions, type StatePersistence } from "./src/state/state_persistence.ts";
 export { ModelMeshBase } from "./src/client/model_mesh.ts";
-export type { ConfigSource } from "./src/config/load/config_source.ts";
+export type { ConfigSource } from "./src/config/load/sources.ts";
 export type { NewProvider } from "./src/config/load/new_provider.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
 export type {

@@ -30,7 +30,7 @@ export type {
 export { createHandler, type Handler } from "./src/proxy/handler.ts";
 export type { HandlerOptions } from "./src/proxy/instance.ts";
 export type { ListedPool, Mesh } from "./src/engine/mesh.ts";
-export type { ConfigSource } from "./src/config/load/config_source.ts";
+export type { ConfigSource } from "./src/config/load/sources.ts";
 export type { RunningProxy, ServeOptions } from "./src/proxy/serve.ts";
 
 /**

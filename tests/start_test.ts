@@ -19,7 +19,7 @@ const later = [
 
 /** At most so many, so that one more is noticed. */
 for (
-  const [what, entries, most] of [["import of mod.ts", ["mod.ts"], 345], ["start of a proxy", proxyStart, 444]] as const
+  const [what, entries, most] of [["import of mod.ts", ["mod.ts"], 324], ["start of a proxy", proxyStart, 418]] as const
 ) {
   Deno.test(`the ${what} evaluates at most ${most} modules, and none that is for later`, async () => {
     const modules = await evaluatedBy(...entries);

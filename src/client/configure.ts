@@ -2,9 +2,14 @@
  * Configures an engine from the `config` option of `create`.
  * @module
  */
-import { type ConfigSource, givenDocument, readSource, type SourcedDocument } from "../config/load/config_source.ts";
+import {
+  type ConfigSource,
+  givenDocument,
+  readSettings,
+  readSource,
+  type SourcedDocument,
+} from "../config/load/sources.ts";
 import { checkedDocument, MeshConfigBase } from "../config/load/mesh_config.ts";
-import { readSettings } from "../config/load/sources.ts";
 import type { Engine } from "../engine/engine.ts";
 import { createConfigContext } from "../registry/catalogue.ts";
 import { loadPackages, namesPackages } from "../registry/packages.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { persistenceOnDemand } from "../background/persistence_on_demand.ts";
-import { type ConfigSource, readSource, type SourcedDocument } from "../config/load/config_source.ts";
+import { type ConfigSource, readSource, type SourcedDocument } from "../config/load/sources.ts";
 import { Engine } from "../engine/engine.ts";
 import { getEngine } from "../engine/get_engine.ts";
 import { loadPackages } from "../registry/packages.ts";

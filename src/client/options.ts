@@ -2,7 +2,7 @@
  * Options of `create` and of the calls of a client.
  * @module
  */
-import type { ConfigSource } from "../config/load/config_source.ts";
+import type { ConfigSource } from "../config/load/sources.ts";
 import type { StatePersistence } from "../state/state_persistence.ts";
 import type { GivenProvider } from "../contracts/browser_provider.ts";
 import type { Connector } from "../contracts/connector.ts";

@@ -2,7 +2,7 @@
  * The proxy as a function from requests to responses, without a server.
  * @module
  */
-import { builtInProxy } from "../config/build/_sections.ts";
+import { builtInProxy } from "../config/build/proxy.ts";
 import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
 import { getEngine } from "../engine/get_engine.ts";

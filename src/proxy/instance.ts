@@ -2,7 +2,7 @@
  * The proxy under one configuration: access control, and the limit of concurrent requests.
  * @module
  */
-import { builtInProxy } from "../config/build/_sections.ts";
+import { builtInProxy } from "../config/build/proxy.ts";
 import type { ProxySettings } from "../config/settings/settings.ts";
 import type { Peer, PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";

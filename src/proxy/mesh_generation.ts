@@ -5,8 +5,7 @@
 import { ConfiguredStore } from "../background/configured_store.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
 import { statePersistence } from "../state/state_persistence.ts";
-import { type ConfigSource, readSource } from "../config/load/config_source.ts";
-import { readSettings, settingsOfDetection } from "../config/load/sources.ts";
+import { type ConfigSource, readSettings, readSource, settingsOfDetection } from "../config/load/sources.ts";
 import { defaultSink } from "../config/settings/defaults.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Observability } from "../contracts/observability.ts";

@@ -4,7 +4,7 @@
  */
 import { MeshError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { ConfigSource } from "../config/load/config_source.ts";
+import type { ConfigSource } from "../config/load/sources.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 
 interface ReloadOptions {

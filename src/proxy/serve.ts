@@ -2,12 +2,11 @@
  * A running proxy. Its configuration is checked before the port is bound; open responses finish before it stops.
  * @module
  */
-import type { ConfigSource } from "../config/load/config_source.ts";
-import { builtInProxy } from "../config/build/_sections.ts";
+import type { ConfigSource } from "../config/load/sources.ts";
+import { builtInProxy } from "../config/build/proxy.ts";
 import { proxy as section } from "../config/schema/proxy.ts";
 import type { ProxySettings } from "../config/settings/settings.ts";
-import type { ConfigProblem } from "../errors.ts";
-import { ConfigError } from "../errors.ts";
+import { ConfigError, type ConfigProblem } from "../errors.ts";
 import type { Cancel, Clock, Runtime } from "../contracts/runtime.ts";
 import type { RunningServer, Shell, TlsKeyPair } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";

@@ -1,6 +1,6 @@
 /** Files that people break, and what is said of them. */
 import { listFields } from "../../scripts/schema/keys.ts";
-import { loadConfig } from "../../src/config/load/load_config.ts";
+import { loadConfig } from "../../src/config/load/mesh_config.ts";
 import type { Field } from "../../src/config/schema/field.ts";
 import { schema } from "../../src/config/schema/schema.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";

@@ -1,4 +1,4 @@
-import { addressOfHost } from "../../src/config/detect/_server_address.ts";
+import { addressOfHost } from "../../src/config/detect/_variables.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { detectedSettings, detectProviders, type Environment, overlayKeys } from "../../src/config/detect/detect.ts";
 import { NoProvidersError } from "../../src/errors.ts";

@@ -1,7 +1,11 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { parse } from "@std/yaml";
-import { type ConfigEnvironment, loadConfig } from "../../src/config/load/load_config.ts";
-import { checkDocument, MeshConfigBase } from "../../src/config/load/mesh_config.ts";
+import {
+  checkDocument,
+  type ConfigEnvironment,
+  loadConfig,
+  MeshConfigBase,
+} from "../../src/config/load/mesh_config.ts";
 import { ConfigError, MeshError } from "../../src/errors.ts";
 import { createFiles, known } from "./_known.ts";
 

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { loadConfig } from "../../src/config/load/load_config.ts";
+import { checkDocument, loadConfig, MeshConfigBase } from "../../src/config/load/mesh_config.ts";
 import { loadDocument } from "../../src/config/load/load.ts";
-import { checkDocument, MeshConfigBase } from "../../src/config/load/mesh_config.ts";
 import { saveConfigFile } from "../../src/config/load/save.ts";
 import type { Settings } from "../../src/config/settings/settings.ts";
 import { validate } from "../../src/config/build/validate.ts";

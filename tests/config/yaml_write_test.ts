@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import * as yaml from "@std/yaml";
 import { Report } from "../../src/config/schema/report.ts";
 import { readYaml } from "../../src/config/load/_yaml_read.ts";
-import { writeYaml } from "../../src/config/load/_yaml_write.ts";
+import { writeYaml } from "../../src/config/load/mesh_config.ts";
 import { Chance } from "../simulation/chance.ts";
 
 /** What YAML, or a reader of it, may take for something else. */

@@ -62,7 +62,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/util/to_text.ts#toText": oneValue,
   "src/client/objects.ts#Batches": "calls of the library; lists are pages, see object_records.ts",
   "src/config/check/attributes.ts#readAttributes": "attributes that a connector declares",
-  "src/config/load/config_source.ts#readSource": "reads a file; its text is parsed by readYaml and readJsonDocument",
+  "src/config/load/sources.ts#readSource": "reads a file; its text is parsed by readYaml and readJsonDocument",
   "src/config/schema/_scalars.ts#readScalar": oneValue,
   "src/config/schema/parse.ts#parse": "a parsed document of the operator",
   "src/infrastructure/batch_request.ts#readWindow": "one value, parsed by parseDuration",

@@ -4,9 +4,8 @@
  */
 import { toStorageError } from "../../connectors/storage/_redis_errors.ts";
 import { addText, emptyText } from "../../src/util/text_size.ts";
-import { scanJson } from "../../src/config/load/_json_scan.ts";
+import { readJsonDocument, scanJson } from "../../src/config/load/load.ts";
 import { readYaml } from "../../src/config/load/_yaml_read.ts";
-import { readJsonDocument } from "../../src/config/load/load.ts";
 import { parseDuration, parseSize } from "../../src/config/schema/units.ts";
 import { Report } from "../../src/config/schema/report.ts";
 import { fromBase64, toBase64, toBase64Url } from "../../src/util/base64.ts";
@@ -69,7 +68,7 @@ const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   "src/util/json_progress.ts#JsonProgress": (text) => new JsonProgress().add(text),
   "src/config/schema/units.ts#parseDuration": parseDuration,
   "src/config/schema/units.ts#parseSize": parseSize,
-  "src/config/load/_json_scan.ts#scanJson": scanJson,
+  "src/config/load/load.ts#scanJson": scanJson,
   "src/config/load/load.ts#readJsonDocument": (text) => readJsonDocument(text, "mesh.json"),
   "src/config/load/_yaml_read.ts#readYaml": (text) => {
     const error = new Error(text);

@@ -31,14 +31,6 @@ interface ExplicitOptions {
   readonly apiKeys?: unknown;
 }
 
-/** Strategies besides one that the program passes. */
-interface KnownStrategies {
-  /** The default: an id, or a connector. */
-  readonly builtIn: string | Connector<"strategy">;
-  /** Valid ids. */
-  readonly ids: readonly string[];
-}
-
 /** Settings, with the connectors of the instances. */
 export interface SettingsPlan {
   readonly settings: Settings;
@@ -61,7 +53,12 @@ interface Known {
  * @throws {NoProvidersError} If there is no provider.
  * @throws {ConfigError} If the options are invalid; reports all errors at once.
  */
-export function explicitPlan(options: ExplicitOptions, { builtIn, ids }: KnownStrategies): SettingsPlan {
+export function explicitPlan(options: ExplicitOptions, { builtIn, ids }: {
+  /** The default: an id, or a connector. */
+  readonly builtIn: string | Connector<"strategy">;
+  /** Valid ids. */
+  readonly ids: readonly string[];
+}): SettingsPlan {
   const { providers, strategy = builtIn } = options;
   if (!Array.isArray(providers) || providers.length === 0) throw noProviders();
   const problems: ConfigProblem[] = [];

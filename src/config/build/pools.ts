@@ -1,34 +1,47 @@
 /**
- * Builds the pools of the document.
+ * Builds the pools of the document: the settings of each are merged from its own, those of `*`, the retry lists of a
+ * provider, and the defaults.
  * @module
  */
-import { everyPool } from "../schema/pools.ts";
-import { checkCapability } from "../check/capability_names.ts";
-import { checkCodes, checkProviders, expandProviders } from "../check/provider_names.ts";
+import { everyPool, mergeLayers, pool, type PoolValues } from "../schema/pools.ts";
+import {
+  checkCapability,
+  checkCodes,
+  checkProviders,
+  expandProviders,
+  type ModelNames,
+  type ProviderParts,
+  unknownCapability,
+} from "../check/names.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
-import { mergeRouting, type RoutingParts } from "./routing.ts";
-import { unknownCapability } from "../check/capability_names.ts";
 import { checkContradictions, type RoutingFacts } from "../check/routing.ts";
-import { mergeBudgets } from "../schema/money.ts";
+import { mergeBudgets, toNanoUsd } from "../schema/money.ts";
 import { type Report, show, suggest, under } from "../schema/report.ts";
 import { resolveStrategy, toShortName } from "../settings/known.ts";
-import type { PoolValues } from "../schema/pools.ts";
-import type { BudgetSettings, PoolSettings, RoutingSettings } from "../settings/settings.ts";
+import type {
+  BudgetSettings,
+  DeactivationSettings,
+  PoolSettings,
+  RetrySettings,
+  RoutingSettings,
+} from "../settings/settings.ts";
+import { complete, type Completed } from "../schema/complete.ts";
+import { parseCron } from "../../util/cron.ts";
+import { deepFreeze } from "../schema/tree.ts";
+import { type CodeValues, provider, type ProviderValues } from "../schema/providers.ts";
+import { defaultNonRetryableCodes, defaultRetryableCodes } from "../settings/defaults.ts";
 
 interface PoolParts extends RoutingParts, RoutingFacts {
   readonly tree: CapabilityTree;
 }
 
-/** Configured pools, and the settings of on-demand pools. */
-interface Pools {
+/** Merges each pool's settings with those of `*` and the defaults, and validates them. */
+export function buildPools(values: ReadonlyMap<string, PoolValues>, parts: PoolParts): {
   /** In document order. */
   readonly pools: Map<string, PoolSettings>;
   readonly defaultRouting: RoutingSettings;
   readonly defaultBudget?: BudgetSettings;
-}
-
-/** Merges each pool's settings with those of `*` and the defaults, and validates them. */
-export function buildPools(values: ReadonlyMap<string, PoolValues>, parts: PoolParts): Pools {
+} {
   const common = values.get(everyPool) ?? {};
   const others = [...values.values()].filter((value) => value !== common);
   const everywhere = [[common], ...others.map((value) => [value, common])];
@@ -102,4 +115,105 @@ function checkRouting(value: PoolValues, path: string, parts: PoolParts): void {
   checkModels(value.model_priority, `${path}.model_priority`, parts);
   checkProviders(value.provider_priority, `${path}.provider_priority`, parts);
   checkCodes(value.retry, `${path}.retry`, parts.report);
+}
+
+interface RoutingParts extends ProviderParts {
+  /** Parsed provider entries, which may have retry settings of their own. */
+  readonly providerValues: ReadonlyMap<string, ProviderValues>;
+  readonly strategies: readonly string[];
+  readonly models: ModelNames;
+}
+
+/**
+ * Merges layers key by key, with defaults for missing keys.
+ *
+ * @param layers Layers, highest precedence first.
+ */
+function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts): RoutingSettings {
+  const settings = complete(pool, mergeLayers(layers));
+  const { strategy, fallbackStrategy: fallback, rateLimit, balanceMode, providerRecovery } = settings;
+  const withOwnRetry = [...parts.providerValues].filter(([, { error, execution }]) => error ?? execution?.max_retries);
+  return Object.freeze({
+    strategy: typeof strategy === "string" ? resolveStrategy(strategy, parts.strategies) ?? strategy : strategy,
+    fallbackStrategy: fallback === undefined ? undefined : resolveStrategy(fallback, parts.strategies),
+    modelPriority: deepFreeze(settings.modelPriority?.map((name) => parts.models.toTarget(name)) ?? []),
+    providerPriority: deepFreeze(expandProviders(settings.providerPriority, parts)),
+    retry: deepFreeze(buildRetry(layers, settings.retry)),
+    providerRetry: deepFreeze(
+      new Map(withOwnRetry.map(([id, value]) => [id, buildRetry(layers, settings.retry, value)])),
+    ),
+    deactivation: deepFreeze(buildDeactivation(settings.deactivation)),
+    recovery: deepFreeze(settings.recovery),
+    rateLimit: deepFreeze(rateLimit),
+    balanceMode,
+    providerDeactivation: deepFreeze(new Set(settings.providerDeactivation)),
+    providerRecovery,
+  });
+}
+
+function buildDeactivation(settings: Completed<typeof pool.fields.deactivation>): DeactivationSettings {
+  const { errorRateThreshold: threshold, budgetLimit, maintenanceWindow: start } = settings;
+  return {
+    retryLimit: settings.retryLimit,
+    errorCodes: new Set(settings.errorCodes),
+    errorRate: threshold === undefined ? undefined : {
+      threshold,
+      windowMs: settings.errorRateWindowMs,
+      minRequests: settings.errorRateMinRequests,
+    },
+    requestLimit: settings.requestLimit,
+    tokenLimit: settings.tokenLimit,
+    budgetLimitNanoUsd: budgetLimit === undefined ? undefined : toNanoUsd(budgetLimit),
+    quotaWindow: settings.quotaWindow,
+    maintenance: start === undefined ? undefined : {
+      cron: parseCron(start),
+      durationMs: settings.maintenanceDurationMs,
+    },
+  };
+}
+
+function buildRetry(
+  layers: readonly PoolValues[],
+  settings: Completed<typeof pool.fields.retry>,
+  value: Pick<ProviderValues, "error" | "execution"> = {},
+): RetrySettings {
+  const { retryable, nonRetryable } = mergeCodes([...layers.map(({ retry }) => retry), value.error].map(toCodeLists));
+  const { maxRetries } = complete(provider.fields.execution, value.execution);
+  return {
+    ...settings,
+    maxAttempts: (settings.maxAttempts + 1) * (maxRetries + 1) - 1, // a provider's own retries apply within each attempt
+    retryableCodes: new Set(retryable),
+    nonRetryableCodes: new Set(nonRetryable),
+  };
+}
+
+function toCodeLists(codes: CodeValues | undefined): CodeLists {
+  return { retryable: codes?.retryable_codes, nonRetryable: codes?.non_retryable_codes };
+}
+
+/** The lists of one layer; an omitted list inherits from the layer below. */
+interface CodeLists {
+  readonly retryable?: readonly number[];
+  readonly nonRetryable?: readonly number[];
+}
+
+/**
+ * Merges the layers: a list replaces those below it, and removes its statuses from the opposite list.
+ *
+ * @param layers Layers, highest precedence first; the built-in lists are below them.
+ */
+function mergeCodes(layers: readonly CodeLists[]): Required<CodeLists> {
+  let retryable = defaultRetryableCodes;
+  let nonRetryable = defaultNonRetryableCodes;
+  for (const { retryable: more, nonRetryable: less } of [...layers].reverse()) {
+    if (more !== undefined) {
+      retryable = more;
+      nonRetryable = nonRetryable.filter((code) => !more.includes(code));
+    }
+    if (less !== undefined) {
+      nonRetryable = less;
+      retryable = retryable.filter((code) => !less.includes(code));
+    }
+  }
+  return { retryable, nonRetryable };
 }

@@ -2,8 +2,7 @@
  * Builds the providers and models of the document.
  * @module
  */
-import { checkCapability } from "../check/capability_names.ts";
-import { checkCodes, type ConnectorOf, expandProviders, type ProviderParts } from "../check/provider_names.ts";
+import { checkCapability, checkCodes, type ConnectorOf, expandProviders, type ProviderParts } from "../check/names.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { readAttributes } from "../check/attributes.ts";
 import { buildTokenSettings, checkAuth } from "../check/auth.ts";

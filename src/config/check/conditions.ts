@@ -25,7 +25,7 @@ import { defaultSink, defaultStrategy } from "../settings/defaults.ts";
 import { type KnownConnectors, resolveStrategy } from "../settings/known.ts";
 import type { ConfiguredModel, PoolSettings } from "../settings/settings.ts";
 import type { Members } from "./pool_members.ts";
-import { expandProviders, type ProviderParts } from "./provider_names.ts";
+import { expandProviders, type ProviderParts } from "./names.ts";
 
 /** What the document means. */
 interface ConditionFacts extends ProviderParts {

@@ -6,13 +6,12 @@
  */
 import type { InfrastructureFacts } from "../../contracts/infrastructure.ts";
 import type { OperationName } from "../../contracts/provider.ts";
-import { createLookup, everyPool, type First } from "../schema/pools.ts";
-import { expandProviders, type ProviderParts } from "./provider_names.ts";
+import { createLookup, everyPool, type First, type PoolValues } from "../schema/pools.ts";
+import { expandProviders, type ProviderParts } from "./names.ts";
 import type { Members } from "./pool_members.ts";
 import { quoted, type Report, show, under } from "../schema/report.ts";
 import { defaultRetry } from "../settings/defaults.ts";
 import type { DocumentValues } from "../schema/schema.ts";
-import type { PoolValues } from "../schema/pools.ts";
 import type { HealthSettings, PoolSettings, ProviderEntry } from "../settings/settings.ts";
 
 interface PoolFacts extends ProviderParts {

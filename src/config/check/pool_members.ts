@@ -3,8 +3,7 @@
  * as the registry.
  * @module
  */
-import type { ModelNames, NamedModel } from "./model_names.ts";
-import type { ProviderParts } from "./provider_names.ts";
+import type { ModelNames, NamedModel, ProviderParts } from "./names.ts";
 import { servesOperation } from "../../capability/operations.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import type { OperationName } from "../../contracts/provider.ts";

@@ -2,16 +2,14 @@
  * Detects providers in the environment, and builds settings from them.
  * @module
  */
-import { addressOfHost } from "./_server_address.ts";
+import { addressOfHost, findModels, isNamed, isPlaceholder } from "./_variables.ts";
 import { everyPool } from "../schema/pools.ts";
 import type { Detection as DetectionFacts, ProviderDeclaration } from "../../contracts/connector.ts";
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
 import { ConfigError, type ConfigProblem, NoProvidersError } from "../../errors.ts";
-import { buildSettings } from "../build/build_settings.ts";
+import { buildSettings } from "../build/validate.ts";
 import { buildProvider } from "../build/providers.ts";
 import { baseUrlProblem, credentialProblem } from "../schema/formats.ts";
-import { isPlaceholder } from "./_keys.ts";
-import { findModels, isNamed } from "./_provider_names.ts";
 import { Report, show, suggest, under } from "../schema/report.ts";
 import { deepFreeze } from "../schema/tree.ts";
 import { type KnownConnectors, resolveStrategy, toShortName } from "../settings/known.ts";
@@ -91,20 +89,18 @@ export function overlayKeys(
   return (name) => keys.get(name) ?? env(name);
 }
 
-interface DetectedSettingsOptions {
-  readonly known: KnownConnectors;
-  /** Strategy of every pool: an id, a short name, or an instance. */
-  readonly strategy?: string | SelectionStrategy;
-  /** The only models of on-demand pools: by name, by `<vendor>/<id>` or by upstream id. */
-  readonly models?: readonly string[];
-}
-
 /**
  * The settings of detected providers. They have no pools, since pools are created on demand.
  *
  * @throws {ConfigError} For an unknown strategy or model.
  */
-export function detectedSettings(detection: Detection, options: DetectedSettingsOptions): Settings {
+export function detectedSettings(detection: Detection, options: {
+  readonly known: KnownConnectors;
+  /** Strategy of every pool: an id, a short name, or an instance. */
+  readonly strategy?: string | SelectionStrategy;
+  /** The only models of on-demand pools: by name, by `<vendor>/<id>` or by upstream id. */
+  readonly models?: readonly string[];
+}): Settings {
   const { known, strategy, models } = options;
   const report = new Report();
   if (typeof strategy === "string" && resolveStrategy(strategy, known.strategies) === undefined) {

@@ -5,7 +5,6 @@
  */
 import type { Provider } from "../../contracts/provider.ts";
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
-import type { Spellings } from "./spellings.ts";
 
 /** A format of strings. */
 export type Format = "credential" | "secret" | "baseUrl" | "origin" | "host" | "cron" | "hash";
@@ -40,8 +39,11 @@ export interface Field {
   readonly isOpen?: boolean;
   /** Aliases among the keys. */
   readonly aliases?: readonly Aliases[];
-  /** Spellings of the specification that begin with other words. */
-  readonly spellings?: Spellings;
+  /**
+   * Spellings of the specification that begin with other words, such as `provider.execution.timeout`: where their
+   * parameters are, by the first word; empty for the section itself. A document leaves out these words.
+   */
+  readonly spellings?: Readonly<Record<string, string>>;
   /** What a program passes instead of a name. */
   readonly instance?: keyof Instances;
   /** Whether the value is never shown. */

@@ -7,7 +7,6 @@ import type { Field, Fields, Given } from "./field.ts";
 import { describeType, type Report, snakeCase, suggest, under } from "./report.ts";
 import { copyTree, isPlainObject, listMembers } from "./tree.ts";
 import { referencesIn } from "./references.ts";
-import { findSpellings } from "./spellings.ts";
 
 /** Reads a value as given, without defaults; reports and returns undefined if it is invalid. */
 export function parse<One extends Field>(field: One, value: unknown, location: ValueLocation): Given<One> | undefined {
@@ -158,4 +157,32 @@ function passOn(value: unknown, { path, report }: ValueLocation): unknown {
     const { problem } = referencesIn(text);
     if (problem !== undefined) report.problem(memberPath, problem);
   }, path);
+}
+
+/** Number of keys that a message may list. */
+const maxShown = 20;
+
+/**
+ * Finds the spelling to write for a key and what is in it; none if it does not begin like a parameter of the
+ * specification.
+ *
+ * @param key An unknown key, possibly dotted.
+ */
+function findSpellings(key: string, value: unknown, spellings: NonNullable<Field["spellings"]>): readonly {
+  /** What follows the path of the section. */
+  readonly key: string;
+  readonly instead: string;
+}[] {
+  return [...leafKeys(key, value)].slice(0, maxShown).flatMap((leaf) => {
+    const prefix = Object.keys(spellings).find((one) => leaf.startsWith(`${one}.`));
+    if (prefix === undefined) return [];
+    const [section, rest] = [spellings[prefix]!, leaf.slice(prefix.length + 1)];
+    return { key: leaf, instead: section === "" ? rest : `${section}.${rest}` };
+  });
+}
+
+function* leafKeys(key: string, value: unknown): Generator<string> {
+  const members = isPlainObject(value) ? Object.entries(value) : [];
+  if (members.length === 0) yield key;
+  for (const [name, member] of members) yield* leafKeys(`${key}.${name}`, member);
 }

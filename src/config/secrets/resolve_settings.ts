@@ -125,15 +125,13 @@ function fillAll(settings: Settings, values: Values, missing: Set<string>): Sett
   };
 }
 
-interface LenientParts {
+/** Leaves out what lacks a secret, and warns about it; only tokens of the proxy are required. */
+function leaveOut(settings: Settings, { values, missing, report }: {
   readonly values: Values;
   /** Collects the missing secrets that are required. */
   readonly missing: Set<string>;
   readonly report: Report;
-}
-
-/** Leaves out what lacks a secret, and warns about it; only tokens of the proxy are required. */
-function leaveOut(settings: Settings, { values, missing, report }: LenientParts): Settings {
+}): Settings {
   const { providers, models, proxy, storage, observability } = settings;
   const filled = <Value>(value: Value, path: string, effect = "is left out"): Value | undefined => {
     const lost = new Set<string>();

@@ -13,19 +13,16 @@ import { waitWithin } from "../../util/within.ts";
  */
 const [lookUpMs, changeMs, listMs] = [30_000, 60_000, 300_000];
 
-/** The store to time out. */
-interface TimedStoreOptions {
-  /** Its connector id, for error messages. */
-  readonly id: string;
-  readonly clock: Pick<Clock, "after">;
-}
-
 /**
  * Returns a secret store whose calls fail when it does not respond.
  *
  * @param store The store; operations that it lacks stay absent.
  */
-export function withTimeouts(store: SecretStore, { id, clock }: TimedStoreOptions): SecretStore {
+export function withTimeouts(store: SecretStore, { id, clock }: {
+  /** Its connector id, for error messages. */
+  readonly id: string;
+  readonly clock: Pick<Clock, "after">;
+}): SecretStore {
   const timed = <T>(task: string, ms: number, start: () => Promise<T>) => {
     const message = `The secret store "${id}" cannot ${task}: it did not respond within ${ms / 1000} s`;
     return waitWithin(start, { clock, ms, expired: () => new ConnectorError(message, undefined, "unavailable") });

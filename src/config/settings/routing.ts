@@ -54,11 +54,10 @@ export interface MaintenanceSettings {
   readonly durationMs: number;
 }
 
-type DeactivationSection = Completed<typeof pool.fields.deactivation>;
-
 /** Conditions of a standby; an omitted one does not apply. */
 export interface DeactivationSettings
-  extends Pick<DeactivationSection, "retryLimit" | "requestLimit" | "tokenLimit" | "quotaWindow"> {
+  extends
+    Pick<Completed<typeof pool.fields.deactivation>, "retryLimit" | "requestLimit" | "tokenLimit" | "quotaWindow"> {
   /** HTTP statuses that count as failures although their class does not. */
   readonly errorCodes: ReadonlySet<number>;
   readonly errorRate?: ErrorRateSettings;

@@ -4,7 +4,7 @@
  */
 
 import type { Completed } from "../schema/complete.ts";
-import type { storage } from "../schema/storage.ts";
+import type { storage } from "../schema/schema.ts";
 
 type Section = NonNullable<Completed<typeof storage>>;
 

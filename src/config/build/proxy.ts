@@ -1,14 +1,49 @@
 /**
- * Builds the proxy's clients: `proxy.auth.tokens`.
+ * Builds the section `proxy` with its clients.
  * @module
  */
+import { type Report, show, suggest } from "../schema/report.ts";
+import { referencesIn } from "../schema/references.ts";
+import { complete } from "../schema/complete.ts";
+import { proxy, type ProxyValues, type TokenValues } from "../schema/proxy.ts";
+import type { ClientSettings, PoolSettings, ProxySettings } from "../settings/settings.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { tokenWarning } from "../schema/formats.ts";
 import { mergeBudgets } from "../schema/money.ts";
-import { type Report, show, suggest } from "../schema/report.ts";
-import { referencesIn } from "../schema/references.ts";
-import type { TokenValues } from "../schema/proxy.ts";
-import type { ClientSettings, PoolSettings } from "../settings/settings.ts";
+
+/** The settings of a proxy without the section `proxy`. */
+export function builtInProxy(): ProxySettings {
+  const { auth: _, ...settings } = complete(proxy);
+  return { ...settings, allowedHosts: [], clients: [], tokenRequired: false };
+}
+
+/** Resolves the clients of the section `proxy`. */
+export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettings {
+  const { auth, allowedHosts = [], bodyLimit, bodyMemory, ...settings } = complete(proxy, values);
+  const { adminTokens } = auth;
+  adminTokens?.forEach((token, index) => warnOfToken(token, `proxy.auth.admin_tokens[${index}]`, parts.report));
+  return {
+    ...settings,
+    clients: buildClients(values.auth?.tokens ?? [], parts),
+    ...(adminTokens === undefined ? {} : { adminTokens }),
+    tokenRequired: Object.values(values.auth ?? {}).some((given) => given !== undefined),
+    allowedHosts,
+    bodyMemory,
+    bodyLimit: Math.min(bodyLimit, clientShare(values, bodyMemory, parts.report)),
+  };
+}
+
+/** A client may use a quarter of the memory for bodies. */
+function clientShare({ body_limit }: ProxyValues, bodyMemory: number, report: Report): number {
+  const quarter = Math.floor(bodyMemory / 4);
+  if (body_limit !== undefined && body_limit > quarter) {
+    report.warn(
+      "proxy.body_limit",
+      `exceeds a quarter of "body_memory", the limit of each client: ${quarter} bytes apply`,
+    );
+  }
+  return quarter;
+}
 
 export interface ClientParts {
   readonly pools: ReadonlyMap<string, PoolSettings>;

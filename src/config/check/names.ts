@@ -1,13 +1,84 @@
 /**
- * Determines which models will exist, and which of them a name means, as far as possible before any provider is queried.
- * Follows the same rules as the registry.
+ * Names of capabilities, providers and models.
  * @module
  */
+import { nearestCapabilities } from "../../capability/nearest.ts";
+import type { CapabilityTree } from "../../capability/tree.ts";
+import { quoted, type Report, show, suggest } from "../schema/report.ts";
+import type { CodeValues } from "../schema/providers.ts";
 import type { KnownProvider } from "../settings/known.ts";
-import { createOffer } from "../settings/offers.ts";
 import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
+import { createOffer } from "../settings/offers.ts";
 import { equivalentIds } from "../../util/model_ids.ts";
 import { nearest } from "../../util/nearest.ts";
+
+/** Why a name is unknown or ambiguous; undefined if it identifies one node. */
+function capabilityProblem(name: string, tree: CapabilityTree): string | undefined {
+  const matches = tree.matches(name);
+  if (matches.length === 1) return undefined;
+  return `${show(name)} ${
+    matches.length > 1 ? `is ambiguous, use one of ${quoted(matches)}` : unknownCapability(name, tree)
+  }`;
+}
+
+/** The problem of an unknown capability, with similar names. */
+export function unknownCapability(name: string, tree: CapabilityTree): string {
+  const near = nearestCapabilities(tree, name);
+  return `is not a capability${near.length === 0 ? "" : `, did you mean ${quoted(near)}?`}`;
+}
+
+/** Reports a name that is unknown or ambiguous. */
+export function checkCapability(name: string, path: string, tree: CapabilityTree, report: Report): void {
+  const problem = capabilityProblem(name, tree);
+  if (problem !== undefined) report.problem(path, problem);
+}
+
+/** Undefined for an instance, and for a connector that is not registered. */
+export type ConnectorOf = (entry: ProviderEntry) => KnownProvider | undefined;
+
+export interface ProviderParts {
+  /** By entry id, in document order. */
+  readonly entries: ReadonlyMap<string, ProviderEntry>;
+  readonly connectorOf: ConnectorOf;
+}
+
+/** Resolves names to entry ids. A connector id or vendor stands for all of its entries, an unknown name for none. */
+export function expandProviders(
+  names: readonly string[] | undefined,
+  { entries, connectorOf }: ProviderParts,
+): string[] {
+  const ids = (names ?? []).flatMap((name) => {
+    if (entries.has(name)) return [name];
+    const matching = [...entries.values()].filter((entry) => {
+      return entry.connector === name || connectorOf(entry)?.vendor === name;
+    });
+    return matching.map(({ id }) => id);
+  });
+  return [...new Set(ids)];
+}
+
+/** Reports unknown provider names, with similar ones. */
+export function checkProviders(
+  names: readonly string[] | undefined,
+  path: string,
+  { entries, connectorOf, report }: ProviderParts & { readonly report: Report },
+): void {
+  names?.forEach((name, index) => {
+    if (expandProviders([name], { entries, connectorOf }).length > 0) return;
+    report.problem(`${path}[${index}]`, `no provider ${show(name)}${suggest(name, [...entries.keys()])}`);
+  });
+}
+
+/** Reports statuses that one entry lists as both; across entries, those of a higher layer take precedence. */
+export function checkCodes(codes: CodeValues | undefined, path: string, report: Report): void {
+  const both = new Set(codes?.retryable_codes?.filter((code) => codes.non_retryable_codes?.includes(code)));
+  if (both.size > 0) {
+    report.problem(
+      `${path}.non_retryable_codes`,
+      `${[...both].join(", ")} ${both.size === 1 ? "is" : "are"} in "retryable_codes" as well: list each once`,
+    );
+  }
+}
 
 /** A model that will exist. */
 export interface NamedModel {
@@ -16,14 +87,6 @@ export interface NamedModel {
   readonly provider: string;
   /** Upstream id. */
   readonly id: string;
-}
-
-interface NamesParts {
-  readonly entries: ReadonlyMap<string, ProviderEntry>;
-  /** The connector of an entry; undefined if unknown. */
-  readonly findConnector: (entry: ProviderEntry) => KnownProvider | undefined;
-  readonly configured: ReadonlyMap<string, ConfiguredModel>;
-  readonly aliases: ReadonlyMap<string, string>;
 }
 
 /** The names by which requests and settings may refer to models. */
@@ -41,7 +104,13 @@ export class ModelNames {
   #isPartial = false;
 
   /** @param parts What the document defines. */
-  constructor({ entries, findConnector: connectorOf, configured, aliases }: NamesParts) {
+  constructor({ entries, findConnector: connectorOf, configured, aliases }: {
+    readonly entries: ReadonlyMap<string, ProviderEntry>;
+    /** The connector of an entry; undefined if unknown. */
+    readonly findConnector: (entry: ProviderEntry) => KnownProvider | undefined;
+    readonly configured: ReadonlyMap<string, ConfiguredModel>;
+    readonly aliases: ReadonlyMap<string, string>;
+  }) {
     this.#aliases = aliases;
     this.#configured = [...configured.keys()];
     const getVendor = (provider: string) => {

@@ -1,10 +1,36 @@
 /**
- * Resolves the names of providers and models in a program's options.
+ * What variables of the environment, and names in options, stand for.
  * @module
  */
+import { stripTrailing } from "../../util/strip_trailing.ts";
 import type { ProviderDeclaration } from "../../contracts/connector.ts";
 import { splitDate } from "../../util/model_ids.ts";
 import { type Report, show, suggest } from "../schema/report.ts";
+
+const placeholder =
+  /^(?:(?:sk|key|api)[-_])?(?:[.…*x]+|(?:your|insert|enter|replace|paste|change)[-_ ]?(?:me|.*(?:key|token|here)))$|^<.*>$|^\$\{?\w+\}?$/i;
+
+/** Whether a string is not an API key: blank, or a placeholder from an example. */
+export function isPlaceholder(key: string): boolean {
+  return key.trim() === "" || placeholder.test(key.trim());
+}
+
+/**
+ * The base URL of a local server. A bare host gets a scheme and the server's default port, an unspecified listen
+ * address becomes loopback, and a missing path becomes the version prefix.
+ *
+ * @param host The variable's value, such as `0.0.0.0:11434`, `:11434`, `gpu-box` or a complete URL.
+ */
+export function addressOfHost(host: string, port?: number): string {
+  const given = host.replace(/^["']|["']$/g, "");
+  const [scheme] = /^https?:\/\//i.exec(given) ?? [];
+  const [authority = "", ...segments] = given.slice(scheme?.length ?? 0).split("/");
+  const path = segments.map((segment) => `/${segment}`).join("");
+  const [, name = "", ownPort] = /^(\[.*\]|[^:]*)(:\d+)?$/.exec(authority) ?? [undefined, authority];
+  const usualPort = scheme === undefined && port !== undefined ? `:${port}` : "";
+  const target = name === "" || name === "0.0.0.0" ? "127.0.0.1" : name === "[::]" ? "[::1]" : name;
+  return `${scheme ?? "http://"}${target}${ownPort ?? usualPort}${stripTrailing(path, "/") || "/v1"}`;
+}
 
 /**
  * Whether a name refers to a provider: its id, its vendor, or the prefix of its variable before `_API_KEY`, such as
@@ -12,21 +38,6 @@ import { type Report, show, suggest } from "../schema/report.ts";
  */
 export function isNamed({ id, vendor, detection }: ProviderDeclaration, name: string): boolean {
   return id === name || vendor === name || (detection?.keys.includes(`${name.toUpperCase()}_API_KEY`) ?? false);
-}
-
-/** A provider, as far as its models are concerned. */
-interface ModelOwner {
-  readonly connector: Pick<ProviderDeclaration, "vendor" | "models">;
-  readonly entry: { readonly id: string };
-}
-
-interface ChosenModel {
-  /** The name in pools and records. */
-  readonly name: string;
-  /** Entry id. */
-  readonly provider: string;
-  /** The upstream model id. */
-  readonly id: string;
 }
 
 /**
@@ -38,9 +49,19 @@ interface ChosenModel {
 export function findModels(
   name: string,
   path: string,
-  owners: readonly ModelOwner[],
+  owners: readonly {
+    readonly connector: Pick<ProviderDeclaration, "vendor" | "models">;
+    readonly entry: { readonly id: string };
+  }[],
   report: Report,
-): readonly ChosenModel[] {
+): readonly {
+  /** The name in pools and records. */
+  readonly name: string;
+  /** Entry id. */
+  readonly provider: string;
+  /** The upstream model id. */
+  readonly id: string;
+}[] {
   const catalogue = owners.flatMap(({ connector: { vendor, models }, entry }) => {
     return models.map(({ id }) => ({ name: `${vendor}.${id}`, provider: entry.id, id, path: `${vendor}/${id}` }));
   });

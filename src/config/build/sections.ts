@@ -1,0 +1,243 @@
+/**
+ * Builds the sections `secrets`, `storage`, `discovery` and `observability`.
+ * @module
+ */
+import { readAttributes } from "../check/attributes.ts";
+import { type Report, show, suggest } from "../schema/report.ts";
+import { copyTree, deepFreeze } from "../schema/tree.ts";
+import type { KnownConnectors } from "../settings/known.ts";
+import { referencesIn } from "../schema/references.ts";
+import { complete, type Completed } from "../schema/complete.ts";
+import {
+  discovery,
+  type DocumentValues,
+  type HealthValues,
+  secrets,
+  type SecretValues,
+  storage,
+  type StorageValues,
+  type SyncValues,
+} from "../schema/schema.ts";
+import type { HealthSettings, SecretSettings, SyncSettings } from "../settings/settings.ts";
+import type { StorageSettings } from "../settings/storage.ts";
+import { checkProviders, expandProviders, type ProviderParts } from "../check/names.ts";
+import type { Given } from "../schema/field.ts";
+import { observability, type ObservabilityValues } from "../schema/observability.ts";
+import { defaultSink } from "../settings/defaults.ts";
+import type { SinkOutput, SinkSettings } from "../settings/observability.ts";
+
+/** Checks the connector and attributes of the store. */
+export function buildSecrets(values: SecretValues, known: KnownConnectors, report: Report): SecretSettings {
+  const { store, resolution: { cacheEnabled, cacheTtlMs, ...resolution } } = complete(secrets, values);
+  const { store: given, resolution: _, ...others } = values;
+  if (given !== undefined && !known.secretStores.includes(given)) {
+    report.problem(
+      "secrets.store",
+      `no secret store ${show(given)} is registered${suggest(given, known.secretStores)}`,
+    );
+  }
+  const config = copyTree(others, (text, path) => {
+    if (referencesIn(text).names.length === 0) return;
+    report.problem(path, "cannot be a secret reference: this section configures the secret store");
+  }, "secrets") as Readonly<Record<string, unknown>>;
+  const declared = known.findAttributes("secretStore", store);
+  return Object.freeze({
+    store,
+    ...resolution,
+    config: deepFreeze(
+      readAttributes(config, { path: "secrets", connector: store, declared, common: ["path", "region"], report }),
+    ),
+    cacheTtlMs: cacheEnabled ? cacheTtlMs : 0,
+  });
+}
+
+/** Checks connector, attributes and locking, and fills in defaults; undefined without the section. */
+export function buildStorage(
+  values: StorageValues | undefined,
+  { storages, findAttributes: attributesOf }: Pick<KnownConnectors, "storages" | "findAttributes">,
+  report: Report,
+): StorageSettings | undefined {
+  if (values === undefined) return undefined;
+  if (storages.length === 0) {
+    report.warn(
+      "storage",
+      "has no effect in a page: pass the storage to create(), as in stateIn(localStorageStorage())",
+    );
+    return undefined;
+  }
+  const { connector, onUnavailable, persistence, locking } = complete(storage, values)!;
+  const { sync_policy, sync_interval } = values;
+  const config = Object.fromEntries(Object.entries(values).filter(([key]) => !Object.hasOwn(storage.fields, key)));
+  const policy = sync_policy ?? persistence.syncPolicy;
+  if (!storages.includes(connector)) {
+    report.problem("storage.connector", `no storage ${show(connector)} is registered${suggest(connector, storages)}`);
+  }
+  return {
+    connector,
+    config: deepFreeze(readAttributes(config, {
+      path: "storage",
+      connector,
+      declared: attributesOf("storage", connector),
+      common: ["path", "bucket", "key", "region", "credentials"],
+      report,
+    })),
+    policy,
+    intervalMs: sync_interval ?? persistence.syncIntervalMs,
+    format: persistence.format,
+    isCompressed: persistence.compression,
+    isEncrypted: persistence.encryption,
+    onUnavailable,
+    locking: buildLocking(locking, policy),
+  };
+}
+
+/** Locking is off for policies of a single process unless configured; undefined if off. */
+function buildLocking(
+  { enabled, ...locking }: Completed<typeof storage.fields.locking>,
+  policy: StorageSettings["policy"],
+): StorageSettings["locking"] {
+  return enabled ?? (policy === "immediate" || policy === "periodic") ? locking : undefined;
+}
+
+interface DiscoveryParts extends ProviderParts {
+  readonly known: Pick<KnownConnectors, "discovery">;
+  readonly report: Report;
+}
+
+/** Resolves provider and connector names. */
+export function buildDiscovery(
+  { sync = {}, health = {} }: NonNullable<DocumentValues["discovery"]>,
+  parts: DiscoveryParts,
+): { readonly sync: SyncSettings; readonly health: HealthSettings } {
+  return { sync: buildSync(sync, parts), health: buildHealth(health, parts) };
+}
+
+function buildSync(values: SyncValues, parts: DiscoveryParts): SyncSettings {
+  const { enabled, connector, intervalMs, providers, ...actions } = complete(discovery.fields.sync, values);
+  checkSection(values, "sync", parts);
+  if (values.auto_register === false && values.on_new_model === "register") {
+    parts.report.warn("discovery.sync.on_new_model", 'is "notify", since "auto_register" is false');
+  }
+  return {
+    connector,
+    enabled,
+    intervalMs,
+    providers: providers && expandProviders(providers, parts),
+    actions: {
+      auto_register: actions.autoRegister,
+      on_new_model: actions.onNewModel,
+      on_deprecated_model: actions.onDeprecatedModel,
+    },
+  };
+}
+
+function buildHealth(values: HealthValues, parts: DiscoveryParts): HealthSettings {
+  checkSection(values, "health", parts);
+  const { providers, ...settings } = complete(discovery.fields.health, values);
+  return { ...settings, providers: providers && expandProviders(providers, parts) };
+}
+
+function checkSection(
+  { connector, providers }: Pick<SyncValues, "connector" | "providers">,
+  section: "sync" | "health",
+  { known: { discovery }, ...parts }: DiscoveryParts,
+): void {
+  const { report } = parts;
+  const path = `discovery.${section}`;
+  checkProviders(providers, `${path}.providers`, parts);
+  if (connector === undefined || discovery.includes(connector)) return;
+  report.problem(
+    `${path}.connector`,
+    `no discovery connector ${show(connector)} is registered${suggest(connector, discovery)}`,
+  );
+}
+
+/** The sections of sinks, in order. */
+const sections = ["routing", "logging", "statistics", "tracing"] as const;
+
+/**
+ * Builds the sinks.
+ *
+ * @param values The parsed section.
+ * @param context Known connectors, whether a storage is configured, and the problem report.
+ */
+export function buildObservability(
+  values: ObservabilityValues,
+  context: Pick<SinkContext, "known" | "hasStorage" | "report">,
+): readonly SinkSettings[] {
+  const { events, logging, statistics, tracing } = complete(observability, values);
+  const outputs: Readonly<Record<typeof sections[number], readonly SinkOutput[] | undefined>> = {
+    routing: values.routing?.map(() => ({ routing: events })),
+    logging: logging?.map(({ level, redactSecrets, maxPayloadSize }) => ({
+      logging: { level, redactSecrets, maxPayloadBytes: maxPayloadSize },
+    })),
+    statistics: statistics?.map(({ flushIntervalMs, scopes }) => ({ statistics: { flushIntervalMs, scopes } })),
+    tracing: tracing?.map(({ minSeverity }) => ({ tracing: { minSeverity } })),
+  };
+  return sections.flatMap((section) =>
+    (values[section] ?? []).map((sink: SinkValues, index, { length }) => {
+      const path = `observability.${section}${length === 1 ? "" : `[${index}]`}`;
+      return { ...readSink(sink, { ...context, section, path }), ...outputs[section]![index] };
+    })
+  );
+}
+
+/** What an entry of any section may have for its connector. */
+type SinkValues =
+  & Given<typeof observability.fields.routing.item>
+  & Pick<Given<typeof observability.fields.statistics.item>, "retention">;
+
+/** Keys of an entry that are attributes of its connector. */
+const attributeKeys: readonly string[] = ["url", "path", "secret"];
+
+interface SinkContext {
+  readonly section: string;
+  readonly path: string;
+  readonly known: KnownConnectors;
+  /** Whether the section `storage` is configured. */
+  readonly hasStorage: boolean;
+  readonly report: Report;
+}
+
+function readSink(
+  sink: SinkValues,
+  { section, path, known, hasStorage, report }: SinkContext,
+): Pick<SinkSettings, "connector" | "config"> {
+  const { connector = defaultSink, config = {}, retention: retentionMs } = sink;
+  const attributes = Object.fromEntries(Object.entries(sink).filter(([key]) => attributeKeys.includes(key)));
+  if (!known.observability.includes(connector)) {
+    const problem = `no sink ${show(connector)} is registered${suggest(connector, known.observability)}`;
+    report.problem(`${path}.connector`, problem);
+  }
+  const taken = known.findSections(connector);
+  if (taken !== undefined && !taken.includes(section)) {
+    report.problem(
+      `${path}.connector`,
+      `${show(connector)} has no effect here: it supports "observability.${taken[0]}"`,
+    );
+  }
+  if (!hasStorage && known.needsStorage(connector) && !report.hasProblemAt(path)) {
+    report.problem(`${path}.connector`, `${show(connector)} writes to the storage: add a section "storage"`);
+  }
+  const declared = known.findAttributes("observability", connector);
+  const common = Object.keys(attributes);
+  for (const name of common) {
+    if (Object.hasOwn(config, name)) report.problem(`${path}.config.${name}`, `is also set outside of "config"`);
+  }
+  const context = { connector, declared, report };
+  const given = {
+    ...readAttributes(config, { ...context, path: `${path}.config` }),
+    ...readAttributes(attributes, { ...context, path, common }),
+  };
+  const isRetained = declared === undefined || Object.hasOwn(declared, "retention");
+  if (retentionMs !== undefined && !isRetained) {
+    report.warn(`${path}.retention`, `has no effect: "${connector}" does not read it`);
+  }
+  for (const [name, { isRequired }] of Object.entries(declared ?? {})) {
+    const isGiven = given[name] !== undefined && given[name] !== null;
+    if (isRequired && !isGiven && !report.hasProblemAt(path)) {
+      report.problem(`${path}.${name}`, `missing: "${connector}" requires it`);
+    }
+  }
+  return { connector, config: retentionMs === undefined ? given : { retention: retentionMs, ...given } };
+}
