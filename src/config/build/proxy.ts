@@ -45,7 +45,7 @@ function clientShare({ body_limit }: ProxyValues, bodyMemory: number, report: Re
   return quarter;
 }
 
-export interface ClientParts {
+interface ClientParts {
   readonly pools: ReadonlyMap<string, PoolSettings>;
   /** Names that stand for pools. */
   readonly aliases: ReadonlyMap<string, string>;
@@ -60,7 +60,7 @@ const runtimeId = /^client_[\w-]{16}$/;
 /**
  * Resolves the clients' pool names, including those of on-demand pools. A bare token becomes a client without limits.
  */
-export function buildClients(entries: readonly (string | TokenValues)[], parts: ClientParts): ClientSettings[] {
+function buildClients(entries: readonly (string | TokenValues)[], parts: ClientParts): ClientSettings[] {
   const names = new Set<string>();
   return entries.flatMap((entry, index) => {
     const path = `proxy.auth.tokens[${index}]`;
@@ -85,7 +85,7 @@ export function buildClients(entries: readonly (string | TokenValues)[], parts: 
 }
 
 /** Warns about a literal token that is easy to guess. */
-export function warnOfToken(token: string, path: string, report: Report): void {
+function warnOfToken(token: string, path: string, report: Report): void {
   const warning = referencesIn(token).names.length === 0 ? tokenWarning(token) : undefined;
   if (warning !== undefined) report.warn(path, warning);
 }
