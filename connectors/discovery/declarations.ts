@@ -2,16 +2,15 @@
  * Declarations of the discovery connectors.
  * @module
  */
-import type { ConnectorDeclaration } from "../../src/contracts/connector.ts";
 
 /** Syncs the model registry. */
-export const registrySyncDeclaration: ConnectorDeclaration<"discovery"> = {
+export const registrySyncDeclaration = {
   id: "mesh.registry-sync.v1",
   kind: "discovery",
-};
+} as const;
 
 /** Probes providers. */
-export const healthMonitorDeclaration: ConnectorDeclaration<"discovery"> = {
+export const healthMonitorDeclaration = {
   id: "mesh.health-monitor.v1",
   kind: "discovery",
-};
+} as const;

@@ -27,7 +27,8 @@ export const consoleObservability: Connector<"observability"> = /* @__PURE__ */ 
 );
 
 function create(settings: Readonly<Record<string, unknown>>): Observability {
-  const { write = console.error, format = "json", color = false } = settings;
+  const { attributes } = consoleDeclaration;
+  const { write = console.error, format = attributes.format.default, color = attributes.color.default } = settings;
   if (typeof write !== "function") throw problem("write", "a function", write);
   if (format !== "json" && format !== "text") throw problem("format", '"json" or "text"', format);
   if (typeof color !== "boolean") throw problem("color", "true or false", color);

@@ -2,27 +2,26 @@
  * Declarations of the sinks.
  * @module
  */
-import type { ConnectorDeclaration } from "../../src/contracts/connector.ts";
 
 /** Writes lines of text. */
-export const consoleDeclaration: ConnectorDeclaration<"observability"> = {
+export const consoleDeclaration = {
   id: "mesh.console.v1",
   kind: "observability",
   attributes: {
     format: { type: "text", values: ["json", "text"], default: "json", about: "Format of a record." },
     color: { type: "flag", default: false, about: "Whether text lines are colored." },
   },
-};
+} as const;
 
 /** Discards records. */
-export const nullDeclaration: ConnectorDeclaration<"observability"> = {
+export const nullDeclaration = {
   id: "mesh.null.v1",
   kind: "observability",
   attributes: {},
-};
+} as const;
 
 /** Writes JSON lines to a file. */
-export const localFileDeclaration: ConnectorDeclaration<"observability"> = {
+export const localFileDeclaration = {
   id: "mesh.local-file.v1",
   kind: "observability",
   attributes: {
@@ -30,16 +29,16 @@ export const localFileDeclaration: ConnectorDeclaration<"observability"> = {
     max_size: {
       type: "size",
       min: 1024,
-      default: "64MiB",
+      default: 67_108_864,
       about:
         "Size at which the file is renamed to `<path>.<time>` and a new one is started. The file is also rotated at midnight UTC.",
     },
-    retention: { type: "duration", min: 1, default: "7d", about: "How long rotated files are kept." },
+    retention: { type: "duration", min: 1, default: 604_800_000, about: "How long rotated files are kept." },
   },
-};
+} as const;
 
 /** Writes records to the storage of the mesh. */
-export const storageDeclaration: ConnectorDeclaration<"observability"> = {
+export const storageDeclaration = {
   id: "mesh.storage.v1",
   kind: "observability",
   sections: ["logging"],
@@ -48,15 +47,15 @@ export const storageDeclaration: ConnectorDeclaration<"observability"> = {
     max_size: {
       type: "size",
       min: 1024,
-      default: "1MiB",
+      default: 1_048_576,
       about: "Size at which a record `logs/<day>` is followed by `logs/<day>-2`, and so on.",
     },
-    retention: { type: "duration", min: 1, default: "7d", about: "How long records are kept." },
+    retention: { type: "duration", min: 1, default: 604_800_000, about: "How long records are kept." },
   },
-};
+} as const;
 
 /** Posts each event to a URL. */
-export const webhookDeclaration: ConnectorDeclaration<"observability"> = {
+export const webhookDeclaration = {
   id: "mesh.webhook.v1",
   kind: "observability",
   sections: ["routing"],
@@ -67,10 +66,10 @@ export const webhookDeclaration: ConnectorDeclaration<"observability"> = {
       about: "Secret that signs deliveries (Standard Webhooks): `whsec_` followed by base64, or any other string.",
     },
   },
-};
+} as const;
 
 /** Exports metrics in the Prometheus text format. */
-export const prometheusDeclaration: ConnectorDeclaration<"observability"> = {
+export const prometheusDeclaration = {
   id: "mesh.prometheus.v1",
   kind: "observability",
   sections: ["statistics"],
@@ -78,10 +77,10 @@ export const prometheusDeclaration: ConnectorDeclaration<"observability"> = {
     path: { type: "text", about: "File that is replaced at each interval, for a textfile collector." },
     url: { type: "url", about: "URL of a Pushgateway group, to which metrics are pushed at each interval." },
   },
-};
+} as const;
 
 /** Exports traces and metrics through OTLP. */
-export const openTelemetryDeclaration: ConnectorDeclaration<"observability"> = {
+export const openTelemetryDeclaration = {
   id: "mesh.opentelemetry.v1",
   kind: "observability",
   sections: ["routing", "statistics"],
@@ -98,4 +97,4 @@ export const openTelemetryDeclaration: ConnectorDeclaration<"observability"> = {
         "Value of `service.name`. Defaults to `OTEL_SERVICE_NAME`, then to that of `OTEL_RESOURCE_ATTRIBUTES`, otherwise `modelmesh`.",
     },
   },
-};
+} as const;

@@ -20,9 +20,11 @@ export const localFileObservability: Connector<"observability"> = /* @__PURE__ *
 );
 
 function create(
-  { path, max_size = 64 * 1024 * 1024, retention = 7 * dayMs }: Readonly<Record<string, unknown>>,
+  settings: Readonly<Record<string, unknown>>,
   { disk, clock }: Runtime,
 ): Observability {
+  const { attributes } = localFileDeclaration;
+  const { path, max_size = attributes.max_size.default, retention = attributes.retention.default } = settings;
   if (typeof path !== "string" || path.trim() === "") throw problem("path", "requires the path of a file");
   if (disk === undefined) throw problem("connector", "requires file access, which this runtime does not have");
   const file = new RotatedFile(path, { disk, clock, maxBytes: max_size as number, retentionMs: retention as number });

@@ -41,7 +41,8 @@ function create(settings: Readonly<Record<string, unknown>>, { clock }: Runtime,
     const message = `"${storageDeclaration.id}" requires the storage of a mesh`;
     throw new ConfigError([{ path: "observability.logging.connector", message }]);
   }
-  const { max_size = 1024 * 1024, retention = 7 * dayMs } = settings;
+  const { attributes } = storageDeclaration;
+  const { max_size = attributes.max_size.default, retention = attributes.retention.default } = settings;
   const records = new DayRecords(mesh, { clock, maxBytes: max_size as number, retentionMs: retention as number });
   const pause = new Pause(clock);
   const queue = new DeliveryQueue<Line>({

@@ -2,34 +2,33 @@
  * Declarations of the secret stores.
  * @module
  */
-import type { ConnectorDeclaration } from "../../src/contracts/connector.ts";
 
 /** A dotenv file. */
-export const dotenvDeclaration: ConnectorDeclaration<"secretStore"> = {
+export const dotenvDeclaration = {
   id: "mesh.dotenv.v1",
   kind: "secretStore",
   attributes: { path: { type: "text", default: ".env", about: "Path of the file." } },
-};
+} as const;
 
 /** An encrypted file. */
-export const encryptedFileDeclaration: ConnectorDeclaration<"secretStore"> = {
+export const encryptedFileDeclaration = {
   id: "mesh.encrypted-file.v1",
   kind: "secretStore",
   attributes: { path: { type: "text", about: "Path of the file. Required." } },
-};
+} as const;
 
 /** AWS Secrets Manager. */
-export const awsDeclaration: ConnectorDeclaration<"secretStore"> = {
+export const awsDeclaration = {
   id: "aws.secrets-manager.v1",
   kind: "secretStore",
   attributes: {
     region: { type: "text", about: "AWS region. Defaults to `AWS_REGION` or `AWS_DEFAULT_REGION`." },
     endpoint: { type: "text", about: "Overrides the address of the service." },
   },
-};
+} as const;
 
 /** Google Cloud Secret Manager. */
-export const googleDeclaration: ConnectorDeclaration<"secretStore"> = {
+export const googleDeclaration = {
   id: "google.secret-manager.v1",
   kind: "secretStore",
   attributes: {
@@ -45,10 +44,10 @@ export const googleDeclaration: ConnectorDeclaration<"secretStore"> = {
         "Path of a key file. Defaults to `GOOGLE_APPLICATION_CREDENTIALS`, otherwise the machine's service account.",
     },
   },
-};
+} as const;
 
 /** Azure Key Vault. */
-export const keyVaultDeclaration: ConnectorDeclaration<"secretStore"> = {
+export const keyVaultDeclaration = {
   id: "microsoft.key-vault.v1",
   kind: "secretStore",
   attributes: {
@@ -61,14 +60,14 @@ export const keyVaultDeclaration: ConnectorDeclaration<"secretStore"> = {
       about: "Authority that issues tokens. Defaults to `AZURE_AUTHORITY_HOST`.",
     },
   },
-};
+} as const;
 
 /** 1Password, through a Connect server. */
-export const onePasswordDeclaration: ConnectorDeclaration<"secretStore"> = {
+export const onePasswordDeclaration = {
   id: "1password.connect.v1",
   kind: "secretStore",
   attributes: {
     url: { type: "text", about: "Address of the Connect server. Defaults to `OP_CONNECT_HOST`." },
     vault: { type: "text", about: "Name or id of the vault. Defaults to `OP_CONNECT_VAULT`." },
   },
-};
+} as const;

@@ -8,7 +8,7 @@ import { FileSecrets, secretFile, type SecretFormat } from "./_file_secrets.ts";
 import { SecretFileError } from "./_secret_file_error.ts";
 import { dotenvDeclaration } from "./declarations.ts";
 
-const { id } = dotenvDeclaration;
+const { id, attributes } = dotenvDeclaration;
 
 /** Maximum number of invalid lines that an error reports: in a file of another format, all are invalid. */
 const maxShown = 3;
@@ -19,7 +19,7 @@ const maxShown = 3;
  */
 export const dotenvSecrets: Connector<"secretStore"> = {
   ...dotenvDeclaration,
-  create: ({ path = ".env" }, runtime) =>
+  create: ({ path = attributes.path.default }, runtime) =>
     new FileSecrets({ store: id, format: dotenv, ...secretFile(id, path, runtime) }),
 };
 

@@ -33,7 +33,7 @@ export const keyVaultSecrets: Connector<"secretStore"> = {
       const message = `${id} requires the vault's URL: set "secrets.url" or AZURE_KEY_VAULT_URL`;
       throw new ConfigError([{ path: "secrets.url", message }]);
     }
-    const authority = text("authority", "AZURE_AUTHORITY_HOST") ?? "https://login.microsoftonline.com";
+    const authority = text("authority", "AZURE_AUTHORITY_HOST") ?? keyVaultDeclaration.attributes.authority.default;
     const vault = new Vault(new Vendor(id, runtime, "AZURE_CLIENT_SECRET and the application's role in the vault"), {
       url: address(url, "url"),
       authority: address(authority, "authority"),

@@ -3,6 +3,9 @@
  * @module
  */
 import { ConfigError } from "../../src/errors.ts";
+import { redisDeclaration } from "./declarations.ts";
+
+const { attributes } = redisDeclaration;
 
 /** Address and credentials of a Redis server. */
 export interface RedisAddress {
@@ -57,7 +60,8 @@ export function redisAddress(settings: Readonly<Record<string, unknown>>): Redis
 type Problem = (key: string, message: string) => void;
 
 function toRedisAddress(parts: Readonly<Record<string, unknown>>, problem: Problem): RedisAddress {
-  const { host = "127.0.0.1", port = 6379, username, password, db = 0 } = parts;
+  const { username, password } = parts;
+  const { host = attributes.host.default, port = attributes.port.default, db = attributes.db.default } = parts;
   const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
   if (!isText(host)) problem("host", "expected a host name or an IP address");
   if (!isWithin(port, 1, 65_535)) problem("port", "expected a whole number from 1 to 65535");
@@ -77,15 +81,18 @@ function toRedisAddress(parts: Readonly<Record<string, unknown>>, problem: Probl
 function addressOfUrl(url: unknown, problem: Problem): RedisAddress | undefined {
   const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
   const isTls = parsed?.protocol === "rediss:";
-  const db = parsed?.pathname.replace(/^\//, "") || "0";
-  if (parsed === undefined || !(isTls || parsed.protocol === "redis:") || parsed.hostname === "" || !/^\d+$/.test(db)) {
+  const db = parsed?.pathname.replace(/^\//, "") || attributes.db.default;
+  if (
+    parsed === undefined || !(isTls || parsed.protocol === "redis:") || parsed.hostname === "" ||
+    !/^\d+$/.test(String(db))
+  ) {
     problem("url", "expected redis://[user:password@]host[:port][/db], or rediss:// for TLS");
     return undefined;
   }
   const { username, password } = parsed;
   return {
     host: parsed.hostname.replace(/^\[(.*)\]$/, "$1"),
-    port: Number(parsed.port || 6379),
+    port: Number(parsed.port || attributes.port.default),
     isTls,
     db: Number(db),
     ...(username === "" ? {} : { username: decodeURIComponent(username) }),

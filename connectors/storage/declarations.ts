@@ -2,10 +2,12 @@
  * Declarations of the storages.
  * @module
  */
-import type { Attributes, ConnectorDeclaration } from "../../src/contracts/connector.ts";
+
+/** For storages with a prefix. */
+const key = { type: "text", about: "Alias of `prefix`." } as const;
 
 /** Redis. */
-export const redisDeclaration: ConnectorDeclaration<"storage"> = {
+export const redisDeclaration = {
   id: "redis.redis.v1",
   kind: "storage",
   sharing: "state",
@@ -21,12 +23,13 @@ export const redisDeclaration: ConnectorDeclaration<"storage"> = {
     password: { type: "text", about: "Password." },
     db: { type: "integer", default: 0, about: "Database number." },
     prefix: { type: "text", default: "modelmesh", about: "Prefix of all keys." },
-    ...commonAttributes("`username` and `password` as one object, or its JSON."),
+    key: key as typeof key,
+    credentials: { type: ["object", "text"], about: "`username` and `password` as one object, or its JSON." },
   },
-};
+} as const;
 
 /** Files. */
-export const localFileDeclaration: ConnectorDeclaration<"storage"> = {
+export const localFileDeclaration = {
   id: "mesh.local-file.v1",
   kind: "storage",
   sharing: "records",
@@ -42,10 +45,10 @@ export const localFileDeclaration: ConnectorDeclaration<"storage"> = {
       about: "Whether the previous record is kept as a backup, and used when the current one cannot be read.",
     },
   },
-};
+} as const;
 
 /** S3, or a compatible service. */
-export const s3Declaration: ConnectorDeclaration<"storage"> = {
+export const s3Declaration = {
   id: "aws.s3.v1",
   kind: "storage",
   sharing: "records",
@@ -65,12 +68,16 @@ export const s3Declaration: ConnectorDeclaration<"storage"> = {
     access_key_id: { type: "text", about: "Access key id. Defaults to `AWS_ACCESS_KEY_ID`." },
     secret_access_key: { type: "text", about: "Secret access key. Defaults to `AWS_SECRET_ACCESS_KEY`." },
     session_token: { type: "text", about: "Session token of temporary credentials. Defaults to `AWS_SESSION_TOKEN`." },
-    ...commonAttributes("`access_key_id`, `secret_access_key` and `session_token` as one object, or its JSON."),
+    key: key as typeof key,
+    credentials: {
+      type: ["object", "text"],
+      about: "`access_key_id`, `secret_access_key` and `session_token` as one object, or its JSON.",
+    },
   },
-};
+} as const;
 
 /** Google Drive. */
-export const driveDeclaration: ConnectorDeclaration<"storage"> = {
+export const driveDeclaration = {
   id: "google.drive.v1",
   kind: "storage",
   sharing: "records",
@@ -87,28 +94,17 @@ export const driveDeclaration: ConnectorDeclaration<"storage"> = {
     access_token: { type: "text", about: "Access token, used without refreshing." },
     endpoint: { type: "text", about: "Overrides the address of the API." },
     token_url: { type: "text", about: "Overrides the token endpoint." },
-    ...commonAttributes("The JSON key of a service account."),
+    key: key as typeof key,
+    credentials: { type: ["object", "text"], about: "The JSON key of a service account." },
   },
-};
+} as const;
 
 /** Deno KV. */
-export const denoKvDeclaration: ConnectorDeclaration<"storage"> = {
+export const denoKvDeclaration = {
   id: "mesh.deno-kv.v1",
   kind: "storage",
   sharing: "records",
   attributes: {
     path: { type: "text", about: "Path of the database file. Defaults to the runtime's default for the program." },
   },
-};
-
-/**
- * The attributes `key` and `credentials`, for storages with a prefix and credentials.
- *
- * @param credentials Description of the credentials.
- */
-function commonAttributes(credentials: string): Attributes {
-  return {
-    key: { type: "text", about: "Alias of `prefix`." },
-    credentials: { type: ["object", "text"], about: credentials },
-  };
-}
+} as const;

@@ -14,7 +14,7 @@ import { KeyedQueue } from "./_queue.ts";
 import { type RemoteRuntime, textSetting } from "./_remote.ts";
 import { driveDeclaration } from "./declarations.ts";
 
-const { id } = driveDeclaration;
+const { id, attributes } = driveDeclaration;
 
 /** Time until a new file appears in the file lists of all clients, ms. */
 const settlingMs = 1000;
@@ -157,8 +157,8 @@ function toLockRecord({ appProperties: { owner = "", expiresAt = "" } = {} }: Dr
 export const driveStorage: Connector<"storage"> = {
   ...driveDeclaration,
   create(settings, runtime) {
-    const { folder = "appDataFolder" } = settings;
-    const prefix = getPrefix(settings) ?? "modelmesh";
+    const { folder = attributes.folder.default } = settings;
+    const prefix = getPrefix(settings) ?? attributes.prefix.default;
     if (typeof folder !== "string" || !/^[\w-]{1,200}$/.test(folder)) fail("folder", "expected the id of a folder");
     if (typeof prefix !== "string" || !/^[\w-]{1,64}$/.test(prefix)) {
       fail("prefix", 'expected letters, digits, "_", "-"');

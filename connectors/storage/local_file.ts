@@ -12,10 +12,7 @@ import { acquireLock } from "./_lock.ts";
 import { KeyedQueue } from "./_queue.ts";
 import { localFileDeclaration } from "./declarations.ts";
 
-const { id } = localFileDeclaration;
-
-/** Default path of the state. */
-const defaultPath = "./.modelmesh/state.json";
+const { id, attributes } = localFileDeclaration;
 
 /** Key of the record in the named file; other records are files next to it. */
 const ownKey = "state";
@@ -63,7 +60,8 @@ export class LocalFileStorage implements Storage {
    * @param options Path, and whether to keep backups.
    * @throws {ConnectorError} If the runtime has no files.
    */
-  constructor({ clock, disk }: LocalFileParts, { path = defaultPath, backup = false }: LocalFileOptions = {}) {
+  constructor({ clock, disk }: LocalFileParts, options: LocalFileOptions = {}) {
+    const { path = attributes.path.default, backup = attributes.backup.default } = options;
     if (disk === undefined) throw new ConnectorError(`"${id}" cannot be used: this runtime has no file access`);
     this.#clock = clock;
     this.#disk = disk;

@@ -61,7 +61,8 @@ export class RedisStorage implements Storage {
    * @param options Address and prefix.
    * @throws {ConfigError} If the prefix is invalid.
    */
-  constructor(clock: Clock, { address, prefix = "modelmesh", leaseMs, importClient }: RedisStorageOptions) {
+  constructor(clock: Clock, options: RedisStorageOptions) {
+    const { address, prefix = redisDeclaration.attributes.prefix.default, leaseMs, importClient } = options;
     if (typeof prefix !== "string" || !/^[\w.:-]{1,64}$/.test(prefix)) {
       throw new ConfigError([{
         path: "storage.prefix",

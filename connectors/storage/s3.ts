@@ -13,7 +13,7 @@ import { type RemoteRuntime, textSetting } from "./_remote.ts";
 import { Bucket, type BucketOptions } from "./_s3.ts";
 import { s3Declaration } from "./declarations.ts";
 
-const { id } = s3Declaration;
+const { id, attributes } = s3Declaration;
 
 /** Metadata header with the time of the last save. */
 const savedAt = "x-amz-meta-saved-at";
@@ -219,7 +219,7 @@ function readS3Options(given: Readonly<Record<string, unknown>>, { env }: Remote
   const settings: Readonly<Record<string, unknown>> = { ...credentials, prefix: getPrefix(credentials) };
   const text = (name: string, variable?: string) =>
     textSetting(settings, name) ?? (variable === undefined ? undefined : env(variable) || undefined);
-  const region = text("region", "AWS_REGION") ?? env("AWS_DEFAULT_REGION") ?? "us-east-1";
+  const region = text("region", "AWS_REGION") ?? env("AWS_DEFAULT_REGION") ?? attributes.region.default;
   const endpoint = text("endpoint", "AWS_ENDPOINT_URL_S3");
   const { path_style = endpoint !== undefined } = settings;
   if (typeof path_style !== "boolean") fail("path_style", "expected true or false");
@@ -229,7 +229,7 @@ function readS3Options(given: Readonly<Record<string, unknown>>, { env }: Remote
     region,
     endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
     isPathStyle: path_style,
-    prefix: text("prefix") ?? "modelmesh/",
+    prefix: text("prefix") ?? attributes.prefix.default,
     accessKeyId: text("access_key_id", "AWS_ACCESS_KEY_ID") ??
       fail("access_key_id", "missing, and so is AWS_ACCESS_KEY_ID"),
     secretAccessKey: text("secret_access_key", "AWS_SECRET_ACCESS_KEY") ??

@@ -61,11 +61,13 @@ export function* listFields(
 }
 
 /**
- * Returns the default of a key as it would be written.
+ * Returns a default as it would be written.
  *
- * @param field Its field.
+ * @param field What has it: a key, or an attribute of a connector.
  */
-export function writtenDefault({ type, default: standard }: Field): unknown {
+export function writtenDefault(
+  { type, default: standard }: { readonly type: string | readonly string[]; readonly default?: unknown },
+): unknown {
   if (standard === undefined) return undefined;
   if (type === "duration") return formatDuration(Number(standard));
   return type === "size" ? formatSize(Number(standard)) : standard;

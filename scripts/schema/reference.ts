@@ -37,7 +37,9 @@ function connectorTable(): string {
 
 function attributeTables(): string {
   const tables = shippedAttributes().map(([title, id, attributes]) => {
-    const rows = Object.entries(attributes).map(([name, { type, values, default: standard, about }]) => {
+    const rows = Object.entries(attributes).map(([name, attribute]) => {
+      const { type, values, about } = attribute;
+      const standard = writtenDefault(attribute);
       const takes = values === undefined ? [type].flat().map(attributeType).join(", or ") : values.map(code).join(", ");
       const cells = [code(name), takes, standard === undefined ? "" : code(standard), about];
       return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;

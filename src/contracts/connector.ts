@@ -46,7 +46,7 @@ export interface Attribute {
   readonly min?: number;
   /** Whether the attribute is required. */
   readonly isRequired?: boolean;
-  /** The default value. */
+  /** The default; of a duration in ms, of a size in bytes. */
   readonly default?: string | number | boolean;
   /** Description, shown in the documentation. */
   readonly about: string;
