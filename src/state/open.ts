@@ -32,18 +32,19 @@ interface ConfiguredStorage {
   readonly settings: StorageSettings;
 }
 
-/** What a configuration has for the state of a mesh. */
-interface StorePlan {
-  /** State shared with other processes of its proxy, if the storage shares none. */
-  readonly shared: LocalShared | undefined;
-  readonly persisted: ConfiguredStorage | undefined;
-}
-
 /**
  * Opens the store of a configured mesh; undefined if nothing is persisted or shared. State shared by several processes
  * is shared under every policy.
+ *
+ * @param plan State shared with other processes of its proxy, if the storage shares none; and the configured storage.
  */
-export function openStore({ shared, persisted }: StorePlan, user: StoreUser): StateStore | undefined {
+export function openStore(
+  { shared, persisted }: {
+    readonly shared: LocalShared | undefined;
+    readonly persisted: ConfiguredStorage | undefined;
+  },
+  user: StoreUser,
+): StateStore | undefined {
   if (persisted === undefined) return shared && openBesideOthers(shared, undefined, user);
   const { storage, settings: { connector, onUnavailable, policy } } = persisted;
   const isPersisted = policy !== "in-memory";

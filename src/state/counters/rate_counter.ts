@@ -26,14 +26,6 @@ interface RateCounterLimits {
   readonly day?: number;
 }
 
-/** The response of a reading. */
-interface ReadingSource {
-  /** What its call has reserved. */
-  readonly mark: RateCounterMark;
-  /** Whether the reset is stated as a date. */
-  readonly isDate?: boolean | undefined;
-}
-
 /** A counter's record of one reservation. */
 interface RateCounterMark {
   /** Sequence number of the reservation. */
@@ -148,8 +140,12 @@ export class RateCounter {
    * Applies a reading. A reading from an older request than the current one is ignored.
    *
    * @param allowance The vendor's reported allowance.
+   * @param source What the call of the response has reserved, and whether the reset is stated as a date.
    */
-  observe(now: number, allowance: Allowance, { mark, isDate = false }: ReadingSource): void {
+  observe(now: number, allowance: Allowance, { mark, isDate = false }: {
+    readonly mark: RateCounterMark;
+    readonly isDate?: boolean | undefined;
+  }): void {
     const { sequence, reached } = mark;
     if (now < this.#resetAt(now) && sequence < this.#reader) return;
     this.#steadyUntil = -Infinity;

@@ -40,16 +40,6 @@ export interface UsageCounts {
   readonly window_end?: number;
 }
 
-/** Options of a {@linkcode Quota}. */
-interface QuotaOptions {
-  /** Name of the shared counters. */
-  readonly name?: string;
-  /** The same quota under earlier settings; both share their counters. */
-  readonly before?: Quota | undefined;
-  /** How long the standby for a spent calendar window lasts, ms; undefined: until the window ends. */
-  readonly cooldownMs?: number | undefined;
-}
-
 /**
  * Counters of one model in one pool, with their limits. A request is admitted while used and reserved amounts are below
  * the limit, so concurrent requests exceed it by at most one request. When several processes share the quota, each
@@ -69,9 +59,16 @@ export class Quota extends WindowLimits {
   /** Number of standbys that have ended in this process. */
   #recoveries = 0;
 
-  /** @param wallTimeMs Wall clock, ms. Windows are UTC calendar windows. */
-  constructor(settings: DeactivationSettings, wallTimeMs: () => number, options: QuotaOptions = {}) {
-    const { name = "", before, cooldownMs } = options;
+  /**
+   * @param wallTimeMs Wall clock, ms. Windows are UTC calendar windows.
+   * @param options Name of the shared counters; the same quota under earlier settings, with which it shares its
+   *   counters; and how long the standby for a spent calendar window lasts, ms, by default until the window ends.
+   */
+  constructor(settings: DeactivationSettings, wallTimeMs: () => number, { name = "", before, cooldownMs }: {
+    readonly name?: string;
+    readonly before?: Quota | undefined;
+    readonly cooldownMs?: number | undefined;
+  } = {}) {
     const { requestLimit, tokenLimit, budgetLimitNanoUsd, quotaWindow } = settings;
     const isSameWindow = before !== undefined && before.#settings.quotaWindow === quotaWindow;
     const generation = { number: 0 };

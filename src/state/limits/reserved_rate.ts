@@ -10,12 +10,6 @@ import { type SharedRate, slicedDay, slicedMinute } from "../counters/shared_rat
 import type { ApiKey } from "./api_key_pool.ts";
 import type { ConcurrencySlots } from "./concurrency_slots.ts";
 
-/** What a response reports of the rate limits. */
-interface ObservedRates extends RateReading {
-  /** Whether resets are stated as dates. */
-  readonly hasDates?: boolean;
-}
-
 /** What is counted of one API key and model. */
 export interface RateCounters {
   readonly requests: RateCounter;
@@ -115,8 +109,10 @@ export class ReservedRate implements ReservedPart {
   /**
    * Applies the rate-limit headers of the response, also after the end. Reservations made after the request are
    * subtracted from the reported remainder. A reading from an older request than the current one is ignored.
+   *
+   * @param reading The parsed headers, and whether resets are stated as dates.
    */
-  observe(now: number, { requests, tokens, hasDates: isDate }: ObservedRates): void {
+  observe(now: number, { requests, tokens, hasDates: isDate }: RateReading & { readonly hasDates?: boolean }): void {
     const { requests: requestCounter, tokens: tokenCounter } = this.#counters;
     if (requests !== undefined) requestCounter.observe(now, requests, { mark: this.#requests, isDate });
     if (tokens !== undefined) tokenCounter.observe(now, tokens, { mark: this.#tokens, isDate });

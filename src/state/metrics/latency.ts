@@ -17,14 +17,6 @@ const defaultPenaltyMs = 10_000;
 /** Maximum latency, ms; higher values are clamped. */
 const maxLatencyMs = 24 * 60 * 60 * 1000;
 
-/** Options of {@linkcode Latency}. */
-interface LatencyOptions {
-  /** Time constant of the decay, ms. @default 60_000 */
-  readonly decayMs?: number;
-  /** Penalty of a failure, ms. @default 10_000 */
-  readonly penaltyMs?: number;
-}
-
 /** The EWMA of one model. Times are monotonic ms; a time that goes backwards counts as the latest one. */
 export class Latency {
   readonly #decayMs: number;
@@ -37,7 +29,11 @@ export class Latency {
   #read = 0;
   #readUntil = -Infinity;
 
-  constructor({ decayMs = defaultDecayMs, penaltyMs = defaultPenaltyMs }: LatencyOptions = {}) {
+  /** @param options Time constant of the decay, and penalty of a failure, ms. */
+  constructor({ decayMs = defaultDecayMs, penaltyMs = defaultPenaltyMs }: {
+    readonly decayMs?: number;
+    readonly penaltyMs?: number;
+  } = {}) {
     this.#decayMs = decayMs;
     this.#penaltyMs = penaltyMs;
   }

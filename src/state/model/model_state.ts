@@ -31,14 +31,6 @@ export interface MemberState {
   readonly state: ModelState;
 }
 
-/** Consecutive failed requests of a model. */
-interface FailureStreak {
-  /** Number of failures. */
-  readonly failures: number;
-  /** HTTP status of the last failure, if a response was received. */
-  readonly lastStatus?: number;
-}
-
 /**
  * The state of one model in one pool. Other rooms see it as a {@linkcode ModelView}; only `src/state` modifies it.
  * Times are monotonic ms.
@@ -176,7 +168,7 @@ export class ModelState implements ModelView, PermittedModel {
   }
 
   /** Restores the failure streak of an earlier process. */
-  restore({ failures, lastStatus }: FailureStreak): void {
+  restore({ failures, lastStatus }: { readonly failures: number; readonly lastStatus?: number }): void {
     this.#failures = failures;
     this.#lastStatus = lastStatus;
   }

@@ -23,13 +23,6 @@ export function toStorageError(error: unknown, action: string): MeshError {
   return new ConnectorError(`Cannot ${action} the state: the storage failed (see the error's cause)`, error);
 }
 
-/** What a last write waits for. */
-interface LastWriteParts {
-  readonly clock: Pick<Clock, "after">;
-  readonly storage: Pick<CodedStorage, "title">;
-  readonly settings: Pick<StorageSettings, "locking">;
-}
-
 /**
  * Limits a last write, which may wait for an earlier one and consists of several calls.
  *
@@ -37,7 +30,11 @@ interface LastWriteParts {
  */
 export async function lastWrite(
   write: () => Promise<void>,
-  { clock, storage: { title }, settings: { locking } }: LastWriteParts,
+  { clock, storage: { title }, settings: { locking } }: {
+    readonly clock: Pick<Clock, "after">;
+    readonly storage: Pick<CodedStorage, "title">;
+    readonly settings: Pick<StorageSettings, "locking">;
+  },
 ): Promise<MeshError | undefined> {
   const ms = storageTimeoutMs + (locking?.timeoutMs ?? 0);
   const message = `${title} did not respond within ${ms / 1000} s: the last changes of the state are not saved`;

@@ -17,20 +17,14 @@ import {
   type TimePair,
 } from "./snapshot.ts";
 
-/** Persisted state of one provider's API keys. */
-interface SavedKeys {
-  readonly keys: readonly SavedApiKey[];
-  /** When it was saved, wall-clock ms. */
-  readonly savedAt: number;
-}
-
 /** Breakers, failure streaks and API keys by name. Their number is bounded by the snapshot. */
 export class PendingState {
   readonly #state: MeshState;
   readonly #clock: Clock;
   #breakers = new Map<string, CircuitBreaker>();
   #failures = new Map<string, SavedFailures>();
-  #keys = new Map<string, SavedKeys>();
+  /** API keys by provider, and when they were saved, wall-clock ms. */
+  #keys = new Map<string, { readonly keys: readonly SavedApiKey[]; readonly savedAt: number }>();
 
   /** @param state The state whose owners are restored when they are created. */
   constructor(state: MeshState, clock: Clock) {

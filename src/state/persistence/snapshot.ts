@@ -155,22 +155,19 @@ export function readBreaker(
   };
 }
 
-/** Facts of a saved standby. */
-interface SavedStandby {
+/**
+ * Creates a standby that was saved.
+ *
+ * @param until Its end, wall-clock ms of the process that saved it, now being `now.wallTimeMs` there.
+ */
+function standbyUntil(until: number, { reason, since, isDate, savedAt, now }: {
   readonly reason: StandbyReason;
   /** Monotonic ms. */
   readonly since: number;
   readonly isDate?: true | undefined;
   readonly savedAt: number;
   readonly now: TimePair;
-}
-
-/**
- * Creates a standby that was saved.
- *
- * @param until Its end, wall-clock ms of the process that saved it, now being `now.wallTimeMs` there.
- */
-function standbyUntil(until: number, { reason, since, isDate, savedAt, now }: SavedStandby): Standby {
+}): Standby {
   const { wallTimeMs, monotonicMs, clock } = now;
   if (isDate && clock !== undefined && until < Infinity) {
     const leftMs = Math.min(until - wallTimeMs, maxStandbyMs);

@@ -6,14 +6,6 @@ import { MeshError } from "../../errors.ts";
 import type { SavedWindow } from "../counters/window_counter.ts";
 import type { MeshSnapshot, SavedApiKey, SavedBreaker, SavedFailures, SavedSpending, SavedUsage } from "./snapshot.ts";
 
-/** A parsed snapshot. */
-interface ReadSnapshot {
-  /** The valid entries. */
-  readonly snapshot: MeshSnapshot;
-  /** Paths of the invalid members, whose entries were skipped. */
-  readonly leftOut: readonly string[];
-}
-
 /** Reads a list of entries, and skips invalid ones. */
 type ReadEntries = <Entry>(list: unknown, at: string, wrongIn: FindWrong) => readonly Entry[];
 
@@ -30,9 +22,12 @@ type Shape = Readonly<Record<string, (value: unknown, entry: Members) => boolean
  * Validates a parsed snapshot. Only the invalid entries are skipped.
  *
  * @param value Parsed JSON.
+ * @returns The valid entries, and the paths of the invalid members, whose entries were skipped.
  * @throws {MeshError} `invalid_state` when it is not a snapshot, or has another version.
  */
-export function readSnapshot(value: unknown): ReadSnapshot {
+export function readSnapshot(
+  value: unknown,
+): { readonly snapshot: MeshSnapshot; readonly leftOut: readonly string[] } {
   const { version, saved_at, breakers, failures, keys = [], usage, spending } = toMembers(value);
   if (version !== 1) throw invalidState();
   const leftOut: string[] = [];

@@ -30,16 +30,6 @@ const toleranceMs = 1000;
 /** Age beyond which spending counts in no window, ms. */
 const spendingRetentionMs = 62 * 24 * 60 * 60 * 1000;
 
-/** Options of a {@linkcode SnapshotMapper}. */
-interface SnapshotMapperOptions {
-  /**
-   * Whether usage of limits and budgets is saved. False when a shared storage replicates it.
-   *
-   * @default true
-   */
-  readonly hasUsage?: boolean;
-}
-
 /**
  * Writes and restores snapshots of a state. When several processes share one record, the mapper keeps the version it
  * read last, to distinguish changes of other processes from its own.
@@ -57,7 +47,11 @@ export class SnapshotMapper implements StateRestorer {
   #knownStandbys: ReadonlyMap<string, Standby> = new Map();
   #restoredBudgets = new Set<Budget>();
 
-  constructor(state: MeshState, clock: Clock, { hasUsage = true }: SnapshotMapperOptions = {}) {
+  /**
+   * @param options Whether usage of limits and budgets is saved, which is the default. Not when a shared storage
+   *   replicates it.
+   */
+  constructor(state: MeshState, clock: Clock, { hasUsage = true }: { readonly hasUsage?: boolean } = {}) {
     this.#state = state;
     this.#clock = clock;
     this.#hasUsage = hasUsage;

@@ -25,22 +25,6 @@ interface Message extends MeshSnapshot {
   readonly requests_all: boolean;
 }
 
-/** The last published state of a breaker. */
-interface Published {
-  readonly breaker: CircuitBreaker;
-  /** End of the standby, monotonic ms. */
-  readonly until: number;
-  /** Whether another process may have missed the message. */
-  readonly isStale?: boolean;
-}
-
-/** A message to be published. */
-interface PendingMessage {
-  readonly message: string;
-  /** Marks it as published. */
-  done(): void;
-}
-
 /**
  * Publishes and receives breaker changes of one process. Of two ends of a standby, the later one is kept, unless the
  * breaker was closed since.
@@ -49,8 +33,13 @@ export class BreakerEvents {
   readonly #state: MeshState;
   readonly #clock: Clock;
   readonly #id: string;
-  /** Open breakers as published, by key. */
-  readonly #published = new Map<string, Published>();
+  /** Open breakers as published, by key: the end of the standby, and whether another process may have missed it. */
+  readonly #published = new Map<string, {
+    readonly breaker: CircuitBreaker;
+    /** Monotonic ms. */
+    readonly until: number;
+    readonly isStale?: boolean;
+  }>();
   /** When breakers were closed early, monotonic ms, by key. Standbys that began earlier have ended. */
   readonly #closedAt = new Map<string, number>();
 
@@ -70,8 +59,8 @@ export class BreakerEvents {
     return this.#message([], [], true);
   }
 
-  /** Returns the changes since the last message; undefined when there are none. */
-  pending(): PendingMessage | undefined {
+  /** Returns the changes since the last message, and what marks them as published; undefined when there are none. */
+  pending(): { readonly message: string; done(): void } | undefined {
     const now = this.#clock.monotonic();
     const begun = this.#all.filter((breaker) => {
       const until = breaker.standby?.until ?? 0;

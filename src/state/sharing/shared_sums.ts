@@ -10,11 +10,6 @@ import { ConnectorError } from "../../errors.ts";
 /** Interval of deleting expired counters, ms. */
 const sweepMs = 60_000;
 
-interface Sum {
-  value: number;
-  expiresAt: number;
-}
-
 /** A persisted counter. */
 export interface SavedSum {
   readonly key: string;
@@ -35,7 +30,7 @@ export interface LocalShared extends Shared {
 
 /** Counters in memory. Calls are synchronous, and therefore atomic. */
 export class SharedSums {
-  readonly #sums = new Map<string, Sum>();
+  readonly #sums = new Map<string, { value: number; expiresAt: number }>();
   /** Leased amounts by process and key, released when the process ends. */
   readonly #leases = new Map<number, Map<string, number>>();
   readonly #clock: Pick<Clock, "now">;
@@ -188,16 +183,15 @@ export class SharedOwner {
   }
 }
 
-interface PendingCall {
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: Error) => void;
-}
-
 /** The worker's side. */
 export class LinkedShared implements LocalShared {
   readonly isFirst: boolean;
   readonly #send: (call: SharedCall) => void;
-  readonly #pending = new Map<number, PendingCall>();
+  /** Settles calls, by their id. */
+  readonly #pending = new Map<number, {
+    readonly resolve: (answer: Answer) => void;
+    readonly reject: (error: Error) => void;
+  }>();
   readonly #receivers = new Map<string, Set<(message: string) => void>>();
   #calls = 0;
   #isClosed = false;

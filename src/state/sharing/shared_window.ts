@@ -6,14 +6,6 @@ import type { Clock } from "../../contracts/runtime.ts";
 import type { Shared, SharedSum } from "../../contracts/storage.ts";
 import type { SharedRate } from "../counters/shared_rate.ts";
 
-/** Result of requesting one request. */
-interface TakenRequest {
-  /** 0 when granted; else the time until a request may be granted, ms. */
-  readonly waitMs: number;
-  /** Number of the slice that it counts in. */
-  readonly slice: number;
-}
-
 /** Maximum number of retries when other processes have changed the previous slice in between. */
 const maxTries = 3;
 
@@ -39,8 +31,9 @@ export class SharedWindow {
    *
    * @param shared The shared store.
    * @param limit Maximum number of requests in the window.
+   * @returns 0 when granted, else the time until a request may be granted, ms; and the slice that it counts in.
    */
-  async take(shared: Shared, limit: number): Promise<TakenRequest> {
+  async take(shared: Shared, limit: number): Promise<{ readonly waitMs: number; readonly slice: number }> {
     const { sliceMs } = this.#rate;
     let present = 0;
     for (let tries = 0; tries < maxTries; tries++) {
