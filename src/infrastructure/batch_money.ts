@@ -20,8 +20,7 @@ const maxLineBytes = 64 * 1024 * 1024;
 
 /** Returns the budgets that apply to a model, and the client's own. */
 function listBatchBudgets({ state }: Member, { client }: Pick<ObjectCall, "client">): readonly Budget[] {
-  const own = state.tracker.budgetScopes.map(({ budget }) => budget);
-  return client?.budget === undefined ? own : [...own, client.budget];
+  return state.tracker.listBudgets({ budget: client?.budget });
 }
 
 /**
@@ -62,7 +61,7 @@ export async function reserve(
   if (full.length > 0) throw exceeded(full, cost, wallTimeMs);
   // no await between the check and the reservation
   const { runtime: { clock }, state: { sharedCounters } } = mesh;
-  const reserved = budgets.map((budget) => budget.reserve(cost, wallTimeMs));
+  const reserved = member.state.tracker.reserveCost(cost, { budget: call.client?.budget });
   const reservation = new Reservation(reserved, { clock, sharedCounters });
   const { replication } = sharedCounters;
   const requests = replication === undefined ? [] : reservation.counterRequests();
@@ -96,11 +95,11 @@ function exceeded(budgets: readonly Budget[], cost: number, wallTimeMs: number):
 export function charge(
   costNanoUsd: number,
   member: Member,
-  context: Pick<ObjectCall, "client"> & { wallTimeMs: number },
+  { client, mesh }: Pick<ObjectCall, "client"> & { readonly mesh: InfrastructureMesh },
 ): void {
-  for (const budget of listBatchBudgets(member, context)) {
-    budget.reserve(costNanoUsd, context.wallTimeMs).settle({ costNanoUsd });
-  }
+  const { runtime: { clock }, state: { sharedCounters } } = mesh;
+  const reserved = member.state.tracker.reserveCost(costNanoUsd, { budget: client?.budget });
+  new Reservation(reserved, { clock, sharedCounters }).settle({ costNanoUsd });
 }
 
 /** Usage of a batch. */

@@ -222,7 +222,7 @@ export class Batches {
       reservation?.settle({ costNanoUsd: used?.costNanoUsd });
       const costNanoUsd = used?.costNanoUsd ?? null;
       if (known === undefined && costNanoUsd !== null) {
-        charge(costNanoUsd, member, { client: call.client, wallTimeMs: clock.now() });
+        charge(costNanoUsd, member, { client: call.client, mesh });
       }
       const { requestId = call.requestId, client: clientName = call.client?.name } = known ?? {};
       const named = clientName === undefined ? {} : { client: clientName };

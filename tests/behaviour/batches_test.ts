@@ -206,6 +206,20 @@ describe("The money of a batch", () => {
     assertEquals((await submitted(proxy, requestLines(2, { max_tokens: 1000 }))).status, 200);
   });
 
+  it("is announced where it reaches a step of a budget, as that of a request is", async () => {
+    await using stage = await objectStage(["a"], { budget: { daily_limit: 0.003 } });
+    const { proxy } = stage;
+    const { json: { id } } = await submitted(proxy, requestLines(100, { max_tokens: 5 }));
+    const steps = () =>
+      proxy.records.flatMap((record) =>
+        record.type === "event" && record.event === "budget" ? [record.metadata.step] : []
+      );
+    assertEquals(steps(), []);
+    move(stage, "completed");
+    await ask(proxy, `batches/${id}`); // 100 times 10 tokens at 1 USD and 5 at 2 USD a million: 0.002 USD
+    assertEquals(steps(), [0.5]);
+  });
+
   it("has to fit the client's own budget, and is given back when the batch is refused", async () => {
     await using stage = await objectStage(["a"], { proxy: { auth: { tokens } } });
     const { proxy, vendors: { a } } = stage;

@@ -13,6 +13,7 @@ import { AdmittedCall } from "./admitted_call.ts";
 import type { Outcome, RequestEnd } from "../counters/usage.ts";
 import type { BudgetScope, Load, UsageTrackerParts } from "./usage.ts";
 import { firstGuess, type OutputTokens } from "../metrics/output_tokens.ts";
+import type { ReservedPart } from "../counters/reservation.ts";
 import type { SharedCounters } from "../counters/shared_counters.ts";
 import { FailureWindow } from "../../util/failure_window.ts";
 import { Quota } from "../limits/quota.ts";
@@ -142,19 +143,26 @@ export class UsageTracker {
 
   /** Reserves for a call about to be sent, even beyond a limit. */
   reserve(load: Load, now: number): AdmittedCall {
-    const { shared: { rate }, clock, facts: { provider }, onBudgetSteps } = this.#parts;
     const { quota } = this;
     const cost = this.estimateCost(load) ?? 0;
-    const wallTimeMs = clock.now();
-    const onSteps = (steps: readonly BudgetStep[]) => onBudgetSteps(steps, provider.id);
     return new AdmittedCall(this.#parts, {
-      rate: rate.reserve(now, this.#countTokens(load)),
-      others: [
-        quota.reserve(load.input + this.#estimateOutput(load), cost),
-        ...this.#listBudgets(load).map((budget) => budget.reserve(cost, wallTimeMs, onSteps)),
-      ],
+      rate: this.#parts.shared.rate.reserve(now, this.#countTokens(load)),
+      others: [quota.reserve(load.input + this.#estimateOutput(load), cost), ...this.reserveCost(cost, load)],
       requestsOfFirst: () => quota.counterRequests(),
     });
+  }
+
+  /**
+   * Reserves a cost in every budget that applies, even beyond a limit.
+   *
+   * @param nanoUsd Upper bound of the cost, nano-dollars.
+   * @param client The client's own budget.
+   */
+  reserveCost(nanoUsd: number, client: Pick<Load, "budget">): readonly ReservedPart[] {
+    const { clock, facts: { provider }, onBudgetSteps } = this.#parts;
+    const wallTimeMs = clock.now();
+    const onSteps = (steps: readonly BudgetStep[]) => onBudgetSteps(steps, provider.id);
+    return this.listBudgets(client).map((budget) => budget.reserve(nanoUsd, wallTimeMs, onSteps));
   }
 
   /** Returns the standby that an exhausted limit still requires when a standby is due. */
@@ -211,7 +219,7 @@ export class UsageTracker {
 
   #budgetDenial(load: Load, now: number): AdmissionDenial | undefined {
     const { clock } = this.#parts;
-    const budgets = this.#listBudgets(load);
+    const budgets = this.listBudgets(load);
     if (budgets.length === 0 || this.#isFree) return undefined;
     if (this.#parts.sharedCounters.replication?.isFailClosed) {
       return { reason: "storage_unavailable", until: now + unavailableRetryMs };
@@ -224,8 +232,8 @@ export class UsageTracker {
     return until === 0 ? undefined : { reason: "budget", until: now + Math.max(0, until - wallTimeMs) };
   }
 
-  /** Returns the budgets of the mesh and of the client. */
-  #listBudgets({ budget }: Load): readonly Budget[] {
+  /** Returns the budgets that apply: those of the mesh, and the client's own. */
+  listBudgets({ budget }: Pick<Load, "budget">): readonly Budget[] {
     return budget === undefined ? this.#budgets : [...this.#budgets, budget];
   }
 
