@@ -241,7 +241,7 @@ describe("create() with providers, models, strategy and keys", () => {
       await using openai = await startUpstream(answer({ text: "openai" }));
       await using groq = await startUpstream(answer({ text: "groq" }));
       const env = environment({ openai: openai.url, groq: groq.url });
-      const models = ["openai.gpt-4o", "groq.llama-3.1-8b-instant"];
+      const models = ["openai.gpt-4o", "groq.openai/gpt-oss-20b"];
       const client = create("chat-completion", { env, strategy, models });
       assertEquals(client.describe().pools[0]?.strategy, id);
       const served: unknown[] = [];
@@ -266,9 +266,9 @@ describe("create() with providers, models, strategy and keys", () => {
     await using openai = await startUpstream(answer());
     await using groq = await startUpstream([status(400), answer()]);
     const env = environment({ openai: openai.url, groq: groq.url });
-    const models = ["groq.llama-3.1-8b-instant", "openai/gpt-4o", "gpt-4o-mini"];
+    const models = ["groq.openai/gpt-oss-20b", "openai/gpt-4o", "gpt-4o-mini"];
     const client = create("chat-completion", { env, models });
-    assertEquals(members(client), ["groq.llama-3.1-8b-instant", "openai.gpt-4o", "openai.gpt-4o-mini"]);
+    assertEquals(members(client), ["groq.openai/gpt-oss-20b", "openai.gpt-4o", "openai.gpt-4o-mini"]);
     assertEquals((await client.chat.completions.create({ messages })).model, "gpt-4o");
     assertEquals(groq.calls, 1);
     await client.close();

@@ -11,14 +11,14 @@ const strict = { deactivation: { retry_limit: 1 }, retry: { max_attempts: 0 } };
 describe("client.describe()", () => {
   it("shows what was detected, as a plain object", () => {
     const env = { GROQ_API_KEY: "key-0123", HF_TOKEN: "hf-0123" };
-    const client = create("chat-completion", { env, models: ["groq.llama-3.1-8b-instant"], strategy: "round-robin" });
+    const client = create("chat-completion", { env, models: ["groq.openai/gpt-oss-20b"], strategy: "round-robin" });
     const expected = {
       capability: "chat-completion",
       pools: [{
         name: "chat-completion",
         capability,
         strategy: "mesh.round-robin.v1",
-        models: [{ name: "groq.llama-3.1-8b-instant", provider: "groq.api.v1", status: "active" }],
+        models: [{ name: "groq.openai/gpt-oss-20b", provider: "groq.api.v1", status: "active" }],
       }],
       providers: [
         { id: "groq.api.v1", status: "active", source: "GROQ_API_KEY" },

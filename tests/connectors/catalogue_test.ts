@@ -17,6 +17,14 @@ for (const { vendor, entries } of await vendorLists()) {
   lists.set(vendor, [...lists.get(vendor) ?? [], ...entries]);
 }
 
+/** The day on which the newest facts were read. */
+const newest = [...lists.values()].flat().map(({ source: [, date] }) => date).toSorted().at(-1)!;
+
+/** Whether a model retires within 60 days of it. */
+function isSoon(retires = "9999-12-31"): boolean {
+  return Date.parse(retires) <= Date.parse(newest) + 60 * 86_400_000;
+}
+
 /** What is asked of a model is written in tokens that it reads, and a request must fit. */
 const withWindow: readonly OperationName[] = ["chat", "embeddings"];
 
@@ -109,7 +117,12 @@ Deno.test("a provider has one or two defaults for chat, and one for everything e
         listOperations(defaultFor.map((name) => tree.resolve(name)!)).includes(operation)
       );
       const most = operation === "chat" ? 2 : 1;
-      assert(defaults.length >= 1 && defaults.length <= most, `${file}, ${operation}: ${defaults.map(({ id }) => id)}`);
+      const serving = models.filter(({ capabilities = [] }) => listOperations(capabilities).includes(operation));
+      const least = serving.every(({ retires }) => isSoon(retires)) ? 0 : 1;
+      assert(
+        defaults.length >= least && defaults.length <= most,
+        `${file}, ${operation}: ${defaults.map(({ id }) => id)}`,
+      );
     }
   }
 });
@@ -120,6 +133,14 @@ Deno.test("a model that retires does so on a day, and after its facts were read"
     assertEquals(new Date(retires).toISOString().slice(0, 10), retires, where);
     assert(retires > date, where);
   });
+});
+
+Deno.test("no default retires within 60 days of the day on which the newest facts were read", () => {
+  eachEntry(({ isDefault = false, retires }, where) => assert(!isDefault || !isSoon(retires), `${where}: ${retires}`));
+});
+
+Deno.test("no model has retired when the newest facts were read", () => {
+  eachEntry(({ retires = "9999-12-31" }, where) => assert(retires > newest, `${where} retired on ${retires}`));
 });
 
 Deno.test("models of embeddings say how large these are, and which space they are in", () => {

@@ -78,7 +78,13 @@ describe("Embedding spaces of the catalogue", () => {
   it("are one for Voyage's fourth generation, and else each model's own", () => {
     const spaces = (id: string) =>
       loadedProviders.find((one) => one.id === id)!.models.flatMap(({ embedding_space }) => embedding_space ?? []);
-    assertEquals(spaces("voyage.embeddings.v1"), ["voyage-4", "voyage-4", "voyage-4", "voyage-code-3"]);
+    assertEquals(spaces("voyage.embeddings.v1"), [
+      "voyage-4",
+      "voyage-4",
+      "voyage-4",
+      "voyage-code-4",
+      "voyage-code-3",
+    ]);
     assertEquals(new Set(spaces("jina.ai.v1")).size, 5);
   });
 });

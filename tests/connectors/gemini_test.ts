@@ -224,7 +224,7 @@ Deno.test("the catalogue answers without a call", async () => {
   assert(own.supports("gemini-2.5-pro", "generation.text-generation.chat-completion", "stream"));
   assert(own.supports("gemini-embedding-001", "text-embeddings", "sync"));
   assertFalse(own.supports("gemini-2.5-pro", "chat-completion", "batch"));
-  assertFalse(own.supports("gemini-2.5-flash-preview-tts", "chat-completion", "sync"));
+  assertFalse(own.supports("gemini-3.8-flash-tts", "chat-completion", "sync"));
   assertEquals(await own.checkQuota(options([])), undefined);
   assertEquals(own.getRateLimits("gemini-2.5-pro"), undefined);
 });

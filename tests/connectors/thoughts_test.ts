@@ -132,7 +132,6 @@ Deno.test("an effort goes in each vendor's words, and to no model that does not 
   assertEquals(await sent("mistral/mistral-small-2603", "none"), { effort: "none" });
   assertEquals(await sent("mistral/codestral-latest", "high"), {});
   assertEquals(await sent("groq/openai/gpt-oss-120b", "medium"), { effort: "medium" });
-  assertEquals(await sent("groq/llama-3.1-8b-instant", "medium"), {});
   assertEquals(await sent("openai/gpt-4o", "low"), {});
   assertEquals(await sent("openai/o3", "low"), { effort: "low" });
 });

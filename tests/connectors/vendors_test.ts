@@ -184,7 +184,6 @@ Deno.test("vendors with other endpoints have defaults for them", () => {
   const expected: Record<string, string[]> = {
     "openai.llm.v1": [
       "text-embeddings",
-      "text-to-speech",
       "speech-to-text",
       "text-to-image",
       "inpainting",
@@ -401,7 +400,7 @@ Deno.test("models that reason get the nearest effort that their vendor's pages n
     ["xai.grok.v1", "grok-4.5", "low medium high"],
     ["groq.api.v1", "openai/gpt-oss-120b", "low medium high"],
     ["huggingface.inference.v1", "openai/gpt-oss-120b", "low medium high"],
-    ["fireworks.api.v1", "accounts/fireworks/models/glm-5p2", "none high max"],
+    ["fireworks.api.v1", "accounts/fireworks/models/glm-5p3", "low high max"],
   ] as const;
   const all = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
   for (const [id, name, taken] of rows) {

@@ -273,7 +273,7 @@ Deno.test("a service account's token goes along, asked for the cloud's scope", a
     },
   });
   const answer = await client.chat.completions.create({
-    model: `vertex/${haiku}`,
+    model: "vertex/claude-haiku-5-5@default",
     messages: [{ role: "user", content: "Hi" }],
   });
   assertEquals(answer.choices[0]!.message.content, "Hello");

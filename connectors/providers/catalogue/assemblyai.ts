@@ -1,5 +1,5 @@
 /**
- * AssemblyAI's models for recorded audio. Prices are omitted, since public lists differ.
+ * AssemblyAI's models for recorded audio. Prices are those without add-ons.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -11,8 +11,8 @@ export const entries: readonly CatalogueEntry[] = [
     serves: ["understanding.audio.speech-to-text"],
     formats: "json text srt vtt verbose_json",
     isDefault: true,
-    pricing: null,
-    source: ["www.assemblyai.com/docs", "2026-11-23"],
+    pricing: [{ per_minute: 0.0025 }],
+    source: ["www.assemblyai.com/pricing by voice-prices", "2026-09-30"],
   },
   {
     id: "universal-3-pro",
@@ -26,7 +26,7 @@ export const entries: readonly CatalogueEntry[] = [
     id: "universal-3-5-pro",
     serves: ["understanding.audio.speech-to-text"],
     formats: "json text srt vtt verbose_json",
-    pricing: null,
-    source: ["www.assemblyai.com/docs", "2026-11-23"],
+    pricing: [{ per_minute: 0.0035 }],
+    source: ["www.assemblyai.com/pricing by voice-prices", "2026-09-30"],
   },
 ];

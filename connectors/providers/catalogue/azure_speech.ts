@@ -1,5 +1,6 @@
 /**
- * Azure Speech has voices and no models: `neural` stands for all of them. Prices depend on the region.
+ * Azure Speech has voices and no models: `neural` stands for all of them. Prices depend on the region; this is the
+ * price of most.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -12,7 +13,7 @@ export const entries: readonly CatalogueEntry[] = [
     voices: "en-US-JennyMultilingualNeural en-US-JennyNeural en-US-ChristopherNeural",
     formats: "mp3 opus wav pcm",
     isDefault: true,
-    pricing: null,
-    source: ["learn.microsoft.com/azure/ai-services/speech-service", "2026-11-23"],
+    pricing: [{ per_million_characters: 15 }],
+    source: ["azure.microsoft.com by LiteLLM", "2026-11-20"],
   },
 ];

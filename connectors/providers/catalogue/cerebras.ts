@@ -14,6 +14,22 @@ export const entries: readonly CatalogueEntry[] = [
     efforts: "low medium high",
     isDefault: true,
     pricing: [{ input: 0.35, output: 0.75 }],
-    source: ["models.dev, genai-prices", "2026-08-21"],
+    source: ["www.cerebras.ai by LiteLLM", "2026-11-20"],
+  },
+  {
+    id: "qwen-3.8-27b",
+    can: "TSRV",
+    window: 65_536,
+    maxOutput: 32_768,
+    pricing: [{ input: 0.99, output: 1.49 }],
+    source: ["api.cerebras.ai by LiteLLM", "2026-11-20"],
+  },
+  {
+    id: "gemma-4-31b",
+    can: "TSRV",
+    window: 131_072,
+    maxOutput: 40_960,
+    pricing: [{ input: 0.99, output: 1.49 }],
+    source: ["api.cerebras.ai by LiteLLM", "2026-11-20"],
   },
 ];

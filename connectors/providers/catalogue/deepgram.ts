@@ -1,6 +1,6 @@
 /**
  * Deepgram's models. At Deepgram each voice is a model; `aura-2` stands for all of its voices. The price of nova-3 is
- * omitted: public lists say 0.0043 and 0.0077 USD a minute.
+ * that of recorded audio in one language.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -12,8 +12,8 @@ export const entries: readonly CatalogueEntry[] = [
     serves: ["understanding.audio.speech-to-text"],
     formats: "json text srt vtt verbose_json",
     isDefault: true,
-    pricing: null,
-    source: ["developers.deepgram.com", "2026-11-22"],
+    pricing: [{ per_minute: 0.0043 }],
+    source: ["deepgram.com/pricing by LiteLLM and voice-prices", "2026-11-20"],
   },
   {
     id: "aura-2",
@@ -21,7 +21,7 @@ export const entries: readonly CatalogueEntry[] = [
     voices: "aura-2-thalia-en aura-2-asteria-en aura-2-helena-en aura-2-luna-en",
     formats: "mp3 opus aac flac wav pcm",
     isDefault: true,
-    pricing: null,
-    source: ["developers.deepgram.com", "2026-11-22"],
+    pricing: [{ per_million_characters: 30 }],
+    source: ["deepgram.com/pricing by LiteLLM and voice-prices", "2026-11-20"],
   },
 ];

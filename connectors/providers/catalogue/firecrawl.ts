@@ -11,7 +11,7 @@ export const entries: readonly CatalogueEntry[] = [
     serves: ["retrieval.search.web-search"],
     isDefault: true,
     pricing: [{ per_search: 0.00166 }],
-    source: ["LiteLLM", "2026-08-06"],
+    source: ["LiteLLM", "2026-11-20"],
   },
   {
     id: "scrape",

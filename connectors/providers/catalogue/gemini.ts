@@ -8,6 +8,24 @@ import type { CatalogueEntry } from "../_catalogue.ts";
 /** The models. */
 export const entries: readonly CatalogueEntry[] = [
   {
+    id: "gemini-4-argon",
+    can: "TSRVA",
+    also: ["understanding.audio.speech-to-text"],
+    window: 1_048_576,
+    formats: "json text",
+    pricing: [{ input: 2, output: 10, cached_input: 0.1, audio_input: 2 }],
+    source: ["ai.google.dev by LiteLLM and model-prices", "2026-11-20"],
+  },
+  {
+    id: "gemini-4-hydrogen",
+    can: "TSRVA",
+    also: ["understanding.audio.speech-to-text"],
+    window: 1_048_576,
+    formats: "json text",
+    pricing: [{ input: 1.5, output: 7.5, cached_input: 0.075, audio_input: 1.5 }],
+    source: ["aistudio.google.com by LiteLLM", "2026-11-20"],
+  },
+  {
     id: "gemini-3.8-flash",
     can: "TSRVA",
     also: ["understanding.audio.speech-to-text"],
@@ -50,7 +68,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 65_536,
     pricing: [{ input: 1.5, output: 9, cached_input: 0.15, audio_input: 1.5 }],
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["ai.google.dev by LiteLLM", "2026-11-20"],
   },
   {
     id: "gemini-3.5-flash-lite",
@@ -69,7 +87,7 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 2, output: 12, cached_input: 0.2 },
       { above_tokens: 200_000, input: 4, output: 18, cached_input: 0.4 },
     ],
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["ai.google.dev by LiteLLM", "2026-11-20"],
   },
   {
     id: "gemini-3.1-flash-lite",
@@ -78,7 +96,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 65_536,
     pricing: [{ input: 0.25, output: 1.5, cached_input: 0.025, audio_input: 0.5 }],
     retires: "2027-05-07",
-    source: ["models.dev, genai-prices", "2026-08-21"],
+    source: ["ai.google.dev by LiteLLM", "2026-11-20"],
   },
   {
     id: "gemini-2.5-pro",
@@ -90,7 +108,7 @@ export const entries: readonly CatalogueEntry[] = [
       { above_tokens: 200_000, input: 2.5, output: 15, cached_input: 0.25 },
     ],
     retires: "2026-12-01",
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["ai.google.dev by LiteLLM", "2026-11-20"],
   },
   {
     id: "gemini-2.5-flash",
@@ -99,7 +117,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 65_536,
     pricing: [{ input: 0.3, output: 2.5, cached_input: 0.03, audio_input: 1 }],
     retires: "2026-12-01",
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["ai.google.dev by LiteLLM", "2026-11-20"],
   },
   {
     id: "gemini-2.5-flash-lite",
@@ -107,7 +125,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 65_536,
     pricing: [{ input: 0.1, output: 0.4, cached_input: 0.01, audio_input: 0.3 }],
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["ai.google.dev by LiteLLM", "2026-11-20"],
   },
   {
     id: "gemini-embedding-001",
@@ -116,7 +134,8 @@ export const entries: readonly CatalogueEntry[] = [
     dimensions: 3_072,
     isDefault: true,
     pricing: [{ input: 0.15 }],
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    retires: "2028-05-14",
+    source: ["ai.google.dev by LiteLLM", "2026-11-20"],
   },
   {
     id: "gemini-embedding-2",
@@ -124,7 +143,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 8_192,
     dimensions: 3_072,
     pricing: [{ input: 0.2 }],
-    source: ["LiteLLM, Portkey", "2026-08-21"],
+    source: ["ai.google.dev by LiteLLM", "2026-11-20"],
   },
   {
     id: "gemini-3.8-flash-lite-tts",
@@ -146,16 +165,6 @@ export const entries: readonly CatalogueEntry[] = [
     formats: "wav pcm",
     pricing: [{ input: 0.5, audio_output: 9 }, { input: 1, audio_output: 18, from: "2027-01-01" }],
     source: ["ai.google.dev by LiteLLM", "2026-11-22"],
-  },
-  {
-    id: "gemini-2.5-flash-preview-tts",
-    serves: ["generation.audio.text-to-speech"],
-    window: 8_192,
-    voices:
-      "Kore Zephyr Puck Charon Fenrir Leda Orus Aoede Callirrhoe Autonoe Enceladus Iapetus Umbriel Algieba Despina Erinome Algenib Rasalgethi Laomedeia Achernar Alnilam Schedar Gacrux Pulcherrima Achird Zubenelgenubi Vindemiatrix Sadachbia Sadaltager Sulafat",
-    formats: "wav pcm",
-    pricing: [{ input: 0.5, audio_output: 10 }],
-    source: ["models.dev", "2026-07-02"],
   },
   {
     id: "gemini-3.1-flash-image",

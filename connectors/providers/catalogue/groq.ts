@@ -1,5 +1,5 @@
 /**
- * Groq's models. `llama-3.3-70b-versatile` was retired on 2026-08-16.
+ * Groq's models. Its two models of Llama 3 were retired on 2026-08-16.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -14,7 +14,7 @@ export const entries: readonly CatalogueEntry[] = [
     efforts: "low medium high",
     isDefault: true,
     pricing: [{ input: 0.15, output: 0.6, cached_input: 0.075 }],
-    source: ["models.dev, genai-prices", "2026-08-21"],
+    source: ["LiteLLM, genai-prices", "2026-11-20"],
   },
   {
     id: "openai/gpt-oss-20b",
@@ -24,15 +24,16 @@ export const entries: readonly CatalogueEntry[] = [
     efforts: "low medium high",
     isDefault: true,
     pricing: [{ input: 0.075, output: 0.3, cached_input: 0.0375 }],
-    source: ["models.dev, genai-prices", "2026-08-21"],
+    source: ["LiteLLM, genai-prices", "2026-11-20"],
   },
   {
-    id: "llama-3.1-8b-instant",
-    can: "T",
+    id: "qwen/qwen3.8-27b",
+    can: "TSRV",
     window: 131_072,
-    maxOutput: 131_072,
-    pricing: [{ input: 0.05, output: 0.08 }],
-    source: ["models.dev, genai-prices", "2026-08-21"],
+    maxOutput: 16_384,
+    efforts: "none low medium high",
+    pricing: [{ input: 0.8, output: 4 }],
+    source: ["console.groq.com by LiteLLM", "2026-11-20"],
   },
   {
     id: "whisper-large-v3-turbo",
@@ -56,7 +57,7 @@ export const entries: readonly CatalogueEntry[] = [
     voices: "autumn diana hannah austin daniel troy",
     formats: "wav",
     isDefault: true,
-    pricing: null,
-    source: ["models.dev, ha-groq's wiki", "2026-07-02"],
+    pricing: [{ per_million_characters: 22 }],
+    source: ["console.groq.com by LiteLLM", "2026-11-20"],
   },
 ];

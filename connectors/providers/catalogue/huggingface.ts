@@ -14,6 +14,15 @@ export const entries: readonly CatalogueEntry[] = [
     efforts: "low medium high",
     isDefault: true,
     pricing: [{ input: 0.25, output: 0.69 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev by a public client", "2026-09-23"],
+  },
+  {
+    id: "zai-org/GLM-5.3-Flash",
+    can: "TSRV",
+    window: 1_048_576,
+    maxOutput: 131_072,
+    efforts: "low high max",
+    pricing: [{ input: 0.15, output: 0.5 }],
+    source: ["models.dev by a public client", "2026-09-23"],
   },
 ];

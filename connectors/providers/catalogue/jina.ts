@@ -54,8 +54,8 @@ export const entries: readonly CatalogueEntry[] = [
     serves: ["retrieval.reranking"],
     window: 131_072,
     isDefault: true,
-    pricing: null,
-    source: ["jina-ai/MCP, elastic/docs-content#7584", "2026-11-22"],
+    pricing: [{ input: 0.05 }],
+    source: ["api.jina.ai by LiteLLM, elastic/docs-content#7584", "2026-11-20"],
   },
   {
     id: "jina-reranker-v3",

@@ -15,7 +15,7 @@ export const entries: readonly CatalogueEntry[] = [
     rules: "reasoning",
     isDefault: true,
     pricing: [{ input: 0.75, output: 4.5, cached_input: 0.075 }],
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
   },
   {
     id: "gpt-6.1-terra",
@@ -57,7 +57,34 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 2, output: 10, cached_input: 0.1, cache_write: 2.5 },
       { input: 4, output: 15, cached_input: 0.2, cache_write: 5, above_tokens: 272_000 },
     ],
-    source: ["docs.laozhang.ai, wavespeed.ai", "2026-11-22"],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
+  },
+  {
+    id: "gpt-6-astra",
+    can: "SRV",
+    canNatively: "T",
+    window: 1_050_000,
+    maxOutput: 128_000,
+    efforts: "low medium high xhigh max",
+    rules: "reasoning",
+    pricing: [
+      { input: 10, output: 50, cached_input: 1, cache_write: 12.5 },
+      { input: 20, output: 75, cached_input: 2, cache_write: 25, above_tokens: 272_000 },
+    ],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
+  },
+  {
+    id: "gpt-6-sol",
+    can: "TSRV",
+    window: 1_050_000,
+    maxOutput: 128_000,
+    efforts: "none low medium high xhigh max",
+    rules: "tools",
+    pricing: [
+      { input: 2, output: 10, cached_input: 0.2, cache_write: 2.5 },
+      { input: 4, output: 15, cached_input: 0.4, cache_write: 5, above_tokens: 272_000 },
+    ],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
   },
   {
     id: "gpt-6-luna",
@@ -124,7 +151,7 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 5, output: 30, cached_input: 0.5 },
       { input: 10, output: 45, cached_input: 1, above_tokens: 272_000 },
     ],
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
   },
   {
     id: "gpt-5.4",
@@ -136,7 +163,7 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 2.5, output: 15, cached_input: 0.25 },
       { input: 5, output: 22.5, cached_input: 0.5, above_tokens: 272_000 },
     ],
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
   },
   {
     id: "gpt-5.4-nano",
@@ -146,7 +173,7 @@ export const entries: readonly CatalogueEntry[] = [
     rules: "reasoning",
     pricing: [{ input: 0.2, output: 1.25, cached_input: 0.02 }],
     retires: "2027-04-01",
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
   },
   {
     id: "gpt-5-mini",
@@ -156,7 +183,7 @@ export const entries: readonly CatalogueEntry[] = [
     rules: "early",
     pricing: [{ input: 0.25, output: 2, cached_input: 0.025 }],
     retires: "2026-12-11",
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
   },
   {
     id: "gpt-5-nano",
@@ -166,7 +193,7 @@ export const entries: readonly CatalogueEntry[] = [
     rules: "early",
     pricing: [{ input: 0.05, output: 0.4, cached_input: 0.005 }],
     retires: "2026-12-11",
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
   },
   {
     id: "gpt-4.1",
@@ -175,7 +202,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 32_768,
     pricing: [{ input: 2, output: 8, cached_input: 0.5 }],
     retires: "2027-01-14",
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
   },
   {
     id: "gpt-4.1-mini",
@@ -184,7 +211,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 32_768,
     pricing: [{ input: 0.4, output: 1.6, cached_input: 0.1 }],
     retires: "2027-01-14",
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
   },
   {
     id: "gpt-4o",
@@ -193,7 +220,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 16_384,
     pricing: [{ input: 2.5, output: 10, cached_input: 1.25 }],
     retires: "2027-01-14",
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
   },
   {
     id: "gpt-4o-mini",
@@ -202,7 +229,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 16_384,
     pricing: [{ input: 0.15, output: 0.6, cached_input: 0.075 }],
     retires: "2027-01-14",
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
   },
   {
     id: "o3",
@@ -213,6 +240,6 @@ export const entries: readonly CatalogueEntry[] = [
     rules: "first",
     pricing: [{ input: 2, output: 8, cached_input: 0.5 }],
     retires: "2026-12-11",
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
   },
 ];

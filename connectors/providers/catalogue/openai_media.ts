@@ -1,6 +1,6 @@
 /**
  * OpenAI's models for embeddings, speech, transcription, images and moderation. Retirements are from
- * developers.openai.com.
+ * developers.openai.com: on 2027-01-06 its speech API is shut down without a successor, so no model is a default for it.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -14,7 +14,7 @@ export const entries: readonly CatalogueEntry[] = [
     dimensions: 1_536,
     isDefault: true,
     pricing: [{ input: 0.02 }],
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
   },
   {
     id: "text-embedding-3-large",
@@ -22,7 +22,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 8_192,
     dimensions: 3_072,
     pricing: [{ input: 0.13 }],
-    source: ["models.dev, LiteLLM, genai-prices", "2026-08-21"],
+    source: ["developers.openai.com by LiteLLM", "2026-11-20"],
   },
   {
     id: "text-embedding-ada-002",
@@ -38,7 +38,6 @@ export const entries: readonly CatalogueEntry[] = [
     serves: ["generation.audio.text-to-speech"],
     voices: "alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse",
     formats: "mp3 opus aac flac wav pcm",
-    isDefault: true,
     pricing: [{ input: 0.6, audio_output: 12 }],
     retires: "2027-01-06",
     source: ["genai-prices, developers.openai.com", "2026-11-22"],

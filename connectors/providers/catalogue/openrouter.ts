@@ -12,7 +12,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 200_000,
     isDefault: true,
     pricing: [{ input: 0, output: 0 }],
-    source: ["models.dev, LiteLLM", "2026-08-06"],
+    source: ["models.dev by a public client", "2026-09-23"],
   },
   {
     id: "openai/gpt-oss-120b:free",
@@ -21,7 +21,7 @@ export const entries: readonly CatalogueEntry[] = [
     window: 131_072,
     isDefault: true,
     pricing: [{ input: 0, output: 0 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev by a public client", "2026-09-23"],
   },
   {
     id: "qwen/qwen3-coder:free",
@@ -29,12 +29,12 @@ export const entries: readonly CatalogueEntry[] = [
     features: { structured_output: false },
     window: 262_000,
     pricing: [{ input: 0, output: 0 }],
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev by a public client", "2026-09-23"],
   },
   {
     id: "openrouter/auto",
     window: 2_000_000,
     pricing: null,
-    source: ["models.dev", "2026-07-02"],
+    source: ["models.dev by a public client", "2026-09-23"],
   },
 ];

@@ -15,7 +15,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 4_096,
     isDefault: true,
     pricing: [{ input: 1, output: 1, per_request: 0.012 }],
-    source: ["models.dev, genai-prices", "2026-08-21"],
+    source: ["LiteLLM, genai-prices", "2026-11-20"],
   },
   {
     id: "sonar-pro",
@@ -25,13 +25,13 @@ export const entries: readonly CatalogueEntry[] = [
     window: 200_000,
     maxOutput: 8_192,
     pricing: [{ input: 3, output: 15, per_request: 0.014 }],
-    source: ["models.dev, genai-prices", "2026-08-21"],
+    source: ["LiteLLM, genai-prices", "2026-11-20"],
   },
   {
     id: "search",
     serves: ["retrieval.search.web-search"],
     isDefault: true,
     pricing: [{ per_search: 0.005 }],
-    source: ["LiteLLM", "2026-08-06"],
+    source: ["LiteLLM", "2026-11-20"],
   },
 ];

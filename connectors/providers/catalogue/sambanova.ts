@@ -13,7 +13,7 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 131_072,
     isDefault: true,
     pricing: [{ input: 0.22, output: 0.59 }],
-    source: ["models.dev", "2026-06-10"],
+    source: ["cloud.sambanova.ai by LiteLLM", "2026-11-20"],
   },
   {
     id: "Meta-Llama-3.3-70B-Instruct",
@@ -22,6 +22,14 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 3_072,
     isDefault: true,
     pricing: [{ input: 0.6, output: 1.2 }],
-    source: ["models.dev", "2026-06-10"],
+    source: ["cloud.sambanova.ai by LiteLLM", "2026-11-20"],
+  },
+  {
+    id: "MiniMax-M2.7",
+    can: "TR",
+    window: 196_608,
+    maxOutput: 131_072,
+    pricing: [{ input: 0.6, output: 2.4 }],
+    source: ["cloud.sambanova.ai by LiteLLM", "2026-11-20"],
   },
 ];

@@ -11,6 +11,6 @@ export const entries: readonly CatalogueEntry[] = [
     serves: ["retrieval.search.web-search"],
     isDefault: true,
     pricing: [{ per_search: 0.001 }],
-    source: ["LiteLLM", "2026-08-06"],
+    source: ["LiteLLM", "2026-11-20"],
   },
 ];

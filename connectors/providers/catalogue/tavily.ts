@@ -11,12 +11,12 @@ export const entries: readonly CatalogueEntry[] = [
     serves: ["retrieval.search.web-search"],
     isDefault: true,
     pricing: [{ per_search: 0.008 }],
-    source: ["LiteLLM", "2026-08-06"],
+    source: ["LiteLLM", "2026-11-20"],
   },
   {
     id: "search-advanced",
     serves: ["retrieval.search.web-search"],
     pricing: [{ per_search: 0.016 }],
-    source: ["LiteLLM", "2026-08-06"],
+    source: ["LiteLLM", "2026-11-20"],
   },
 ];

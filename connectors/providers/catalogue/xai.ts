@@ -17,14 +17,25 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 1.25, output: 2.5, cached_input: 0.2 },
       { input: 2.5, output: 5, cached_input: 0.4, above_tokens: 200_000 },
     ],
-    source: ["LiteLLM, genai-prices", "2026-08-21"],
+    source: ["api.x.ai by LiteLLM, genai-prices", "2026-11-20"],
+  },
+  {
+    id: "grok-4.7",
+    can: "TSRV",
+    window: 500_000,
+    efforts: "low medium high xhigh",
+    isDefault: true,
+    pricing: [
+      { input: 2, output: 6, cached_input: 0.5 },
+      { input: 4, output: 12, cached_input: 1, above_tokens: 200_000 },
+    ],
+    source: ["docs.x.ai by LiteLLM, model-prices and a public client", "2026-11-20"],
   },
   {
     id: "grok-4.6",
     can: "TRV",
     window: 500_000,
     efforts: "low medium high xhigh",
-    isDefault: true,
     pricing: [
       { input: 2, output: 6, cached_input: 0.5 },
       { input: 4, output: 12, cached_input: 1, above_tokens: 200_000 },
@@ -37,10 +48,10 @@ export const entries: readonly CatalogueEntry[] = [
     window: 500_000,
     efforts: "low medium high",
     pricing: [
-      { input: 2, output: 6, cached_input: 0.5 },
-      { input: 4, output: 12, cached_input: 1, above_tokens: 200_000 },
+      { input: 2, output: 6, cached_input: 0.3 },
+      { input: 4, output: 12, cached_input: 0.6, above_tokens: 200_000 },
     ],
-    source: ["genai-prices, LiteLLM", "2026-08-21"],
+    source: ["api.x.ai by LiteLLM, genai-prices", "2026-11-20"],
   },
   {
     id: "grok-imagine-image",

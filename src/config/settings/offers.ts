@@ -28,20 +28,27 @@ export function createOffer(
 }
 
 /**
- * Whether capability pools include a model that a provider offers: one marked as a default, and one of the provider's
- * own list whose capabilities are known. A provider that marks no default, or none of whose models qualifies, offers
- * all of them.
+ * Whether capability pools include a model that a provider offers: one marked as a default, one of the provider's own
+ * list whose capabilities are known, and one that retires together with all others of its capability, so that none is a
+ * default. A provider that marks no default, or none of whose models qualifies, offers all of them.
  *
  * @param offered The models that the provider offers.
  * @param parts Its catalogue, and whether `offered` is its own list.
  */
-export function poolFilter<Model extends Pick<ModelInfo, "capabilities" | "defaultFor">>(
+export function poolFilter<Model extends Pick<ModelInfo, "capabilities" | "defaultFor" | "retires">>(
   offered: readonly Model[],
-  { catalogue, isListed }: { readonly catalogue: readonly Pick<ModelInfo, "defaultFor">[]; readonly isListed: boolean },
+  { catalogue, isListed }: {
+    readonly catalogue: readonly Pick<ModelInfo, "defaultFor">[];
+    readonly isListed: boolean;
+  },
 ): (model: Model) => boolean {
-  const qualifies = (model: Model) => isDefault(model) || isListed && model.capabilities !== undefined;
-  const hasDefaults = catalogue.some(isDefault) || offered.some(isDefault);
-  return hasDefaults && offered.some(qualifies) ? qualifies : () => true;
+  const covered = new Set([...catalogue, ...offered].flatMap(({ defaultFor = [] }) => defaultFor));
+  const isUncovered = ({ capabilities, retires }: Model) =>
+    retires !== undefined && capabilities !== undefined &&
+    !capabilities.some((path) => covered.has(path.slice(path.lastIndexOf(".") + 1)));
+  const qualifies = (model: Model) =>
+    isDefault(model) || isListed && model.capabilities !== undefined || isUncovered(model);
+  return covered.size > 0 && offered.some(qualifies) ? qualifies : () => true;
 }
 
 function isDefault({ defaultFor = [] }: Pick<ModelInfo, "defaultFor">): boolean {
