@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../contracts/runtime.ts";
 import type { FinishedRequest } from "../../observe/hub_events.ts";
-import { whole } from "../../state/counters/window_counter.ts";
+import { roundUp } from "../../state/counters/window_counter.ts";
 import { RecordLock } from "../../state/persistence/record_lock.ts";
 import type { Storage } from "../../contracts/storage.ts";
 import { dayMs, formatUtcDay } from "../../util/windows.ts";
@@ -51,7 +51,7 @@ export class ClientUsage {
     const day = formatUtcDay(this.#clock.now());
     let usage = this.#pending.get(day);
     if (usage === undefined) this.#pending.set(day, usage = emptyDay());
-    addTo(usage, { id, pool, amounts: [1, whole(tokensIn), whole(tokensOut), whole(costNanoUsd)] });
+    addTo(usage, { id, pool, amounts: [1, roundUp(tokensIn), roundUp(tokensOut), roundUp(costNanoUsd)] });
   }
 
   /**

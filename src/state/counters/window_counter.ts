@@ -64,7 +64,7 @@ export class WindowSums implements Window {
   settle(reserved: number, actual: number | undefined): void {
     const isKnown = actual !== undefined && actual >= 0 && actual < Infinity;
     this.reserved = Math.max(0, this.reserved - reserved);
-    this.spent = sum(this.spent, isKnown ? whole(actual) : reserved);
+    this.spent = sum(this.spent, isKnown ? roundUp(actual) : reserved);
   }
 
   /** Discards settled amounts, of this process and of others. */
@@ -167,7 +167,7 @@ export class WindowCounter {
     for (const one of stored.slice(-maxWindows) as (Partial<SavedWindow> | null)[]) {
       if (typeof one?.start !== "number" || Number.isNaN(new Date(one.start).getTime())) continue;
       const window = this.at(one.start);
-      window.spent = Math.max(window.spent, sum(whole(one.spent), whole(one.reserved)));
+      window.spent = Math.max(window.spent, sum(roundUp(one.spent), roundUp(one.reserved)));
       window.alertedShare = Math.max(window.alertedShare, window.spent / this.limit); // the earlier process has reported it
     }
   }
@@ -179,6 +179,6 @@ export function sum(one: number, other: number): number {
 }
 
 /** Rounds up to an integer. Estimates may be fractional; invalid amounts become 0. */
-export function whole(amount: unknown): number {
+export function roundUp(amount: unknown): number {
   return typeof amount === "number" && amount > 0 ? Math.min(Math.ceil(amount), Number.MAX_SAFE_INTEGER) : 0;
 }

@@ -54,7 +54,7 @@ interface KeyRejectedCall extends RejectedCall {
 const defaultRateLimitMs = 60_000;
 
 /** Standby reason of each rejection, mildest first. */
-export const reasonOf = {
+export const standbyReasons = {
   rate_limited: "rate_limited",
   quota_exhausted: "quota_exhausted",
   auth: "provider_auth_failure",
@@ -149,12 +149,12 @@ export class ApiKeyPool {
   /** Returns when a key can be used for a model; undefined when it can be used now. Invalid keys sort last. */
   standbyUntil(key: ApiKey, model: string, now: number): number | undefined {
     const { standby } = key.openBreaker(model, now) ?? {};
-    return standby?.reason === reasonOf.auth ? standby.until + maxStandbyMs : standby?.until;
+    return standby?.reason === standbyReasons.auth ? standby.until + maxStandbyMs : standby?.until;
   }
 
   /** Whether every key is rejected as invalid; then the provider is. */
   isRejected(now: number): boolean {
-    return this.#keys.every(({ breaker }) => breaker.isOpen(now) && breaker.standby?.reason === reasonOf.auth);
+    return this.#keys.every(({ breaker }) => breaker.isOpen(now) && breaker.standby?.reason === standbyReasons.auth);
   }
 
   /**
@@ -202,7 +202,7 @@ export class ApiKeyPool {
 }
 
 function isAboutKey(call: RejectedCall): call is KeyRejectedCall {
-  return call.kind in reasonOf;
+  return call.kind in standbyReasons;
 }
 
 function open(
@@ -213,8 +213,8 @@ function open(
   const { cooldownMs, quotaMs, statedEnd } = times;
   breaker.halfOpenIfDue(now);
   const before = breaker.standby;
-  if (call.kind === "auth" && before?.reason === reasonOf.auth) return; // concurrent calls report it more than once
-  const reason = reasonOf[call.kind];
+  if (call.kind === "auth" && before?.reason === standbyReasons.auth) return; // concurrent calls report it more than once
+  const reason = standbyReasons[call.kind];
   if (call.kind === "auth") breaker.openForCooldown(reason, now, cooldownMs);
   else if (call.kind === "quota_exhausted") breaker.open(reason, now, statedEnd ?? call.retryAfterMs ?? quotaMs);
   else breaker.open(reason, now, statedEnd ?? Math.min(call.retryAfterMs ?? defaultRateLimitMs, maxHintMs));
@@ -223,7 +223,7 @@ function open(
 
 /** Returns the combined rejection of all keys: the one that ends first; `auth` only when all keys are invalid. */
 function lowestSeverity(breakers: readonly KeyBreaker[], now: number): RejectedCall {
-  const kinds = Object.keys(reasonOf) as KeyRejectionReason[];
+  const kinds = Object.keys(standbyReasons) as KeyRejectionReason[];
   const kind = kinds.find((one) => breakers.some(({ rejection }) => rejection?.call.kind === one))!;
   const [soonest] = breakers.filter(({ rejection }) => rejection?.call.kind === kind)
     .sort((one, other) => one.standby!.until - other.standby!.until);

@@ -5,7 +5,7 @@
  */
 import { defaultAlertAt } from "../../config/settings/defaults.ts";
 import { dayWindow, formatUtcDay, monthWindow } from "../../util/windows.ts";
-import { type SavedWindow, sum, whole } from "../counters/window_counter.ts";
+import { roundUp, type SavedWindow, sum } from "../counters/window_counter.ts";
 import { type ReservedAmount, type ReservedAmounts, WindowLimit, WindowLimits } from "./window_limit.ts";
 
 /** How long the sums of an ended window are kept, for requests that straddle windows, ms. */
@@ -152,7 +152,7 @@ export class Budget extends WindowLimits {
    * @returns Wall-clock ms; undefined when the amount fits now.
    */
   resetsAt(wallTimeMs: number, nanoUsd = 0): number | undefined {
-    const amount = whole(nanoUsd);
+    const amount = roundUp(nanoUsd);
     let at: number | undefined;
     for (const counter of [this.#days, this.#months]) {
       const window = counter.at(wallTimeMs);

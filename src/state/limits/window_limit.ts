@@ -5,7 +5,7 @@
 import type { Window } from "../../util/windows.ts";
 import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../counters/replicated_counter.ts";
 import type { ReservedPart, Settlement } from "../counters/reservation.ts";
-import { sum, whole, WindowCounter, type WindowCounterParts, type WindowSums } from "../counters/window_counter.ts";
+import { roundUp, sum, WindowCounter, type WindowCounterParts, type WindowSums } from "../counters/window_counter.ts";
 
 /** Constructor options of a {@linkcode WindowLimit}. */
 interface WindowLimitParts extends WindowCounterParts {
@@ -151,7 +151,7 @@ export class WindowLimits implements CounterGroup {
   ): ReservedAmounts {
     const reserved = this.#limits.flatMap((limit): ReservedAmount[] => {
       if (limit.measure === undefined) return [];
-      const [window, amount] = [limit.present(wallTimeMs), whole(amounts[limit.measure])];
+      const [window, amount] = [limit.present(wallTimeMs), roundUp(amounts[limit.measure])];
       window.reserve(amount);
       return [{ limit, window, amount }];
     });

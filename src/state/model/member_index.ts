@@ -8,15 +8,15 @@ import type { BreakerOwner } from "../breaker/circuit_breaker.ts";
 export class MemberIndex<Item> {
   readonly #byProvider = new Map<string, Item[]>();
   readonly #byModel = new Map<string, Item[]>();
-  readonly #namesOf: (item: Item) => Required<BreakerOwner>;
+  readonly #getOwner: (item: Item) => Required<BreakerOwner>;
 
-  /** @param namesOf Returns the model, pool and provider of an item. */
-  constructor(namesOf: (item: Item) => Required<BreakerOwner>) {
-    this.#namesOf = namesOf;
+  /** @param getOwner Returns the model, pool and provider of an item. */
+  constructor(getOwner: (item: Item) => Required<BreakerOwner>) {
+    this.#getOwner = getOwner;
   }
 
   add(item: Item): void {
-    const { provider, model } = this.#namesOf(item);
+    const { provider, model } = this.#getOwner(item);
     addTo(this.#byProvider, provider, item);
     addTo(this.#byModel, toIndexKey(provider, model!), item);
   }
@@ -34,7 +34,7 @@ export class MemberIndex<Item> {
   find({ pool, model, provider }: BreakerOwner): readonly Item[] {
     const items = model === undefined ? this.#byProvider.get(provider) : this.#byModel.get(toIndexKey(provider, model));
     if (items === undefined || pool === undefined) return items ?? [];
-    return items.filter((item) => this.#namesOf(item).pool === pool);
+    return items.filter((item) => this.#getOwner(item).pool === pool);
   }
 }
 

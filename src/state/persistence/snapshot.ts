@@ -16,7 +16,7 @@ import {
   type Standby,
 } from "../breaker/circuit_breaker.ts";
 import { EndDate } from "../breaker/end_date.ts";
-import { type ApiKeyPool, type KeyRejectionReason, reasonOf } from "../limits/api_key_pool.ts";
+import { type ApiKeyPool, type KeyRejectionReason, standbyReasons } from "../limits/api_key_pool.ts";
 import type { BudgetSnapshot } from "../limits/budget.ts";
 import type { UsageCounts } from "../limits/quota.ts";
 
@@ -209,7 +209,7 @@ export function mergeApiKeys(
     const mark = hashKey(pool.provider, own.value, savedAt);
     for (const { key, model, reason: kind, until, is_date: isDate, consecutive_trips = 0 } of keys) {
       const at = now.monotonicMs;
-      const saved = standbyUntil(until, { reason: reasonOf[kind], since: at, isDate, savedAt, now });
+      const saved = standbyUntil(until, { reason: standbyReasons[kind], since: at, isDate, savedAt, now });
       if (key !== mark || saved.until <= at) continue;
       const breaker = own.breakerFor(model);
       const { standby, rejection } = breaker;

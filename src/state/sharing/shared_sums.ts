@@ -256,12 +256,12 @@ export class LinkedShared implements LocalShared {
     this.#pending.clear();
   }
 
-  #call(callOf: (id: number) => SharedCall): Promise<Answer> {
+  #call(toCall: (id: number) => SharedCall): Promise<Answer> {
     if (this.#isClosed) return Promise.reject(ownerEnded());
     const id = ++this.#calls;
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
-      this.#send(callOf(id));
+      this.#send(toCall(id));
     });
   }
 }
