@@ -105,7 +105,7 @@ export function mockClient(options: MockOptions): MeshClient {
 }
 
 export type { RedisOptions };
-export type { MockBody, MockOptions, MockResponse } from "./src/client/_mock_script.ts";
+export type { MockOptions, MockResponse } from "./src/client/_mock_script.ts";
 
 /**
  * The engine behind clients and proxies, for programs that use it directly.
@@ -292,19 +292,9 @@ export class MeshConfig extends MeshConfigBase {
 }
 
 export * from "./src/exports.ts";
-export { stateIn, type StateInOptions, type StatePersistence } from "./src/state/state_persistence.ts";
-export { ModelMeshBase } from "./src/client/model_mesh.ts";
+export { stateIn, type StateInOptions } from "./src/state/state_persistence.ts";
 export type { ConfigSource } from "./src/config/load/sources.ts";
 export type { NewProvider } from "./src/config/load/new_provider.ts";
 export { openAiCompatible, OpenAiCompatibleProvider } from "./connectors/providers/_openai_compatible.ts";
-export type {
-  OpenAiCompatible,
-  Post,
-  PostedRequest,
-  VendorOperation,
-  VendorOperations,
-} from "./connectors/providers/_openai_vendor.ts";
+export type { OpenAiCompatible } from "./connectors/providers/_openai_vendor.ts";
 export { BaseProvider } from "./connectors/providers/_base.ts";
-export type { FaultReader } from "./connectors/providers/_http.ts";
-export type { RetryHint } from "./src/util/retry_after.ts";
-export { MeshConfigBase } from "./src/config/load/mesh_config.ts";

@@ -14,7 +14,7 @@ export interface Edge {
 
 /** Rooms from top to bottom. A room may import rooms of its own layer without cycles, and all rooms below. */
 const layers: readonly (readonly string[])[] = [
-  ["mod.ts", "browser.ts", "browser", "proxy.ts", "ai_sdk.ts", "cli.ts"],
+  ["mod.ts", "connector_kit.ts", "browser.ts", "browser", "proxy.ts", "ai_sdk.ts", "cli.ts"],
   ["src/exports.ts"],
   ["src/client", "src/proxy", "src/cli"],
   ["src/engine", "src/background"],

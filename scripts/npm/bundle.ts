@@ -8,7 +8,7 @@ import { type Bundled, bundleProgram, program } from "./program.ts";
 import { std } from "./std.ts";
 
 /** The entries: what stands behind the names in `exports`. */
-export const entries: readonly string[] = ["mod", "browser", "proxy", "ai_sdk", "cli"];
+export const entries: readonly string[] = ["mod", "connector_kit", "browser", "proxy", "ai_sdk", "cli"];
 
 /** The entry that only passes on what its parts export, so that a page's bundler takes the parts that are used. */
 const barrel = "browser";

@@ -23,7 +23,7 @@ function findFences(source: string): string[] {
 }
 
 async function modules(): Promise<string[]> {
-  const entries = ["mod.ts", "browser.ts", "proxy.ts", "ai_sdk.ts", "cli.ts"];
+  const entries = ["mod.ts", "connector_kit.ts", "browser.ts", "proxy.ts", "ai_sdk.ts", "cli.ts"];
   const folders = ["src/", "connectors/", "browser/", "scripts/", "ui/", "tests/"];
   return [...entries, ...(await Promise.all(folders.map((folder) => Array.fromAsync(sources(folder))))).flat()];
 }

@@ -20,7 +20,7 @@ async function runProgram(workshop: Workshop, command: readonly string[]): Promi
 /** Loads the package with `require()`, which fails for modules with top-level `await`. */
 async function runRequire(workshop: Workshop, node: string): Promise<void> {
   const script =
-    `for (const entry of ["", "/browser", "/proxy", "/cli", "/package.json"]) require("@modelmesh/core" + entry)`;
+    `for (const entry of ["", "/connectors", "/browser", "/proxy", "/cli", "/package.json"]) require("@modelmesh/core" + entry)`;
   await (await workshop.plain()).run([node, "--no-warnings", "--eval", script]);
 }
 

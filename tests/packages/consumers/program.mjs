@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { create, MeshConfig, MeshError, mockClient, ProviderError, routingOf } from "@modelmesh/core";
+import { BaseProvider } from "@modelmesh/core/connectors";
 import * as browser from "@modelmesh/core/browser";
 import { mesh } from "@modelmesh/core/ai-sdk";
 import { main } from "@modelmesh/core/cli";
@@ -11,6 +12,7 @@ import { serve } from "@modelmesh/core/proxy";
 
 assert.equal(typeof main, "function");
 assert.equal(browser.MeshError, MeshError, "the entries share one engine");
+assert.equal(browser.BaseProvider, BaseProvider, "the entries share one engine");
 
 const messages = [{ role: "user", content: "Hi" }];
 

@@ -22,6 +22,7 @@ import {
   openai,
   roundRobin,
 } from "@modelmesh/core/browser";
+import { BaseProvider as ConnectorBase, type OperationTable, UpstreamError } from "@modelmesh/core/connectors";
 import { type LanguageModel, mesh as meshModels, type MeshProvider } from "@modelmesh/core/ai-sdk";
 import { main } from "@modelmesh/core/cli";
 import { createHandler, type RunningProxy, serve } from "@modelmesh/core/proxy";
@@ -123,6 +124,16 @@ export const acme: ProviderConnector = openAiCompatible({
   baseUrl: "https://api.acme.example/v1",
 });
 export const isProvider = (value: BaseProvider): Provider => value;
+
+class Searching extends ConnectorBase {
+  override listModels() {
+    return Promise.resolve([]);
+  }
+  protected override get calls(): OperationTable {
+    return { search: () => Promise.reject(new UpstreamError("No search", { kind: "request" })) };
+  }
+}
+export const searching: Provider = new Searching("acme", []);
 
 class Acme extends BrowserBaseProvider {
   protected override _getCompletionEndpoint(): string {
