@@ -19,6 +19,7 @@ const atStart: readonly string[] = [
   "connectors/observability/console.ts",
   "connectors/providers/_openai_compatible.ts",
   "connectors/strategies/stick_until_failure.ts",
+  "src/runtime/_node_send.ts",
 ];
 
 /**

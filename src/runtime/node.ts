@@ -7,11 +7,10 @@ import { readAuthorities } from "./_authorities.ts";
 import { createDecompressor } from "./_decompressor.ts";
 import { moduleLoader } from "./_modules.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
-import { nodeNetwork } from "./_node_network.ts";
 import { removeFile, replaceText } from "./_replace_text.ts";
 import { disk } from "./_disk.ts";
+import { sendOnDemand } from "./_send_on_demand.ts";
 import { coarseTimers } from "./_coarse_timers.ts";
-import { http1Client } from "./http1/client.ts";
 import { Stop } from "./_stop.ts";
 import { systemClock } from "./_timers.ts";
 
@@ -25,9 +24,6 @@ const files: FileSystem = {
 
 const env = (name: string) => nodeProcess()?.env[name];
 
-/** The upstream client over our own connections. */
-export const send: Runtime["send"] = http1Client(nodeNetwork());
-
 const detach = (timer: unknown) => void (timer as { unref(): unknown }).unref();
 
 export function nodeRuntime(): Runtime {
@@ -38,7 +34,7 @@ export function nodeRuntime(): Runtime {
     files,
     disk: disk(),
     readAuthorities,
-    send,
+    send: sendOnDemand(async () => (await import("./_node_send.ts")).send),
     createDecompressor,
     stopper: () => new Stop(),
     modules: moduleLoader(env),

@@ -8,8 +8,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import process from "node:process";
 import { describe, it } from "@std/testing/bdd";
 import { NetworkError } from "../../src/errors.ts";
-import { sendByConnection } from "../../src/runtime/deno.ts";
-import { send as sendByNodeSockets } from "../../src/runtime/node.ts";
+import { sendByConnection } from "../../src/runtime/_deno_send.ts";
+import { send as sendByNodeSockets } from "../../src/runtime/_node_send.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
 import { onDeno } from "../support/_programs.ts";
 

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { Worker } from "node:worker_threads";
 import { NetworkError } from "../../src/errors.ts";
-import { send } from "../../src/runtime/node.ts";
+import { send } from "../../src/runtime/_node_send.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
 import { makeFolder, runProgram } from "../support/_library.ts";
 import { keyPair, tlsText } from "../support/_tls.ts";

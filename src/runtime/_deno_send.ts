@@ -1,0 +1,79 @@
+/**
+ * The upstream clients on Deno.
+ * @module
+ */
+import type { Authorities, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
+import { isIncoming } from "../util/chunks.ts";
+import { readableFrom } from "../util/readable_from.ts";
+import { authorities } from "./_authorities.ts";
+import { env } from "./_deno_env.ts";
+import { denoNetwork } from "./_deno_network.ts";
+import { fetchSender } from "./_fetch.ts";
+import { classifyFetchFault } from "./_fetch_faults.ts";
+import { withUserAgent } from "./_user_agent.ts";
+import { http1Client } from "./http1/client.ts";
+
+/** Size of the read buffer for bodies, bytes. */
+const chunkBytes = 4096;
+
+/**
+ * The upstream client over Deno's `fetch`, which does not expose the connection phase: `connectTimeoutMs` has no
+ * effect.
+ */
+export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse> = withUserAgent(fetchSender(
+  classifyFetchFault,
+  (url, init, others) => (url.startsWith("http:") ? fetch : trustingFetch(others))(url, init),
+  // Deno resends strings and bytes itself when a pooled connection is closed, although the provider may have read them
+  (body) => isIncoming(body) ? readableFrom(body) : new Blob(Array.isArray(body) ? body : [body as BlobPart]),
+  (body) => {
+    const reader = body.getReader({ mode: "byob" }); // takes two thirds of the time of a default reader
+    return {
+      read: () => reader.read(new Uint8Array(chunkBytes)) as Promise<ReadableStreamReadResult<Uint8Array>>,
+      cancel: (reason) => reader.cancel(reason),
+    };
+  },
+));
+
+/** The upstream client over our own connections, at a third of the cost of `fetch` and `node:http`. */
+export const sendByConnection: (request: UpstreamRequest) => Promise<UpstreamResponse> = http1Client(
+  denoNetwork(caCerts),
+);
+
+/** The upstream client. `fetch` uses the outbound proxies of the environment. */
+export function send(request: UpstreamRequest): Promise<UpstreamResponse> {
+  return isProxied() ? sendByFetch(request) : sendByConnection(request);
+}
+
+/** By the key of the additional authorities. */
+const trusting = new Map<string | undefined, typeof fetch>();
+
+/** Deno reads `DENO_CERT` and `NODE_EXTRA_CA_CERTS` itself, and `SSL_CERT_FILE` only with the system's store. */
+function trustingFetch(others: Authorities | undefined): typeof fetch {
+  const known = trusting.get(others?.key);
+  if (known !== undefined) return known;
+  const made = fetchTrusting([...caCerts(), ...others?.certificates ?? []]);
+  trusting.set(others?.key, made);
+  return made;
+}
+
+function fetchTrusting(caCerts: string[]): typeof fetch {
+  if (caCerts.length === 0) return fetch;
+  const client = Deno.createHttpClient({ caCerts });
+  return (input, init) => fetch(input, { ...init, client });
+}
+
+let others: string[] | undefined;
+
+/** Authorities in addition to Deno's own, PEM. */
+function caCerts(): string[] {
+  const isRead = /\bsystem\b/.test(env("DENO_TLS_CA_STORE") ?? "");
+  return others ??= isRead ? [] : authorities(["SSL_CERT_FILE"], env);
+}
+
+const proxyVariables = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+let proxied: boolean | undefined;
+
+/** `fetch` uses outbound proxies itself; our own connections do not. */
+function isProxied(): boolean {
+  return proxied ??= proxyVariables.some((name) => (env(name) ?? "") !== "");
+}
