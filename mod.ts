@@ -22,7 +22,6 @@ import { persistenceOnDemand } from "./src/background/persistence_on_demand.ts";
 import { configureByDocument } from "./src/client/configure.ts";
 import { createClient, type CreateParts } from "./src/client/create.ts";
 import { createMockClient } from "./src/client/mock.ts";
-import * as controls from "./src/client/mesh_controls.ts";
 import type { MockOptions } from "./src/client/_mock_script.ts";
 import { ModelMeshBase } from "./src/client/model_mesh.ts";
 import type { CreateOptions, MeshOptions } from "./src/client/options.ts";
@@ -46,7 +45,7 @@ const serverParts = (): CreateParts =>
     createPlan: planOfNames,
     createPersistence: (_options, engine) => persistenceOnDemand(engine),
     configure: configureByDocument,
-    controls,
+    loadControls: () => import("./src/client/mesh_controls.ts"),
   };
 
 /**

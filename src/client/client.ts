@@ -45,8 +45,8 @@ export interface ClientParts {
    * to be read.
    */
   readonly load?: () => Promise<void>;
-  /** Controls of its mesh; undefined in pages, which import them on demand. */
-  readonly controls?: MeshControls | undefined;
+  /** Imports the controls of its mesh at its start; undefined in pages, which import them on demand. */
+  readonly loadControls?: (() => Promise<MeshControls>) | undefined;
 }
 
 /**
@@ -94,7 +94,9 @@ export class MeshClient {
   readonly #ready: () => Promise<void> = onceResolved(async () => {
     await this.#parts.load?.();
     await this.#parts.engine.ready();
+    this.#controls = await this.#parts.loadControls?.();
   });
+  #controls: MeshControls | undefined;
 
   /** Called by `create`; programs do not construct it. */
   private constructor(parts: ClientParts) {
@@ -129,8 +131,8 @@ export class MeshClient {
 
   /** The engine behind the client: its pools, models, providers and state. */
   get mesh(): ClientMesh {
-    const { engine, controls } = this.#parts;
-    return this.#mesh ??= new ClientMesh({ engine, ready: () => this.ready(), controls });
+    const { engine } = this.#parts;
+    return this.#mesh ??= new ClientMesh({ engine, ready: () => this.ready(), controls: () => this.#controls });
   }
 
   /**

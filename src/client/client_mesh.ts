@@ -25,8 +25,8 @@ interface ClientMeshParts {
   readonly engine: Engine;
   /** Reads the configuration, and starts the engine. */
   readonly ready: () => Promise<void>;
-  /** Undefined in pages, where `ready` imports them. */
-  readonly controls?: MeshControls | undefined;
+  /** Returns what acts on the mesh, where the start has imported it. */
+  readonly controls?: () => MeshControls | undefined;
 }
 
 /** The mesh of a client: what `ModelMesh` has, except `initialize`. */
@@ -44,7 +44,6 @@ export class ClientMesh implements Mesh {
    */
   constructor(parts: ClientMeshParts) {
     this.#parts = parts;
-    this.#controls = parts.controls;
     bindEngine(this, parts.engine);
   }
 
@@ -270,11 +269,12 @@ export class ClientMesh implements Mesh {
 
   async #load(): Promise<MeshControls> {
     await this.#parts.ready();
-    return this.#controls ??= await import("./mesh_controls.ts"); // few pages need them
+    return this.#controls ??= this.#parts.controls?.() ?? await import("./mesh_controls.ts"); // few pages need them
   }
 
   get #loaded(): MeshControls {
-    if (this.#controls !== undefined) return this.#controls;
+    const controls = this.#controls ?? this.#parts.controls?.();
+    if (controls !== undefined) return controls;
     throw new MeshError("The mesh is not ready yet: await its ready() first", { code: "not_initialized" });
   }
 }

@@ -25,8 +25,8 @@ export interface CreateParts extends ConnectedRuntime {
   readonly createPersistence: (options: CreateOptions, engine: () => Engine) => StatePersistence | undefined;
   /** Configures the engine from `config`: synchronously, or in the function it returns. */
   readonly configure: (engine: Engine, options: CreateOptions) => (() => Promise<void>) | undefined;
-  /** Controls of the client's mesh; undefined in pages, which import them on demand. */
-  readonly controls?: MeshControls;
+  /** Imports the controls of the client's mesh when it starts; absent in pages, which import them on demand. */
+  readonly loadControls?: () => Promise<MeshControls>;
 }
 
 /** The name of every option. The type makes the list exhaustive. */
@@ -81,14 +81,14 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
     await later();
     checkTarget(engine, options);
   });
-  const { controls } = parts;
+  const { loadControls } = parts;
   return newClient({
     engine,
     capability: capability ?? null,
     middleware: [middleware ?? []].flat(),
     pool,
     load,
-    controls,
+    loadControls,
   });
 }
 

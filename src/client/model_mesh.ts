@@ -9,7 +9,6 @@ import { getEngine } from "../engine/get_engine.ts";
 import { loadPackages } from "../registry/packages.ts";
 import { ClientMesh } from "./client_mesh.ts";
 import { configureWith } from "./configure.ts";
-import * as controls from "./mesh_controls.ts";
 import type { MeshOptions } from "./options.ts";
 import { type ConnectedRuntime, runtimeWith } from "./runtime_with.ts";
 
@@ -30,7 +29,7 @@ export class ModelMeshBase extends ClientMesh {
       on,
       storage,
     });
-    super({ engine, ready: () => engine.ready(), controls });
+    super({ engine, ready: () => engine.ready() });
   }
 
   /**
@@ -55,6 +54,6 @@ export class ModelMeshBase extends ClientMesh {
     const engine = getEngine(this);
     await loadPackages(read.document, engine);
     configureWith(engine, read);
-    await engine.ready();
+    await this.ready();
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Makes registry and state from settings, before and after providers have been opened.
+ * What an engine makes from settings: before its start an outline, from then on an assembly.
  * @module
  */
 import type { OpeningParts } from "../background/open_provider.ts";
@@ -9,10 +9,11 @@ import type { MemberNames, MeshMembers } from "../observe/hub_events.ts";
 import type { RouteDeps } from "../pipeline/deps.ts";
 import { buildRegistry } from "../registry/build.ts";
 import type { ProviderAnswers } from "../registry/provider_answers.ts";
-import type { Pool, Registry } from "../registry/registry.ts";
+import type { Pool, Registry, RegistryState } from "../registry/registry.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
-import { MeshState } from "../state/model/mesh_state.ts";
-import { reportBudgets } from "./records.ts";
+import type { RetryBudget } from "../state/limits/retry_budget.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
+import type { ModelState } from "../state/model/model_state.ts";
 
 /** Settings, and the pools they do not name. */
 export interface AssemblyPlan {
@@ -21,10 +22,14 @@ export interface AssemblyPlan {
   readonly addPools: (registry: Registry) => void;
 }
 
-/** What an engine makes from settings. It is replaced once secrets are known. */
-export interface Assembly extends AssemblyPlan {
-  readonly state: MeshState;
+/** What is known of a mesh before its start. */
+export interface Outline extends AssemblyPlan {
   readonly registry: Registry;
+}
+
+/** What an engine makes from settings when it starts. It is replaced once models have been listed. */
+export interface Assembly extends Outline {
+  readonly state: MeshState;
   /** Dependencies of the pipeline. */
   readonly deps: RouteDeps;
 }
@@ -63,34 +68,23 @@ export function listMeshMembers({ registry, state }: Assembly): MeshMembers {
 }
 
 /**
- * Makes registry and state. Sends nothing.
+ * Makes the registry of a mesh that has not started, to be described. Sends nothing.
  *
  * @param plan Settings and pools.
- * @param context Dependencies.
- * @param known What providers report about their models.
+ * @param context The runtime, and the connectors.
  */
-export function assemble({ settings, addPools }: AssemblyPlan, context: AssemblyContext, known: Known = {}): Assembly {
-  const { runtime, hub, redact, catalogue, onTransition } = context;
-  const state = new MeshState({
-    settings,
-    clock: runtime.clock,
-    onTransition,
-    onPolicyFailure: (pool) => {
-      const message = `The rotation policy of the pool "${pool}" failed`;
-      hub.trace({ severity: "error", component: "pool", message });
-    },
-    onBudgetSteps: (steps, provider) => {
-      const findClientName = (id: string) => state.budgetScopes.find((scope) => scope.id === id)?.name;
-      reportBudgets(steps, {
-        provider,
-        hub,
-        replication: state.sharedCounters.replication,
-        findClientName: findClientName,
-      });
-    },
-    before: context.stateBefore(settings),
-  });
-  const registry = buildRegistry({ settings, catalogue, state, runtime, ...known });
+export function outline(
+  { settings, addPools }: AssemblyPlan,
+  { runtime, catalogue }: Pick<AssemblyContext, "runtime" | "catalogue">,
+): Outline {
+  const registry = buildRegistry({ settings, catalogue, state: untouched, runtime });
   addPools(registry);
-  return { settings, state, registry, addPools, deps: { registry, runtime, hub, redact } };
+  return { settings, registry, addPools };
 }
+
+/** Before the start, every model is active, and nothing is counted. */
+const untouched: RegistryState = {
+  add: ({ name, provider: { id: provider } }) =>
+    ({ name, provider, status: "active", refresh: () => {} }) as Partial<ModelState> as ModelState,
+  retryBudget: () => ({}) as RetryBudget,
+};

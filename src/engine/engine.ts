@@ -32,12 +32,13 @@ import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import { withSecretVariables } from "../observe/secret_names.ts";
 import { onceResolved } from "../util/once.ts";
 import {
-  assemble,
   type Assembly,
   type AssemblyContext,
   type AssemblyPlan,
   listMeshMembers,
   namesIn,
+  type Outline,
+  outline,
 } from "./assembly.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { EngineRun } from "./run.ts";
@@ -67,7 +68,9 @@ export class Engine implements Mesh {
   readonly objects: { records?: ObjectRecords };
   /** Undefined before it is configured. */
   #plan: AssemblyPlan | undefined;
-  /** Undefined until something needs it. */
+  /** Undefined until something needs it before the start. */
+  #outline: Outline | undefined;
+  /** Undefined before the start. */
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
   #run: EngineRun | undefined;
@@ -109,17 +112,17 @@ export class Engine implements Mesh {
 
   /** Models, providers and pools. Throws before it is configured. */
   get registry(): Registry {
-    return this.#current.registry;
+    return (this.#assembly ?? (this.#outline ??= outline(this.#configured, this))).registry;
   }
 
-  /** State of models and providers. Throws before it is configured. */
+  /** State of models and providers. Throws before the start. */
   get state(): MeshState {
-    return this.#current.state;
+    return this.#started.state;
   }
 
-  /** Dependencies of the pipeline. */
+  /** Dependencies of the pipeline. Throws before the start. */
   get routeDeps(): RouteDeps {
-    return this.#current.deps;
+    return this.#started.deps;
   }
 
   /** Resolves the secrets of the settings; undefined before the start, and when no secret store is configured. */
@@ -154,13 +157,13 @@ export class Engine implements Mesh {
    * @param secrets Resolves their secrets.
    */
   adopt(settings: Settings, secrets: SettingsSecrets | undefined): void {
-    this.#plan = this.#assembly = { ...this.#current, settings };
+    this.#plan = this.#assembly = { ...this.#started, settings };
     this.#secrets = secrets;
   }
 
   /** Asks providers again for lists of models that could not be had, such as after a provider was added. */
   async relist(): Promise<void> {
-    await this.#run?.relist(this.#current);
+    await this.#run?.relist(this.#started);
   }
 
   /**
@@ -181,7 +184,7 @@ export class Engine implements Mesh {
    */
   configure(settings: Settings, addPools: AssemblyPlan["addPools"] = () => {}): void {
     this.#plan = { settings, addPools };
-    this.#assembly = undefined;
+    this.#outline = this.#assembly = undefined;
     this.#ready = undefined;
     this.#isReady = false;
   }
@@ -284,7 +287,7 @@ export class Engine implements Mesh {
   publishMembers(added?: Pool): void {
     if (added !== undefined) return this.hub.publish("members_added", namesIn(added));
     this.#run?.outages.begin(this.registry.pools);
-    this.hub.publish("members_changed", listMeshMembers(this.#current));
+    this.hub.publish("members_changed", listMeshMembers(this.#started));
   }
 
   /** Traces warnings. */
@@ -292,9 +295,9 @@ export class Engine implements Mesh {
     for (const message of messages) this.hub.trace({ severity: "warning", component: "mesh", message });
   }
 
-  /** Assembled on demand: `ready()` assembles again, with opened providers. */
-  get #current(): Assembly {
-    return this.#assembly ??= assemble(this.#configured, this.#context);
+  get #started(): Assembly {
+    if (this.#assembly !== undefined) return this.#assembly;
+    throw new MeshError("The mesh is not ready yet: await its ready() first", { code: "not_initialized" });
   }
 
   get #configured(): AssemblyPlan {

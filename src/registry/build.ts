@@ -6,13 +6,12 @@ import { servedOperations, servesOperation } from "../capability/operations.ts";
 import { CapabilityTree } from "../capability/tree.ts";
 import type { ProviderEntry, RoutingSettings } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
-import type { MeshState } from "../state/model/mesh_state.ts";
 import { createPoolStrategy, fillAsConfigured, type FillParts } from "./configured.ts";
 import type { ProviderAnswers } from "./provider_answers.ts";
-import { type ProviderInstance, Registry } from "./registry.ts";
+import { type ProviderInstance, Registry, type RegistryState } from "./registry.ts";
 
 export interface BuildParts extends FillParts {
-  readonly state: MeshState;
+  readonly state: RegistryState;
   readonly answers?: ProviderAnswers | undefined;
 }
 

@@ -122,10 +122,13 @@ export interface PoolPlan {
   readonly listed: boolean;
 }
 
+/** What a registry needs of the state. */
+export type RegistryState = Pick<MeshState, "add" | "retryBudget">;
+
 interface RegistryParts {
   readonly settings: Settings;
   readonly tree: CapabilityTree;
-  readonly state: MeshState;
+  readonly state: RegistryState;
   readonly makeStrategy: (routing: RoutingSettings) => PoolStrategy;
 }
 
