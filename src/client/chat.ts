@@ -3,19 +3,18 @@
  * @module
  */
 import type { ChatParams } from "../contracts/params.ts";
-import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
-import { call, requireWhole } from "./call.ts";
+import type { ChatCompletion } from "../contracts/openai.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
-import { ChatStream } from "./stream.ts";
+import type { ChatStream } from "./stream.ts";
 
-type Operations = typeof import("../pipeline/operations/chat.ts");
+type ChatCall = typeof import("./chat_call.ts");
 
-let operations: Operations | undefined;
+let loaded: ChatCall | undefined;
 
-/** Imported with the first call, which keeps pages small. */
-async function loadOperations(): Promise<Operations> {
-  return operations = await import("../pipeline/operations/chat.ts");
+/** Imported with the first call, which keeps starts short and pages small. */
+async function load(): Promise<ChatCall> {
+  return loaded = await import("./chat_call.ts");
 }
 
 /** `client.chat`. */
@@ -82,21 +81,9 @@ export class Completions {
    */
   create(request: ChatParams, settings?: CallSettings): Promise<ChatCompletion | ChatStream>;
   create(request: ChatParams, settings: CallSettings = {}): Promise<ChatCompletion | ChatStream> {
-    return operations === undefined
-      ? loadOperations().then(({ chat }) => this.#create(chat, { request, settings }))
-      : this.#create(operations.chat, { request, settings });
-  }
-
-  #create(
-    operation: Operations["chat"],
-    { request, settings }: { request: ChatParams; settings: CallSettings },
-  ): Promise<ChatCompletion | ChatStream> {
-    return call<ChatCompletionRequest, ChatCompletion, ChatCompletion | ChatStream>(this.#context, {
-      operation,
-      request,
-      settings,
-      toResult: (answer) =>
-        answer.kind === "stream" ? new ChatStream(answer.stream, answer.requestId) : requireWhole(answer).body,
-    });
+    const chat = { request, settings };
+    return loaded === undefined
+      ? load().then(({ callChat }) => callChat(this.#context, chat))
+      : loaded.callChat(this.#context, chat);
   }
 }

@@ -82,9 +82,11 @@ export function outline(
   return { settings, registry, addPools };
 }
 
-/** Before the start, every model is active, and nothing is counted. */
+/** Before the start, every model is active, and nothing has been counted. */
 const untouched: RegistryState = {
-  add: ({ name, provider: { id: provider } }) =>
-    ({ name, provider, status: "active", refresh: () => {} }) as Partial<ModelState> as ModelState,
+  add: ({ name, provider: { id: provider }, weight }) =>
+    ({ ...initialState, name, provider, weight, refresh: () => {} }) as Partial<ModelState> as ModelState,
   retryBudget: () => ({}) as RetryBudget,
 };
+
+const initialState = { status: "active", standbyCount: 0, consecutiveFailures: 0, inFlight: 0 } as const;
