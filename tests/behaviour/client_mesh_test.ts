@@ -23,6 +23,20 @@ describe("client.mesh", () => {
     assertEquals(mesh.getHealthReport().map(({ provider }) => provider), ["a"]);
   });
 
+  it("tells before the start what there is, and refuses what the start would undo", async () => {
+    await using upstream = await startUpstream(ok({ text: "hello" }));
+    await using made = clientOver({ upstreams: { a: upstream.url, b: upstream.url } });
+    const { client, client: { mesh } } = made;
+    assertEquals(mesh.listModels().map(({ name, status }) => [name, status]), [["a", "active"], ["b", "active"]]);
+    assertEquals([mesh.poolStatus().chat?.active, mesh.activeProviders()], [2, ["a", "b"]]);
+    for (const act of [() => mesh.deactivate("a"), () => mesh.activate("a"), () => mesh.exportState()]) {
+      assertEquals(assertThrows(act, MeshError).code, "not_initialized");
+    }
+    await Promise.all([client.ready(), mesh.ready()]);
+    mesh.deactivate("a");
+    assertEquals([mesh.poolStatus().chat?.active, mesh.activeProviders()], [1, ["b"]]);
+  });
+
   it("exports its state, which another client imports", async () => {
     await using upstream = await startUpstream(ok({ text: "hello" }));
     await using one = clientOver({ upstreams: { a: upstream.url }, pool: spent });
