@@ -23,7 +23,7 @@ describe("client.mesh", () => {
     assertEquals(mesh.getHealthReport().map(({ provider }) => provider), ["a"]);
   });
 
-  it("tells before the start what there is, and refuses what the start would undo", async () => {
+  it("describes before the start what there is, and refuses what the start would undo", async () => {
     await using upstream = await startUpstream(ok({ text: "hello" }));
     await using made = clientOver({ upstreams: { a: upstream.url, b: upstream.url } });
     const { client, client: { mesh } } = made;
