@@ -31,7 +31,6 @@ const packages = [
 const suites = [
   "tests/behaviour",
   "tests/cli",
-  "tests/runtime/http1_server_test.ts",
   "tests/runtime/serve_test.ts",
   "tests/runtime/tls_test.ts",
   "tests/runtime/node_suite.ts",
@@ -47,7 +46,6 @@ const alone = ["tests/runtime/node_work_suite.ts"];
 const slowSuites = [
   "tests/nightly/hostile_clients_test.ts",
   "tests/nightly/http1_client_test.ts",
-  "tests/nightly/http1_server_fuzz_test.ts",
   "tests/nightly/killed_proxies_test.ts",
   "tests/nightly/reload_memory_test.ts",
   "tests/servers/redis_process_test.ts",

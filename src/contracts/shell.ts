@@ -70,8 +70,11 @@ export interface ServeOptions {
   readonly host: string;
   /** Port to listen on; 0 picks a free one. */
   readonly port: number;
-  /** The server: our own, `node:http`, or `Deno.serve` (on Deno only). `http1` when omitted. */
-  readonly listener?: "http1" | "node" | "deno";
+  /**
+   * The server: `Deno.serve` or `node:http`. By default that of the runtime; on Node always `node:http`, as with workers
+   * and TLS.
+   */
+  readonly listener?: "deno" | "node";
   /**
    * Maximum number of connections of `node:http` and `node:https`: beyond it, the one that has been idle for longest is
    * closed. Unlimited when omitted.
@@ -88,7 +91,7 @@ export interface RunningServer {
   /** The port it listens on. */
   readonly port: number;
   /** The server that listens, which may differ from the requested one. */
-  readonly listener?: "http1" | "node" | "deno";
+  readonly listener?: "deno" | "node";
   /**
    * Replaces the TLS certificate for new connections; open connections keep theirs. Present if the server was started
    * with one.

@@ -179,7 +179,7 @@ function inertWarnings({ listener, maxConnections }: ProxySettings, server: Runn
   const isUnlimited = maxConnections !== section.fields.max_connections.default && server.listener === "deno";
   return [
     ...(isOther ? ["proxy.listener: deno has no effect with proxy.tls, with --workers, or on Node"] : []),
-    ...(isUnlimited ? ["proxy.max_connections has no effect with proxy.listener: deno"] : []),
+    ...(isUnlimited ? ["proxy.max_connections has no effect with Deno.serve: it needs proxy.listener: node"] : []),
   ];
 }
 
@@ -265,8 +265,7 @@ function exposureWarnings({ host, tokens, server }: ListeningParts, proxy: Proxy
   if (isLoopback(host)) return [];
   const open = `Listening on ${host} without a token: every client that reaches this address can spend your keys. ` +
     "Set --token, or listen on 127.0.0.1";
-  const slow =
-    "This server does not time out slow request headers, and may miss clients that leave before their answer " +
-    "begins: where others can reach it, leave out proxy.listener: deno, or put a reverse proxy in front of it";
+  const slow = "Deno.serve does not time out slow request headers, and may miss clients that leave before their " +
+    "answer begins: where others can reach it, set proxy.listener: node, or put a reverse proxy in front of it";
   return [...(hasToken(proxy, tokens) ? [] : [open]), ...(server.listener === "deno" ? [slow] : [])];
 }

@@ -1,5 +1,5 @@
 /**
- * Sockets of Node, for the HTTP/1.1 client and server.
+ * Sockets of Node, for the HTTP/1.1 client.
  * @module
  */
 import type { OnReadOpts, Socket as NetSocket } from "node:net";
@@ -37,15 +37,6 @@ export class NodeSocket implements Socket {
   #waiting: Waiting | undefined;
   #end: { readonly error?: Error } | undefined;
   #isPaused = false;
-
-  /** Adapts a socket of a server. */
-  static accepted(socket: NetSocket): NodeSocket {
-    const own = new NodeSocket();
-    own.#attach(socket);
-    socket.on("data", own.take);
-    socket.on("error", (error) => own.#finish({ error }));
-    return own;
-  }
 
   /** Option for sockets that read into a given buffer. */
   get onRead(): OnReadOpts {
@@ -106,10 +97,6 @@ export class NodeSocket implements Socket {
     return await new Promise((resolve, reject) => {
       this.#socket!.write(bytes, (error) => error ? reject(error) : resolve(bytes.length));
     });
-  }
-
-  closeWrite(): Promise<void> {
-    return new Promise((resolve) => this.#socket!.end(resolve));
   }
 
   close(): void {

@@ -12,19 +12,9 @@ import type {
   ServeOptions,
   Shell,
 } from "../contracts/shell.ts";
-import { toResponse } from "../util/to_response.ts";
-import { serveOnDeno } from "./_deno_listener.ts";
-import { listenError } from "./_listen_error.ts";
-import { clientSignal, OpenResponses, setSignal } from "./_open_responses.ts";
+import { serveOnDeno } from "./_deno_server.ts";
 import { createOutput } from "./_output.ts";
-import { Stop } from "./_stop.ts";
-import { callAfter } from "./_timers.ts";
 import { createWorkers, isWorker } from "./_workers.ts";
-
-const lastWaitMs = 1_000;
-
-/** Delay before a server that has failed is started again, ms. */
-const restartMs = 100;
 
 /** Deno (2.9.6) panics if it sets up signals for the first time when no descriptor is left: this does it before. */
 function setUpSignals(): void {
@@ -40,91 +30,7 @@ async function serve(handler: RequestHandler, options: ServeOptions): Promise<Ru
   if (options.listener === "node" || options.tls !== undefined || isWorker()) {
     return await (await import("./_node_server.ts")).serveNode(handler, options);
   }
-  if (options.listener !== "deno") return serveOnDeno(handler, options);
-  const { host, port, onListen } = options;
-  const open = new OpenResponses(handler);
-  const { plain } = handler;
-  // Deno would print the error and respond "Internal Server Error"
-  const failed = () => new Response(null, { status: 500 });
-  const listen = (port: number): Deno.HttpServer<Deno.NetAddr> =>
-    Deno.serve(
-      { hostname: host, port, onListen: () => {}, onError: failed },
-      plain === undefined ? (request) => open.respond(request) : async (request, info) =>
-        toResponse(
-          await open.respondPlain(plain, {
-            withSignal: (signal) => setSignal(request, signal),
-            stop: new Stop(),
-            left: () => clientSignal(request),
-            peer: () => info.remoteAddr.hostname,
-            untilOver: () => info.completed,
-          }),
-        ),
-    );
-  let server: DenoServer;
-  try {
-    server = new DenoServer(listen, port);
-  } catch (error) {
-    throw listenError(error, `${host}:${port}`);
-  }
-  onListen?.({ host, port: server.port });
-  return { port: server.port, listener: "deno", stop: stopper(server, open) };
-}
-
-/** `Deno.serve` (2.9.6) ends when it cannot accept a connection, such as for lack of descriptors: it is started again. */
-class DenoServer {
-  readonly port: number;
-  readonly #listen: (port: number) => Deno.HttpServer<Deno.NetAddr>;
-  #server: Deno.HttpServer<Deno.NetAddr>;
-  #isStopping = false;
-  #isDown = false;
-  #cancelRestart: Cancel = () => {};
-
-  constructor(listen: (port: number) => Deno.HttpServer<Deno.NetAddr>, port: number) {
-    this.#listen = listen;
-    this.#server = listen(port);
-    this.port = this.#server.addr.port;
-    this.#keepUp();
-  }
-
-  shutdown(): Promise<void> {
-    this.#isStopping = true;
-    this.#cancelRestart();
-    return this.#isDown ? Promise.resolve() : this.#server.shutdown();
-  }
-
-  #keepUp(): void {
-    this.#server.finished.catch(() => this.#restartLater());
-  }
-
-  #restartLater(): void {
-    this.#isDown = true;
-    if (this.#isStopping) return;
-    this.#cancelRestart = callAfter(restartMs, () => {
-      try {
-        this.#server = this.#listen(this.port);
-        this.#isDown = false;
-        this.#keepUp();
-      } catch {
-        this.#restartLater(); // still no descriptors
-      }
-    });
-  }
-}
-
-/** `shutdown` ends no response, and aborting the server's signal after it throws, so open responses are ended here. */
-function stopper(server: DenoServer, open: OpenResponses): (graceMs: number) => Promise<void> {
-  let closed: Promise<void> | undefined;
-  return async (graceMs) => {
-    closed ??= server.shutdown();
-    const cancel = callAfter(graceMs, () => open.endAll());
-    let cancelLast: Cancel = () => {};
-    // a client that does not read must not block the stop
-    const atLast = new Promise<void>((resolve) => cancelLast = callAfter(graceMs + lastWaitMs, resolve));
-    await Promise.race([closed, atLast]);
-    cancel();
-    cancelLast();
-    open.close();
-  };
+  return serveOnDeno(handler, options);
 }
 
 function output(stream: typeof Deno.stdout | typeof Deno.stderr): Output {

@@ -13,7 +13,6 @@ import type {
   Shell,
 } from "../contracts/shell.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
-import { serveOnNode } from "./_node_listener.ts";
 import { createOutput } from "./_output.ts";
 import { createWorkers, servingFlags } from "./_workers.ts";
 
@@ -52,7 +51,6 @@ async function readInput(): Promise<string> {
 }
 
 async function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
-  if (options.listener !== "node" && options.tls === undefined) return await serveOnNode(handler, options);
   return await (await import("./_node_server.ts")).serveNode(handler, options);
 }
 

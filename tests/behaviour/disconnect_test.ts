@@ -76,17 +76,17 @@ async function assertUnharmed({ mesh, records, url }: TestProxy, upstream: Upstr
 }
 
 /** A proxy that takes one request at a time: a client that leaves without freeing its slot is noticed. */
-function proxyOver(upstream: Upstream, { listener, clock = fakeClock() }: Partial<TestProxyOptions> = {}) {
+function proxyOver(upstream: Upstream, { listener = "node", clock = fakeClock() }: Partial<TestProxyOptions> = {}) {
   const config = { proxy: { max_concurrent: 1 } };
-  return startTestProxy({ upstreams: { one: upstream.url }, config, clock, ...(listener && { listener }) });
+  return startTestProxy({ upstreams: { one: upstream.url }, config, clock, listener });
 }
 
 describe("A client that leaves the proxy", () => {
   for (const { name, isStream, sees, script, outcome } of moments) {
     it(name, async () => {
-      for (const [way, listener] of ways.flatMap((way) => [[way, "http1"], [way, "node"]] as const)) {
+      for (const way of ways) {
         await using upstream = await startUpstream(script());
-        await using proxy = await proxyOver(upstream, { listener });
+        await using proxy = await proxyOver(upstream);
         const visitor = visit(proxy.url, way, { stream: isStream });
         const request = await arrival(upstream);
         if (sees !== undefined) await visitor.reads(sees);
@@ -104,6 +104,18 @@ describe("A client that leaves the proxy", () => {
       await visitor.reads("one");
       await assertCloses(upstream.requests[0]!, () => visitor.leave());
       await assertUnharmed(proxy, upstream, "aborted");
+    }
+  });
+
+  it("before its answer begins, with Deno.serve, if its whole request came in one read", async () => {
+    for (const { isStream, script } of moments.filter(({ sees }) => sees === undefined)) {
+      for (const way of ways) {
+        await using upstream = await startUpstream(script());
+        await using proxy = await proxyOver(upstream, { listener: "deno" });
+        const visitor = visit(proxy.url, way, { stream: isStream, ...ask });
+        await assertCloses(await arrival(upstream), () => visitor.leave());
+        await assertUnharmed(proxy, upstream, "aborted");
+      }
     }
   });
 
@@ -153,7 +165,7 @@ describe("A client that closes its sending side", () => {
     it(`gets its whole answer, and is no client that has left (HTTP/1.${minor})`, async () => {
       const gate = new Gate();
       await using upstream = await startUpstream(behind(gate, answer()));
-      await using proxy = await proxyOver(upstream, { listener: "node" });
+      await using proxy = await proxyOver(upstream);
       const client = await halfClose(connectTo(proxy), request(false, minor));
       await gate.reached(1);
       if (minor === 1) await client.reads("HTTP/1.1 102"); // the server has seen the end of the data
@@ -172,7 +184,7 @@ describe("A client that closes its sending side", () => {
     const gate = new Gate();
     gate.open(2);
     await using upstream = await startUpstream(stream({ pieces: ["one", "two"], gate }));
-    await using proxy = await proxyOver(upstream, { listener: "node" });
+    await using proxy = await proxyOver(upstream);
     const client = await halfClose(connectTo(proxy), request(true), "one");
     await client.reads("\n\n\r\n0"); // a leading zero of the next chunk's length
     gate.openAll();

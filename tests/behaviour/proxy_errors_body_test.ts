@@ -141,7 +141,7 @@ describe("A body the proxy cannot use", () => {
         assertStringIncludes(message, "200000");
       };
       await assertEffort("its refusal", { work: refuse, than: () => JSON.parse(body), most: 8 });
-    }, { listeners: [undefined] });
+    });
   });
 
   it("is 404 with the parameter when no model goes by that name, whatever prototypes know", async () => {

@@ -78,7 +78,7 @@ describe("A target that is ambiguous", () => {
           assertEquals(answer.status, 400, target);
         } else checkRefused(answer, invalid, target);
       }
-    });
+    }, { listeners });
   });
 
   it("is 400 behind a handler that wraps the proxy's", async () => {
@@ -100,7 +100,7 @@ describe("A target that is ambiguous", () => {
         const { status, body } = await getRaw(proxy.url, target);
         assertEquals([status, JSON.parse(body).error.status], [400, "INVALID_ARGUMENT"], target);
       }
-    });
+    }, { listeners });
   });
 
   it("is served or refused, and never an error of the proxy, if its host is invalid", async () => {
@@ -113,7 +113,7 @@ describe("A target that is ambiguous", () => {
         const answer = await sendRaw(proxy.url, `GET http://${host}/v1/models HTTP/1.0\r\n\r\n`);
         assert([200, 400].includes(answer.status), `${host} without a Host header: ${answer.status}`);
       }
-    });
+    }, { listeners });
   });
 
   it("is none whose query has encoded characters, or whose segments have dots", async () => {
@@ -123,7 +123,7 @@ describe("A target that is ambiguous", () => {
       }
       checkRefused(await getRaw(proxy.url, "/v1/models/a..b"), noModel);
       checkRefused(await getRaw(proxy.url, "/v1/models/...%2f.a"), noModel);
-    });
+    }, { listeners });
   });
 });
 

@@ -8,10 +8,10 @@ import { assertClosesAtOnce, clientOver, fakeClock, messages } from "../support/
 import { becomes, standsStill, until } from "../support/patience.ts";
 import { clientOfOwn, rawClient, rawHead, timeUntil } from "../support/_regressions.ts";
 import { startTestProxy, type TestProxyOptions } from "../support/proxy.ts";
+import { listeners } from "../support/_surface.ts";
 import { answer, type Behaviour, formatHead, Gate, ok, raw, startUpstream, stream } from "../support/upstream.ts";
 
 type Listener = NonNullable<TestProxyOptions["listener"]>;
-const listeners: readonly Listener[] = ["deno", "node"];
 
 /** Options of a proxy that takes one request at a time. */
 function single(

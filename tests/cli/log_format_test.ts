@@ -70,9 +70,10 @@ describe("With --log-format json, standard error is JSON lines", () => {
   it("at reloads, good and bad, and with warnings", async () => {
     await using upstream = await startUpstream(answer());
     const args = ["proxy", "--port", "0", "--config", "mesh.json", "--host", "0.0.0.0", ...jsonLines];
-    const { shell, files, code } = startCommand(args, { files: { "mesh.json": config(upstream.url) } });
+    const served = (listener: string) => config(upstream.url, { proxy: { listener } });
+    const { shell, files, code } = startCommand(args, { files: { "mesh.json": served("node") } });
     await inTime(shell.says("listens on"), shell);
-    files.set("mesh.json", config(upstream.url, { proxy: { listener: "node" } }));
+    files.set("mesh.json", served("deno"));
     shell.signal("SIGHUP");
     await inTime(shell.says("Reloaded"), shell);
     files.set("mesh.json", '{"pools":');

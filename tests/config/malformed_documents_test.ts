@@ -192,7 +192,7 @@ aliases: { "": acme.small, "a\\tb": acme.small }
     "proxy.port: expected an integer from 0 to 65535, found 99999",
     `proxy.endpoints[0]: unknown value "chat", did you mean "chat/completions"? ${allowedEndpoints}`,
     'proxy.endpoints[1]: unknown value "/v1/models": write "models"',
-    'proxy.listener: unknown value "bun"; allowed: "http1", "node", "deno"',
+    'proxy.listener: unknown value "bun"; allowed: "deno", "node"',
     'proxy.allowed_hosts[0]: expected a host name or an IP address without scheme, port or path, such as "127.0.0.1", found "a b"',
     'proxy.auth.method: unknown value "basic"; allowed: "bearer"',
     "proxy.auth.tokens[0]: expected a string, found a number: put it in quotes",

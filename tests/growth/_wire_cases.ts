@@ -11,9 +11,8 @@ import { LineSplitter, readLines } from "../../src/infrastructure/json_lines.ts"
 import { readId } from "../../src/infrastructure/object_id.ts";
 import { readEntries } from "../../src/registry/_zip.ts";
 import { ChunkedDecoder } from "../../src/runtime/http1/chunked.ts";
-import { isPersistent, requestFraming, responseFraming } from "../../src/runtime/http1/framing.ts";
+import { isPersistent, responseFraming } from "../../src/runtime/http1/framing.ts";
 import { HeadScanner } from "../../src/runtime/http1/head.ts";
-import { parseRequestHead, requestRules } from "../../src/runtime/http1/request_head.ts";
 import { parseResponseHead, responseRules } from "../../src/runtime/http1/response_head.ts";
 import { fakeAnswer, fakeClock } from "../../src/runtime/test.ts";
 import { fromJson, toJson } from "../../src/storage/_formats.ts";
@@ -60,7 +59,7 @@ const malformed = (work: () => unknown) => {
 
 /** Rows of what reads bytes. */
 export const wireCases: readonly GrowthCase[] = [
-  ...fieldTexts.flatMap((fieldOf) => [
+  ...fieldTexts.map((fieldOf) =>
     prepared({
       covers: ["src/runtime/http1/response_head.ts#parseResponseHead"],
       what: "a field",
@@ -71,19 +70,8 @@ export const wireCases: readonly GrowthCase[] = [
           const parsed = parseResponseHead(bytes, 0, bytes.length);
           return [isPersistent(parsed), responseFraming(parsed, "GET")];
         }),
-    }),
-    prepared({
-      covers: ["src/runtime/http1/request_head.ts#parseRequestHead"],
-      what: "a field",
-      size: 4_000,
-      input: (size) => head("POST / HTTP/1.1", fieldOf(size)),
-      work: (bytes) =>
-        malformed(() => {
-          const parsed = parseRequestHead(bytes, 0, bytes.length);
-          return [isPersistent(parsed), requestFraming(parsed)];
-        }),
-    }),
-  ]),
+    })
+  ),
   prepared({
     covers: ["src/runtime/http1/response_head.ts#parseResponseHead"],
     what: "fields of one name",
@@ -101,16 +89,6 @@ export const wireCases: readonly GrowthCase[] = [
       const buffer = new Uint8Array(bytes.length * 4); // with space for more, as a connection has
       buffer.set(bytes);
       return bytes.map((_, at) => scanner.find(buffer, 0, at + 1) ?? 0);
-    },
-  }),
-  prepared({
-    covers: ["src/runtime/http1/head.ts#HeadScanner"],
-    what: "a request's head that arrives in bytes",
-    size: 2_000,
-    input: (size) => head("GET / HTTP/1.1", `x: ${"y".repeat(size)}`),
-    work(bytes) {
-      const scanner = new HeadScanner(requestRules);
-      return bytes.map((_, at) => scanner.find(bytes, 0, at + 1) ?? 0);
     },
   }),
   ...["1\r\nx\r\n", "1;a=b\r\nx\r\n"].map((chunk) =>

@@ -14,7 +14,6 @@ import { tlsFile } from "../support/_tls.ts";
 import { answer, startUpstream, type Upstream } from "../support/upstream.ts";
 
 const servers: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  "its own server": { listener: "http1" },
   ...(onDeno ? { "Deno.serve": { listener: "deno" as const } } : {}),
   "node:http": { listener: "node" },
   "node:https": { tls: { cert: tlsFile("server.pem"), key: tlsFile("server.key") } },

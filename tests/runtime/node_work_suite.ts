@@ -9,9 +9,7 @@ import { createHook } from "node:async_hooks";
 import { GCProfiler, getHeapSpaceStatistics, getHeapStatistics } from "node:v8";
 import { ModelMesh } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
-import { Http1Server } from "../../src/runtime/http1/server.ts";
 import { completion } from "../support/upstream.ts";
-import { ScriptedSocket, settled } from "./_scripted_socket.ts";
 
 const requests = 200;
 
@@ -127,32 +125,6 @@ describe("A request through the proxy on Node", () => {
     assert(bytes <= maxPromoted, `${bytes} bytes, at most ${maxPromoted}`);
   });
 });
-
-describe("A request to the HTTP/1.1 server on Node", () => {
-  it("creates few promises", async () => {
-    const response = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
-    const plain = () => Promise.resolve(response);
-    const handler = Object.assign(() => Promise.reject(new Error("the plain handler takes its place")), { plain });
-    const server = new Http1Server(handler, () => {});
-    const socket = new ScriptedSocket();
-    server.accept(socket, () => undefined);
-    const ask = async () => {
-      socket.sent = "";
-      for (let asked = 0; asked < requests; asked++) {
-        socket.feed("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}");
-      }
-      while (socket.sent.split("HTTP/1.1 200").length <= requests) await settled();
-    };
-    await ask();
-    const promises = await listPromises(ask);
-    assert(promises <= maxServerPromises * requests, `${promises / requests}, at most ${maxServerPromises}`);
-    socket.end();
-    await server.stop(0);
-  });
-});
-
-/** Of a request to the server, with those of the connection in memory and of the handler. */
-const maxServerPromises = 15;
 
 /** Of a request, without those of the server and the upstream client. */
 const maxPromises = 54;

@@ -18,7 +18,6 @@ type Serve = (handler: RequestHandler, options?: Partial<ServeOptions>) => Promi
 
 /** The same promises hold for all servers there are. */
 const servers = {
-  "http1": "ModelMesh's own",
   "node": "node:http",
   ...(onDeno ? { "deno": "Deno.serve" } : {}),
 } as const;

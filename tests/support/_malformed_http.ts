@@ -10,12 +10,12 @@ export interface MalformedRequest {
   /** Its bytes, one per character. */
   readonly bytes: string;
   /**
-   * Expected status; where servers differ, of `node:http`, `Deno.serve`, and our own unless it is as the first. 0: closed
-   * without a response; 200: accepted by that server.
+   * Expected status; where servers differ, of `node:http` and `Deno.serve`. 0: closed without a response; 200: accepted
+   * by that server.
    */
-  readonly status: number | readonly [node: number, deno: number, own?: number];
+  readonly status: number | readonly [node: number, deno: number];
   /** Expected error code in the body; empty if the server rejects it itself, or accepts it. */
-  readonly code: string | readonly [node: string, deno: string, own?: string];
+  readonly code: string | readonly [node: string, deno: string];
 }
 
 type Status = MalformedRequest["status"];
@@ -48,24 +48,12 @@ const get = (target: string) => `GET ${target} HTTP/1.1${crlf}Host: 127.0.0.1${c
 
 const lines: readonly Row[] = [
   ["no method", withLine(` ${path} HTTP/1.1`), 400],
-  ["a method in lower case", withLine(`post ${path} HTTP/1.1`), [400, 405, 405], [
-    "",
-    "method_not_allowed",
-    "method_not_allowed",
-  ]],
-  ["an unknown method", withLine(`BREW ${path} HTTP/1.1`), [400, 405, 405], [
-    "",
-    "method_not_allowed",
-    "method_not_allowed",
-  ]],
+  ["a method in lower case", withLine(`post ${path} HTTP/1.1`), [400, 405], ["", "method_not_allowed"]],
+  ["an unknown method", withLine(`BREW ${path} HTTP/1.1`), [400, 405], ["", "method_not_allowed"]],
   ["a method with a bracket", withLine(`PO(ST ${path} HTTP/1.1`), 400],
   ["a method with a control character", withLine(`PO\x01ST ${path} HTTP/1.1`), 400],
   ["a method that is not ASCII", withLine(`P\xd6ST ${path} HTTP/1.1`), 400],
-  ["a method of 10,000 letters", withLine(`${"A".repeat(10_000)} ${path} HTTP/1.1`), [400, 405, 405], [
-    "",
-    "method_not_allowed",
-    "method_not_allowed",
-  ]],
+  ["a method of 10,000 letters", withLine(`${"A".repeat(10_000)} ${path} HTTP/1.1`), [400, 405], ["", "method_not_allowed"]],
   ["a method alone", withLine("POST"), 400],
   ["no target", withLine("POST HTTP/1.1"), 400],
   ["no version", withLine(`POST ${path}`), [505, 400]],
@@ -77,7 +65,7 @@ const lines: readonly Row[] = [
   ["a version in lower case", withLine(`POST ${path} http/1.1`), 400],
   ["words after the version", withLine(`POST ${path} HTTP/1.1 now`), 400],
   ["a tab in place of a space", withLine(`POST\t${path} HTTP/1.1`), 400],
-  ["two spaces", withLine(`POST  ${path} HTTP/1.1`), [200, 400, 400]],
+  ["two spaces", withLine(`POST  ${path} HTTP/1.1`), [200, 400]],
   ["a space before all", withLine(` POST ${path} HTTP/1.1`), 400],
   ["a space in the target", withLine("POST /v1/chat completions HTTP/1.1"), 400],
   ["a NUL in the target", withLine(`POST ${path}\x00 HTTP/1.1`), 400],
@@ -91,11 +79,7 @@ const lines: readonly Row[] = [
   ["a path with bad escapes", get("/v1/%zz%"), 404, "unknown_url"],
   ["a path with an encoded NUL", get("/v1/models%00"), 400, "invalid_url"],
   ["a target of 20,000 characters", get(`/v1/${"a".repeat(20_000)}`), [431, 404], ["", "unknown_url"]],
-  ["a CONNECT", `CONNECT 127.0.0.1:443 HTTP/1.1${crlf}Host: 127.0.0.1:443${crlf}${crlf}`, [0, 405, 404], [
-    "",
-    "method_not_allowed",
-    "unknown_url",
-  ]],
+  ["a CONNECT", `CONNECT 127.0.0.1:443 HTTP/1.1${crlf}Host: 127.0.0.1:443${crlf}${crlf}`, [0, 405], ["", "method_not_allowed"]],
   ["a TRACE", get(path).replace("GET", "TRACE"), 405, "method_not_allowed"],
   ["a PUT", post().replace("POST", "PUT"), 405, "method_not_allowed"],
   ["a GET for a POST", get(path), 405, "method_not_allowed"],

@@ -7,12 +7,13 @@ import { Buffer } from "node:buffer";
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { patienceMs, until } from "./patience.ts";
+import { onDeno } from "./_programs.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 import { assertMatchesSchema } from "./schema.ts";
 import { answer, startUpstream, type Upstream } from "./upstream.ts";
 
-/** HTTP servers of a proxy. */
-export const listeners: readonly TestProxyOptions["listener"][] = ["http1", "node", "deno"];
+/** HTTP servers of a proxy on this runtime. */
+export const listeners: readonly NonNullable<TestProxyOptions["listener"]>[] = onDeno ? ["deno", "node"] : ["node"];
 
 /** A request body that every pool serves. */
 export const goodBody: Readonly<Record<string, unknown>> = {
@@ -200,12 +201,12 @@ export function assertRequestId(headers: Headers, about: string = "x-request-id"
 export interface RefusingOptions {
   /** Sections of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** HTTP servers; all by default. */
+  /** HTTP servers; that of the runtime by default. */
   readonly listeners?: readonly TestProxyOptions["listener"][];
 }
 
 /**
- * Runs a test on a proxy that rejects every request, with each HTTP server. No call goes upstream, no state changes,
+ * Runs a test on a proxy that rejects every request. No call goes upstream, no state changes,
  * and the next valid request succeeds.
  *
  * @param test The test, called with the proxy.
@@ -215,7 +216,7 @@ export async function refusing(
   test: (proxy: TestProxy, upstream: Upstream) => Promise<void>,
   options: RefusingOptions = {},
 ): Promise<void> {
-  for (const listener of options.listeners ?? listeners) {
+  for (const listener of options.listeners ?? [undefined]) {
     await using upstream = await startUpstream(answer());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, config: options.config, listener });
     await test(proxy, upstream);

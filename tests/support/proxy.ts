@@ -19,7 +19,7 @@ export interface TestProxyOptions {
   /** Accepted tokens. */
   readonly tokens?: readonly string[];
   /** HTTP server. */
-  readonly listener?: "http1" | "node" | "deno";
+  readonly listener?: "deno" | "node";
   /** Clock; by default, a fake clock that skips sleeps. */
   readonly clock?: FakeClock;
   /** Where state is persisted. */

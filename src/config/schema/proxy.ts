@@ -133,11 +133,12 @@ export const proxy = {
      */
     heartbeat: { type: "duration", min: 0, default: 15_000 },
     /**
-     * HTTP server: ModelMesh's own (`http1`), `node:http` (`node`), or `Deno.serve` (`deno`, only on Deno).
-     * `Deno.serve` has no time limit for slow request headers, and may not detect a client that disconnects before its
-     * response begins. With `proxy.tls`, `node:https` serves, and `node:http` in the workers of `--workers` on Deno.
+     * HTTP server: `Deno.serve` (`deno`, the default on Deno, and available only there) or `node:http` (`node`, the
+     * default on Node). `Deno.serve` has no time limit for slow request headers, does not limit connections, and may not
+     * detect a client that disconnects before its response begins. With `proxy.tls`, `node:https` serves, and `node:http`
+     * in the workers of `--workers`.
      */
-    listener: { type: "choice", values: ["http1", "node", "deno"], default: "http1" },
+    listener: { type: "choice", values: ["deno", "node"] },
     /**
      * Secret that signs the ids of files, batches and fine-tuning jobs. Use a secret reference, and the same value on
      * every proxy that serves them. Defaults to the provider's API key; ids then become invalid when that key changes.

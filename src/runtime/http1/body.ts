@@ -91,15 +91,6 @@ export class Body implements BodyReader {
     return Promise.resolve();
   }
 
-  /**
-   * Discards what has been received.
-   *
-   * @throws {MalformedMessage}
-   */
-  discard(): void {
-    while (this.#take() !== undefined);
-  }
-
   #receive(read: number | null): void {
     if (this.#connection.received(read)) return this.#options.onBytes?.();
     if (this.#options.framing.kind !== "close") throw new CutMessage("before its end");

@@ -4,7 +4,6 @@
  */
 import { type Fields, trimBlanks } from "./head.ts";
 import { MalformedMessage } from "./malformed.ts";
-import type { RequestHead } from "./request_head.ts";
 import type { ResponseHead } from "./response_head.ts";
 
 /** How the end of a body is determined. */
@@ -40,26 +39,6 @@ export function responseFraming({ status, minor, fields }: ResponseHead, method:
   if (status === 304 || method === "HEAD") return none;
   if (coding !== undefined) return chunked;
   return length === undefined ? untilClose : { kind: "length", length };
-}
-
-/**
- * Returns the framing of a request body.
- *
- * @throws {MalformedMessage} When the fields contradict each other, or the transfer coding is not `chunked`.
- */
-export function requestFraming({ minor, fields }: RequestHead): Framing {
-  const coding = fields.get("transfer-encoding");
-  const lengths = fields.get("content-length");
-  if (coding === undefined) return lengths === undefined ? none : { kind: "length", length: singleLength(lengths) };
-  if (lengths !== undefined) throw new MalformedMessage("a length beside a transfer coding");
-  if (minor === 0 || coding.toLowerCase() !== "chunked") throw new MalformedMessage("an unknown transfer coding");
-  return chunked;
-}
-
-/** Accepts no repeated length, which only attackers send. */
-function singleLength(value: string): number {
-  if (value.includes(",")) throw new MalformedMessage("several lengths");
-  return parseLength(value);
 }
 
 /** Accepts a repeated length, also within one field, if all values are equal. */

@@ -24,8 +24,6 @@ export type Fields = ReadonlyMap<string, string>;
 export interface HeadRules {
   /** Maximum size of a head, bytes. */
   readonly maxBytes: number;
-  /** Status for a larger one. */
-  readonly tooLarge?: number;
   /** Throws if the bytes between `from` and `to` cannot begin a head. Called until 7 bytes have been received. */
   readonly checkStart: (bytes: Uint8Array, from: number, to: number) => void;
 }
@@ -66,8 +64,7 @@ export class HeadScanner {
   }
 
   #checked(length: number): number {
-    const { maxBytes, tooLarge } = this.#rules;
-    if (length > maxBytes) throw new MalformedMessage("a head that is too long", tooLarge);
+    if (length > this.#rules.maxBytes) throw new MalformedMessage("a head that is too long");
     return length;
   }
 }
@@ -88,7 +85,7 @@ export function splitHead(bytes: Uint8Array, from: number, to: number): string[]
  * @throws {MalformedMessage}
  */
 export function parseFields(lines: readonly string[]): Fields {
-  if (lines.length > maxLines) throw new MalformedMessage("too many header fields", 431);
+  if (lines.length > maxLines) throw new MalformedMessage("too many header fields");
   const fields = new Map<string, string>();
   for (let index = 1; index < lines.length; index++) {
     const line = lines[index]!;

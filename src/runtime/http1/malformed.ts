@@ -6,11 +6,4 @@
 /** A message violates the syntax of RFC 9112, or one of its rules about length. */
 export class MalformedMessage extends Error {
   override readonly name = "MalformedMessage";
-  /** Status with which a server rejects it. */
-  readonly status: number;
-
-  constructor(message: string, status = 400) {
-    super(message);
-    this.status = status;
-  }
 }

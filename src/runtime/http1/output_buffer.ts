@@ -65,12 +65,6 @@ export class OutputBuffer {
     return bytes.subarray(lengthBytes - size.length, lengthBytes + length + 2);
   }
 
-  /** Encodes data without a frame; undefined without data. */
-  raw(data: Uint8Array | string): Uint8Array | undefined {
-    if (data.length === 0) return undefined;
-    return typeof data === "string" ? encoder.encode(data) : data;
-  }
-
   #room(size: number): Uint8Array {
     if (this.#bytes.length >= size) return this.#bytes;
     const bytes = new Uint8Array(Math.max(firstBytes, 2 ** Math.ceil(Math.log2(size))));

@@ -1,0 +1,117 @@
+/**
+ * The server of Deno, `Deno.serve`. It has no time limit for heads, and tells of a client that leaves before its response
+ * has begun only if head and body arrived in one read (2.9.6).
+ * @module
+ */
+import type { Cancel } from "../contracts/runtime.ts";
+import type { RequestHandler, RunningServer, ServeOptions } from "../contracts/shell.ts";
+import { toResponse } from "../util/to_response.ts";
+import { listenError } from "./_listen_error.ts";
+import { clientSignal, OpenResponses, setSignal } from "./_open_responses.ts";
+import { Stop } from "./_stop.ts";
+import { callAfter } from "./_timers.ts";
+
+/** Time for the last responses after the grace period, ms. */
+const lastWaitMs = 1_000;
+
+/** Delay before a server that has failed is started again, ms. */
+const restartMs = 100;
+
+/**
+ * Starts a server.
+ *
+ * @throws {MeshError} `port_in_use`, `port_not_permitted` or `cannot_listen`.
+ */
+export function serveOnDeno(handler: RequestHandler, { host, port, onListen }: ServeOptions): RunningServer {
+  const open = new OpenResponses(handler);
+  const respond = createResponder(handler, open);
+  const listen = (port: number): Deno.HttpServer<Deno.NetAddr> =>
+    Deno.serve({
+      hostname: host,
+      port,
+      automaticCompression: false, // it would hold back the events of a stream
+      onListen: () => {},
+      onError: () => new Response(null, { status: 500 }), // Deno would print the error
+    }, respond);
+  let server: RestartedServer;
+  try {
+    server = new RestartedServer(listen, port);
+  } catch (error) {
+    throw listenError(error, `${host}:${port}`);
+  }
+  onListen?.({ host, port: server.port });
+  return { port: server.port, listener: "deno", stop: createStop(server, open) };
+}
+
+/** Calls the handler without objects of the Fetch standard if it can do so, since a `Request` costs more than its parts. */
+function createResponder(handler: RequestHandler, open: OpenResponses): Deno.ServeHandler<Deno.NetAddr> {
+  const { plain } = handler;
+  if (plain === undefined) return (request) => open.respond(request);
+  return async (request, info) =>
+    toResponse(
+      await open.respondPlain(plain, {
+        withSignal: (signal) => setSignal(request, signal),
+        stop: new Stop(),
+        left: () => clientSignal(request),
+        peer: () => info.remoteAddr.hostname,
+        untilOver: () => info.completed,
+      }),
+    );
+}
+
+/** `Deno.serve` (2.9.6) ends when it cannot accept a connection, such as for lack of descriptors: it is started again. */
+class RestartedServer {
+  readonly port: number;
+  readonly #listen: (port: number) => Deno.HttpServer<Deno.NetAddr>;
+  #server: Deno.HttpServer<Deno.NetAddr>;
+  #isStopping = false;
+  #isDown = false;
+  #cancelRestart: Cancel = () => {};
+
+  constructor(listen: (port: number) => Deno.HttpServer<Deno.NetAddr>, port: number) {
+    this.#listen = listen;
+    this.#server = listen(port);
+    this.port = this.#server.addr.port;
+    this.#keepUp();
+  }
+
+  shutdown(): Promise<void> {
+    this.#isStopping = true;
+    this.#cancelRestart();
+    return this.#isDown ? Promise.resolve() : this.#server.shutdown();
+  }
+
+  #keepUp(): void {
+    this.#server.finished.catch(() => this.#restartLater());
+  }
+
+  #restartLater(): void {
+    this.#isDown = true;
+    if (this.#isStopping) return;
+    this.#cancelRestart = callAfter(restartMs, () => {
+      try {
+        this.#server = this.#listen(this.port);
+        this.#isDown = false;
+        this.#keepUp();
+      } catch {
+        this.#restartLater(); // still no descriptors
+      }
+    });
+  }
+}
+
+/** `shutdown` ends no response, and aborting the server's signal after it throws, so open responses are ended here. */
+function createStop(server: RestartedServer, open: OpenResponses): (graceMs: number) => Promise<void> {
+  let closed: Promise<void> | undefined;
+  return async (graceMs) => {
+    closed ??= server.shutdown();
+    const cancel = callAfter(graceMs, () => open.endAll());
+    let cancelLast: Cancel = () => {};
+    // a client that does not read must not block the stop
+    const atLast = new Promise<void>((resolve) => cancelLast = callAfter(graceMs + lastWaitMs, resolve));
+    await Promise.race([closed, atLast]);
+    cancel();
+    cancelLast();
+    open.close();
+  };
+}
