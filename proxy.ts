@@ -1,6 +1,7 @@
 /**
  * The HTTP proxy, an OpenAI-compatible server for any OpenAI SDK. Run it with
- * `deno run -A jsr:@modelmesh/core/proxy --port 8080`, or mount its handler in a server of your own.
+ * `deno run -A jsr:@modelmesh/core/proxy --port 8080`, serve its default export with
+ * `deno serve -A jsr:@modelmesh/core/proxy`, or mount its handler in a server of your own.
  *
  * @example
  * ```ts
@@ -13,9 +14,10 @@
  */
 import { serverConnectors } from "./connectors/server.ts";
 import type { RequestHandler, RunningServer, ServeOptions as ListenOptions } from "./src/contracts/shell.ts";
+import { createFetchProxy, type FetchProxy } from "./src/proxy/fetch_proxy.ts";
 import { type RunningProxy, type ServeOptions, startProxy } from "./src/proxy/serve.ts";
 import { serverRuntime } from "./src/runtime/server.ts";
-import { serverShell } from "./src/runtime/server_shell.ts";
+import { beforeEnd, printError, runUnlessServed, serverShell, toFetch } from "./src/runtime/server_shell.ts";
 
 export type {
   Peer,
@@ -28,6 +30,7 @@ export type {
   TlsKeyPair,
 } from "./src/contracts/shell.ts";
 export { createHandler, type Handler } from "./src/proxy/handler.ts";
+export type { FetchProxy } from "./src/proxy/fetch_proxy.ts";
 export type { HandlerOptions } from "./src/proxy/instance.ts";
 export type { ListedPool, Mesh } from "./src/engine/mesh.ts";
 export type { ConfigSource } from "./src/config/load/sources.ts";
@@ -72,8 +75,29 @@ export function listen(
   return serverShell().serve(handler, { host: "127.0.0.1", ...options });
 }
 
+const { isServed, ...fetchProxy } = createFetchProxy({
+  connectors: serverConnectors,
+  runtime: serverRuntime,
+  shell: serverShell,
+  toFetch,
+  report: printError,
+  beforeEnd,
+});
+
+/**
+ * The proxy for `deno serve -A jsr:@modelmesh/core/proxy`, and for runtimes that call the `fetch` of a default export. It
+ * is configured by the file that the variable `MODELMESH_CONFIG` names, or detects providers; `MODELMESH_TOKEN` is the
+ * token of its clients. Address, TLS, and `proxy.host`, `port`, `listener` and `max_connections` are those of the server.
+ */
+export default fetchProxy as FetchProxy;
+
 if (import.meta.main) {
-  const { runCli } = await import("./src/cli/main.ts"); // a program that imports serve() parses no arguments
   const shell = serverShell();
-  shell.exit(await runCli(["proxy", ...shell.args], { connectors: serverConnectors, runtime: serverRuntime(), shell }));
+  const program = async () => {
+    const { runCli } = await import("./src/cli/main.ts"); // a program that imports serve() parses no arguments
+    shell.exit(
+      await runCli(["proxy", ...shell.args], { connectors: serverConnectors, runtime: serverRuntime(), shell }),
+    );
+  };
+  await runUnlessServed(program, { shell, isServed });
 }

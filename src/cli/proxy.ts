@@ -6,6 +6,7 @@ import type { Cancel } from "../contracts/runtime.ts";
 import type { EndSignal, Output } from "../contracts/shell.ts";
 import { MeshError, NoProvidersError } from "../errors.ts";
 import { type RunningProxy, startProxy } from "../proxy/serve.ts";
+import { listServed } from "../proxy/served.ts";
 import { readPort } from "./args.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import {
@@ -123,11 +124,7 @@ function createGreeting(
   { url, mesh, warnings }: RunningProxy,
   { demo, json, shell: { stderr }, format }: GreetingOptions,
 ): Greeting {
-  const { registry } = getEngine(mesh);
-  const providers = registry.instances.map(({ entry: { id, source } }) => ({ id, source }));
-  const pools = registry.pools.map(({ name, members }) => ({ name, models: members.length }));
-  const providerList = providers.map(({ id, source }) => `${id} (${source})`).join(", ");
-  const poolList = pools.map(({ name, models }) => `${name} (${models})`).join(", ");
+  const { providers, pools, poolList, text } = listServed(getEngine(mesh));
   const listening = `ModelMesh listens on ${url}`;
   return {
     port: Number(/:(\d+)$/.exec(url)![1]),
@@ -135,8 +132,7 @@ function createGreeting(
     err: warnings.map((warning) => format(toWarning(warning))).join("") + format({
       severity: "info",
       message: `${listening} with the pools ${poolList}`,
-      text: `${listening}\n  providers: ${providerList}\n  pools: ${poolList}\n` +
-        (demo === undefined ? "" : demoHint(url, stderr)),
+      text: `${listening}\n${text}${demo === undefined ? "" : demoHint(url, stderr)}`,
       url,
       providers,
       pools,

@@ -156,7 +156,10 @@ interface ListeningParts {
 
 function runningProxy(parts: ListeningParts): RunningProxy {
   const { options, started, host, server, reloader } = parts;
-  const exposure = () => exposureWarnings(parts, reloader.mesh.settings.proxy ?? started);
+  const exposure = () => {
+    const { proxy = started } = reloader.mesh.settings;
+    return exposureWarnings(host, { hasToken: hasToken(proxy, parts.tokens), listener: server.listener });
+  };
   const inert = inertWarnings(started, server);
   let stopping: Promise<void> | undefined;
   return {
@@ -205,7 +208,7 @@ function checkedTokens(
   { runtime, options, host, port }: { runtime: Runtime; options: ServeOptions; host: string; port: number },
 ): readonly string[] {
   const { proxy = builtInProxy(), source } = mesh.settings;
-  const tokens = collectTokens(runtime, options);
+  const tokens = collectTokens(runtime, options.tokens);
   requireToken(proxy, tokens);
   const problems = loops(mesh, { host, port });
   if (problems.length > 0) throw new ConfigError(problems, source);
@@ -230,9 +233,15 @@ function restartWarnings(
   });
 }
 
-function collectTokens(runtime: Runtime, options: ServeOptions): readonly string[] {
+/**
+ * Returns the accepted tokens in addition to those of the configuration.
+ *
+ * @param given Tokens of the program or the command line.
+ * @throws {ConfigError} For a token that no header can contain.
+ */
+export function collectTokens(runtime: Runtime, given: readonly string[] = []): readonly string[] {
   const fromEnvironment = runtime.env("MODELMESH_TOKEN");
-  const tokens = [...options.tokens ?? [], ...(fromEnvironment === undefined ? [] : [fromEnvironment])];
+  const tokens = [...given, ...(fromEnvironment === undefined ? [] : [fromEnvironment])];
   if (tokens.some((token) => !/^[\x21-\x7e]+$/.test(token))) {
     throw new ConfigError([{
       path: "proxy.auth.tokens",
@@ -261,11 +270,19 @@ function loops(mesh: Engine, { host, port }: { host: string; port: number }): Co
   });
 }
 
-function exposureWarnings({ host, tokens, server }: ListeningParts, proxy: ProxySettings): string[] {
+/**
+ * Returns warnings about an address that others can reach.
+ *
+ * @param host The bind address.
+ */
+export function exposureWarnings(
+  host: string,
+  { hasToken, listener }: { readonly hasToken: boolean; readonly listener: RunningServer["listener"] },
+): string[] {
   if (isLoopback(host)) return [];
   const open = `Listening on ${host} without a token: every client that reaches this address can spend your keys. ` +
-    "Set --token, or listen on 127.0.0.1";
+    "Set --token or MODELMESH_TOKEN, or listen on 127.0.0.1";
   const slow = "Deno.serve does not time out slow request headers, and may miss clients that leave before their " +
-    "answer begins: where others can reach it, set proxy.listener: node, or put a reverse proxy in front of it";
-  return [...(hasToken(proxy, tokens) ? [] : [open]), ...(server.listener === "deno" ? [slow] : [])];
+    "answer begins: where others can reach it, serve with proxy.listener: node, or put a reverse proxy in front of it";
+  return [...(hasToken ? [] : [open]), ...(listener === "deno" ? [slow] : [])];
 }

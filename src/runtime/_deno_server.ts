@@ -43,8 +43,15 @@ export function serveOnDeno(handler: RequestHandler, { host, port, onListen }: S
   return { port: server.port, listener: "deno", stop: createStop(server, open) };
 }
 
-/** Calls the handler without objects of the Fetch standard if it can do so, since a `Request` costs more than its parts. */
-function createResponder(handler: RequestHandler, open: OpenResponses): Deno.ServeHandler<Deno.NetAddr> {
+/**
+ * Returns a handler as one for `Deno.serve`. It looks for the disconnect of a client only while that may matter.
+ *
+ * @param open Tracks its responses.
+ */
+export function createResponder(
+  handler: RequestHandler,
+  open: OpenResponses = new OpenResponses(handler),
+): Deno.ServeHandler<Deno.NetAddr> {
   const { plain } = handler;
   if (plain === undefined) return (request) => open.respond(request);
   return async (request, info) =>

@@ -200,7 +200,7 @@ describe("modelmesh proxy", () => {
     const risk = /^Warning: .*0\.0\.0\.0 without a token.*keys/m;
     const open = (await greeting([...config, "--host", "0.0.0.0"], setup)).err;
     assertMatch(open, risk);
-    const slow = /^Warning: Deno\.serve .*slow request headers.*set proxy\.listener: node, or .*reverse proxy/m;
+    const slow = /^Warning: Deno\.serve .*slow request headers.*serve with proxy\.listener: node, or .*reverse proxy/m;
     assertMatch(open, slow);
     const closed = (await greeting([...config, "--host", "0.0.0.0", "--token", "long-token-0123456789"], setup)).err;
     assertNotMatch(closed, risk);

@@ -1,0 +1,124 @@
+/**
+ * The proxy as the default export of a module, for `deno serve` and for runtimes that call such an export.
+ * @module
+ */
+import { builtInProxy } from "../config/settings/defaults.ts";
+import type { PluggableConnector } from "../contracts/connector.ts";
+import type { Cancel, Runtime } from "../contracts/runtime.ts";
+import type { RequestHandler, Shell } from "../contracts/shell.ts";
+import { requestIdFrom } from "../util/request_id.ts";
+import { toResponse } from "../util/to_response.ts";
+import { hasToken } from "./authenticator.ts";
+import { toErrorRow } from "./error_body.ts";
+import { createMeshHandler } from "./handler.ts";
+import { json } from "./json.ts";
+import { MeshGeneration } from "./mesh_generation.ts";
+import { collectTokens, exposureWarnings } from "./serve.ts";
+import { listServed } from "./served.ts";
+import { traceUnhandled } from "./unhandled.ts";
+
+/** Handles a request. `info` is what `Deno.serve` tells of its connection. */
+type Fetch = (request: Request, info?: object) => Promise<Response>;
+
+/** The default export of the proxy's module. */
+export interface FetchProxy {
+  /**
+   * Handles a request. The first one starts the proxy: with the configuration file that the variable `MODELMESH_CONFIG`
+   * names, or else with the providers whose keys are in the environment. Never rejects.
+   */
+  readonly fetch: Fetch;
+  /** Starts the proxy when the server listens, and ends the process if it cannot start. `deno serve` calls it. */
+  readonly onListen: (address: object) => void;
+}
+
+/** What the entry point chooses. The functions are called with the first request. */
+export interface FetchProxyParts {
+  readonly connectors: readonly PluggableConnector[];
+  readonly runtime: () => Runtime;
+  /** Of a process; not called where the runtime does not tell that a server listens. */
+  readonly shell: () => Pick<Shell, "exit" | "onUnhandledRejection" | "stderr">;
+  readonly toFetch: (handler: RequestHandler) => Fetch;
+  /** Writes a line for the operator. */
+  readonly report: (line: string) => void;
+  /** Calls a task when the server has stopped, where the runtime tells. */
+  readonly beforeEnd: (task: () => void) => Cancel;
+}
+
+/** A proxy that has started. */
+interface StartedProxy {
+  readonly generation: MeshGeneration;
+  readonly tokens: readonly string[];
+  readonly respond: Fetch;
+}
+
+/** Creates a proxy that starts with its first request, or when its server listens. */
+export function createFetchProxy(parts: FetchProxyParts): FetchProxy & { readonly isServed: () => boolean } {
+  let starting: Promise<StartedProxy> | undefined;
+  const start = () =>
+    starting ??= startFetchProxy(parts).catch((error) => {
+      starting = undefined; // the next request tries again
+      throw error;
+    });
+  return {
+    isServed: () => starting !== undefined,
+    async fetch(request, info) {
+      try {
+        return await (await start()).respond(request, info);
+      } catch (error) {
+        parts.report(toMessage(error));
+        return createRefusal(error, request);
+      }
+    },
+    onListen(address) {
+      const shell = parts.shell();
+      const { stderr } = shell;
+      start().then((started) => {
+        traceUnhandled({ shell, mesh: () => started.generation.mesh, hasConsole: false });
+        stderr.write(greeting(address, started));
+      }, (error) => {
+        stderr.write(`${toMessage(error)}\n`);
+        shell.exit(1);
+      });
+    },
+  };
+}
+
+async function startFetchProxy(
+  { connectors, runtime: createRuntime, toFetch, beforeEnd }: FetchProxyParts,
+): Promise<StartedProxy> {
+  const runtime = createRuntime();
+  const generation = new MeshGeneration({ connectors, runtime });
+  await generation.start(runtime.env("MODELMESH_CONFIG") || undefined);
+  try {
+    const tokens = collectTokens(runtime);
+    const respond = toFetch(createMeshHandler(generation.mesh, { tokens }));
+    beforeEnd(() => {
+      generation.mesh.close().catch(reportError);
+    });
+    return { generation, tokens, respond };
+  } catch (error) {
+    await generation.mesh.close();
+    throw error;
+  }
+}
+
+/** The response to a request that arrives while the proxy cannot start. The reason is for the operator. */
+function createRefusal(error: unknown, { headers }: Request): Response {
+  const requestId = requestIdFrom(headers.get("x-request-id"));
+  const { status, body } = toErrorRow(error, requestId);
+  return toResponse(json(body, { status, headers: { "x-request-id": requestId } }));
+}
+
+function greeting(address: object, { generation: { mesh }, tokens }: StartedProxy): string {
+  const { hostname: host = "", port = "" } = address as { readonly hostname?: string; readonly port?: number };
+  const { proxy = builtInProxy() } = mesh.settings;
+  const warnings = exposureWarnings(host, { hasToken: hasToken(proxy, tokens), listener: "deno" });
+  if (proxy.tls !== undefined) warnings.push("proxy.tls has no effect: the server that calls the proxy decides on TLS");
+  const where = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return warnings.map((warning) => `Warning: ${warning}\n`).join("") +
+    `ModelMesh listens on ${where}\n${listServed(mesh).text}`;
+}
+
+function toMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

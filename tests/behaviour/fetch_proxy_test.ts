@@ -1,0 +1,124 @@
+/** The default export of the proxy's module, without a server. Nothing is sent beyond the process. */
+import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { serverConnectors } from "../../connectors/server.ts";
+import proxy from "../../proxy.ts";
+import { createFetchProxy } from "../../src/proxy/fetch_proxy.ts";
+import { toFetch } from "../../src/runtime/server_shell.ts";
+import { fakeAnswer, testRuntime, type TestRuntimeOptions } from "../../src/runtime/test.ts";
+import { fakeShell } from "../support/_cli.ts";
+import { assertRefused, goodBody } from "../support/_surface.ts";
+import { testConfig } from "../support/proxy.ts";
+import { completion } from "../support/upstream.ts";
+
+const key = "sk-child-0123456789";
+const config = JSON.stringify(testConfig({ upstreams: { a: "http://127.0.0.1:9/v1" } }));
+
+/** A proxy in a runtime with these files and variables, whose provider answers. */
+function createProxy(options: Pick<TestRuntimeOptions, "env" | "files">) {
+  let runtimes = 0;
+  const reports: string[] = [];
+  const ends: (() => void)[] = [];
+  const exits: number[] = [];
+  const body = JSON.stringify(completion({ model: "a" }));
+  const { fetch, onListen } = createFetchProxy({
+    connectors: serverConnectors,
+    runtime() {
+      runtimes++;
+      return testRuntime({ send: () => Promise.resolve(fakeAnswer({ body })), ...options });
+    },
+    shell: () => ({ ...shell, exit: (code) => exits.push(code) as never }),
+    report: (line) => reports.push(line),
+    toFetch,
+    beforeEnd: (task) => {
+      ends.push(task);
+      return () => {};
+    },
+  });
+  const shell = fakeShell();
+  return {
+    fetch,
+    onListen,
+    shell,
+    reports,
+    exits,
+    end: () => ends.forEach((task) => task()),
+    runtimes: () => runtimes,
+  };
+}
+
+const ask = (model: string, url = "http://localhost", token?: string) =>
+  new Request(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify({ ...goodBody, model }),
+  });
+
+async function assertAnswers(response: Response): Promise<void> {
+  assertEquals([response.status, (await response.json()).object], [200, "chat.completion"]);
+}
+
+describe("The default export of the proxy", () => {
+  it("has what servers call as members of its own", () => {
+    assertEquals(Object.keys(proxy).sort(), ["fetch", "onListen"]);
+  });
+
+  it("starts once for requests that come at once, with the file that MODELMESH_CONFIG names", async () => {
+    const { fetch, end, runtimes } = createProxy({
+      env: { MODELMESH_CONFIG: "mesh.json" },
+      files: { "mesh.json": config },
+    });
+    assertEquals(runtimes(), 0, "it does nothing before");
+    const responses = await Promise.all(Array.from({ length: 20 }, () => fetch(ask("chat"))));
+    for (const response of responses) await assertAnswers(response);
+    assertEquals(runtimes(), 1);
+    end();
+  });
+
+  it("detects providers without MODELMESH_CONFIG, or with an empty one", async () => {
+    for (const others of [{}, { MODELMESH_CONFIG: "" }] as Record<string, string>[]) {
+      const { fetch, end } = createProxy({ env: { OPENAI_API_KEY: key, ...others } });
+      await assertAnswers(await fetch(ask("chat-completion")));
+      end();
+    }
+  });
+
+  it("requires MODELMESH_TOKEN, and without a token serves loopback names only", async () => {
+    const token = "a-long-secret-0123456789";
+    const named = "https://gateway.example.com";
+    const closed = createProxy({ env: { OPENAI_API_KEY: key, MODELMESH_TOKEN: token } });
+    await assertRefused(await closed.fetch(ask("chat-completion", named)), { status: 401, code: "invalid_api_key" });
+    await assertAnswers(await closed.fetch(ask("chat-completion", named, token)));
+    const open = createProxy({ env: { OPENAI_API_KEY: key } });
+    await assertRefused(await open.fetch(ask("chat-completion", named)), { status: 403, code: "host_not_allowed" });
+    closed.end();
+    open.end();
+  });
+
+  it("tells the operator why it cannot start, and not its clients; the next request tries again", async () => {
+    const files: Record<string, string> = {};
+    const { fetch, reports, end } = createProxy({ env: { MODELMESH_CONFIG: "mesh.json" }, files });
+    const refused = await fetch(ask("chat"));
+    const { message } = await assertRefused(refused, { status: 500, type: "server_error", code: "internal_error" });
+    assertNotMatch(message, /mesh\.json/);
+    assertMatch(reports.join(), /mesh\.json/);
+    files["mesh.json"] = config;
+    await assertAnswers(await fetch(ask("chat")));
+    assertEquals(reports.length, 1);
+    end();
+  });
+
+  it("starts when its server listens, and ends the process if it cannot", async () => {
+    const good = createProxy({ env: { OPENAI_API_KEY: key } });
+    good.onListen({ hostname: "::1", port: 8000 });
+    await good.shell.says("listens on http://[::1]:8000\n  providers: openai");
+    good.end();
+    const bad = createProxy({});
+    bad.onListen({ hostname: "127.0.0.1", port: 8000 });
+    await bad.shell.says("OPENAI_API_KEY");
+    assertEquals(bad.exits, [1]);
+  });
+});
