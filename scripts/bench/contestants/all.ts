@@ -4,7 +4,7 @@
  */
 import type { Contestant } from "../kit/contestant.ts";
 import { denoPass, direct, nodePass } from "./bare.ts";
-import { ownDeno, ownDenoServe, ownNode } from "./ours.ts";
+import { ownDeno, ownDenoNode, ownNode } from "./ours.ts";
 import { liteLlm, portkey } from "./peers.ts";
 
 /** All contestants, in the order of tables. */
@@ -12,7 +12,7 @@ export const all: readonly Contestant[] = [
   direct,
   denoPass,
   ownDeno,
-  ownDenoServe,
+  ownDenoNode,
   nodePass("20"),
   ownNode("20"),
   portkey("20"),

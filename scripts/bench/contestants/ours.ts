@@ -44,13 +44,13 @@ export const ownDeno: Contestant = {
   },
 };
 
-/** On Deno with `Deno.serve`. */
-export const ownDenoServe: Contestant = {
+/** On Deno with `node:http`. */
+export const ownDenoNode: Contestant = {
   ...ownDeno,
-  name: "deno-serve",
-  title: "ModelMesh on Deno, proxy.listener: deno",
+  name: "deno-node",
+  title: "ModelMesh on Deno, proxy.listener: node",
   async start(stage) {
-    return startOnDeno(stage, await writeConfiguration(stage, { listener: "deno" }));
+    return startOnDeno(stage, await writeConfiguration(stage, { listener: "node" }));
   },
 };
 

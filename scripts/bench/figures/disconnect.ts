@@ -41,7 +41,7 @@ export const disconnect: Figure = {
   async run(bench) {
     const lines: string[][] = [];
     for (const { title, isStream, mode } of scenes) {
-      for (const name of ["pass", "deno", "deno-serve", "node20", "node24", "portkey24", "litellm"]) {
+      for (const name of ["pass", "deno", "deno-node", "node20", "node24", "portkey24", "litellm"]) {
         const [side] = await bench.sides([name]);
         if (side === undefined || isStream && !side.isStreaming) continue;
         const times = await leave(bench, side, isStream, mode);

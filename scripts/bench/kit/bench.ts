@@ -129,7 +129,7 @@ export class Bench {
   chosen(names: readonly string[]): string[] {
     const { contestants, isQuick } = this.options;
     if (contestants.length > 0) return names.filter((name) => contestants.includes(name));
-    return names.filter((name) => !isQuick || !/portkey|litellm|deno-serve|20$/.test(name));
+    return names.filter((name) => !isQuick || !/portkey|litellm|deno-node|20$/.test(name));
   }
 
   /**

@@ -34,8 +34,12 @@ let found: boolean | undefined;
 export async function hasWrk(): Promise<boolean> {
   if (found !== undefined) return found;
   const args = ["-v"];
-  const done = await new Deno.Command("wrk", { args, stdout: "null", stderr: "null" }).output().catch(() => {});
-  return found = done !== undefined;
+  try {
+    await new Deno.Command("wrk", { args, stdout: "null", stderr: "null" }).output(); // throws at once if there is none
+    return found = true;
+  } catch {
+    return found = false;
+  }
 }
 
 /**
