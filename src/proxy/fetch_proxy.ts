@@ -17,16 +17,14 @@ import { collectTokens, exposureWarnings } from "./serve.ts";
 import { listServed } from "./served.ts";
 import { traceUnhandled } from "./unhandled.ts";
 
-/** Handles a request. `info` is what `Deno.serve` tells of its connection. */
-type Fetch = (request: Request, info?: object) => Promise<Response>;
-
 /** The default export of the proxy's module. */
 export interface FetchProxy {
   /**
    * Handles a request. The first one starts the proxy: with the configuration file that the variable `MODELMESH_CONFIG`
-   * names, or else with the providers whose keys are in the environment. Never rejects.
+   * names, or else with the providers whose keys are in the environment. Never rejects. `info` is what `Deno.serve` tells
+   * of the connection.
    */
-  readonly fetch: Fetch;
+  readonly fetch: (request: Request, info?: object) => Promise<Response>;
   /** Starts the proxy when the server listens, and ends the process if it cannot start. `deno serve` calls it. */
   readonly onListen: (address: object) => void;
 }
@@ -37,7 +35,7 @@ export interface FetchProxyParts {
   readonly runtime: () => Runtime;
   /** Of a process; not called where the runtime does not tell that a server listens. */
   readonly shell: () => Pick<Shell, "exit" | "onUnhandledRejection" | "stderr">;
-  readonly toFetch: (handler: RequestHandler) => Fetch;
+  readonly toFetch: (handler: RequestHandler) => FetchProxy["fetch"];
   /** Writes a line for the operator. */
   readonly report: (line: string) => void;
   /** Calls a task when the server has stopped, where the runtime tells. */
@@ -48,7 +46,7 @@ export interface FetchProxyParts {
 interface StartedProxy {
   readonly generation: MeshGeneration;
   readonly tokens: readonly string[];
-  readonly respond: Fetch;
+  readonly respond: FetchProxy["fetch"];
 }
 
 /** Creates a proxy that starts with its first request, or when its server listens. */
