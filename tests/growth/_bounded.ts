@@ -51,7 +51,6 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/registry/model_list.ts#toListedModel": "one entry; its leaves are not read",
   "src/registry/_manifest.ts#toConnector": "an archive that the operator chose",
   "src/runtime/_readable_stream.ts#toReadableStream": "passes chunks of bytes on",
-  "src/runtime/http1/head.ts#parseFields": "at most 500 fields of a head of bounded size",
   "src/state/persistence/_failure.ts#toStorageError": oneValue,
   "src/state/persistence/pending_state.ts#readClocks": "reads the clocks",
   "src/state/persistence/snapshot_codec.ts#describeLeftOut": "names at most five",

@@ -12,8 +12,7 @@ import { readId } from "../../src/infrastructure/object_id.ts";
 import { readEntries } from "../../src/registry/_zip.ts";
 import { ChunkedDecoder } from "../../src/runtime/http1/chunked.ts";
 import { isPersistent, responseFraming } from "../../src/runtime/http1/framing.ts";
-import { HeadScanner } from "../../src/runtime/http1/head.ts";
-import { parseResponseHead, responseRules } from "../../src/runtime/http1/response_head.ts";
+import { HeadScanner, parseResponseHead, responseRules } from "../../src/runtime/http1/response_head.ts";
 import { fakeAnswer, fakeClock } from "../../src/runtime/test.ts";
 import { fromJson, toJson } from "../../src/storage/_formats.ts";
 import { readAll, readBody } from "../../src/util/bytes.ts";
@@ -80,7 +79,7 @@ export const wireCases: readonly GrowthCase[] = [
     work: (bytes) => times(20, () => parseResponseHead(bytes, 0, bytes.length).fields.get("x")),
   }),
   prepared({
-    covers: ["src/runtime/http1/head.ts#HeadScanner"],
+    covers: ["src/runtime/http1/response_head.ts#HeadScanner"],
     what: "a head that arrives in bytes",
     size: 2_000,
     input: (size) => head("HTTP/1.1 200 OK", `x: ${"y".repeat(size)}`),

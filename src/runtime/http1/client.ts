@@ -10,14 +10,13 @@ import { turnEnd } from "../_turn_end.ts";
 import { Body, CutMessage } from "./body.ts";
 import { Connection, type Socket } from "./connection.ts";
 import { isPersistent, responseFraming } from "./framing.ts";
-import { HeadScanner } from "./head.ts";
 import { MalformedMessage } from "./malformed.ts";
 import { ConnectionPool } from "./pool.ts";
 import { isIncoming } from "../../util/chunks.ts";
 import { encodeRequest, type OutboundProxy, requestHead, type Target, Targets } from "./request.ts";
 import { lastChunk } from "./output_buffer.ts";
 import { type Decompressor, Http1Response } from "./response.ts";
-import { parseResponseHead, type ResponseHead, responseRules } from "./response_head.ts";
+import { HeadScanner, parseResponseHead, type ResponseHead, responseRules } from "./response_head.ts";
 
 /** Maximum number of interim responses (1xx) before the final one. */
 const maxInterim = 8;

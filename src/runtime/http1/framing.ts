@@ -2,9 +2,8 @@
  * Determines the end of a body (RFC 9112, section 6.3), and whether its connection is persistent.
  * @module
  */
-import { type Fields, trimBlanks } from "./head.ts";
 import { MalformedMessage } from "./malformed.ts";
-import type { ResponseHead } from "./response_head.ts";
+import { type Fields, type ResponseHead, trimBlanks } from "./response_head.ts";
 
 /** How the end of a body is determined. */
 export type Framing =
