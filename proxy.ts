@@ -16,8 +16,9 @@ import { serverConnectors } from "./connectors/server.ts";
 import type { RequestHandler, RunningServer, ServeOptions as ListenOptions } from "./src/contracts/shell.ts";
 import { createFetchProxy, type FetchProxy } from "./src/proxy/fetch_proxy.ts";
 import { type RunningProxy, type ServeOptions, startProxy } from "./src/proxy/serve.ts";
+import { beforeEnd, runUnlessServed } from "./src/runtime/deno_main.ts";
 import { serverRuntime } from "./src/runtime/server.ts";
-import { beforeEnd, printError, runUnlessServed, serverShell, toFetch } from "./src/runtime/server_shell.ts";
+import { printError, serverShell, toFetch } from "./src/runtime/server_shell.ts";
 
 export type {
   Peer,

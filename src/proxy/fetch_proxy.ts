@@ -30,7 +30,7 @@ export interface FetchProxy {
 }
 
 /** What the entry point chooses. The functions are called with the first request. */
-export interface FetchProxyParts {
+interface FetchProxyParts {
   readonly connectors: readonly PluggableConnector[];
   readonly runtime: () => Runtime;
   /** Of a process; not called where the runtime does not tell that a server listens. */
@@ -59,7 +59,7 @@ export function createFetchProxy(parts: FetchProxyParts): FetchProxy & { readonl
     });
   return {
     isServed: () => starting !== undefined,
-    async fetch(request, info) {
+    fetch: async (request, info) => {
       try {
         return await (await start()).respond(request, info);
       } catch (error) {

@@ -182,7 +182,7 @@ function inertWarnings({ listener, maxConnections }: ProxySettings, server: Runn
   const isUnlimited = maxConnections !== section.fields.max_connections.default && server.listener === "deno";
   return [
     ...(isOther ? ["proxy.listener: deno has no effect with proxy.tls, with --workers, or on Node"] : []),
-    ...(isUnlimited ? ["proxy.max_connections has no effect with Deno.serve: it needs proxy.listener: node"] : []),
+    ...(isUnlimited ? ["proxy.max_connections has no effect: it requires proxy.listener: node"] : []),
   ];
 }
 

@@ -5,7 +5,7 @@
 import type { Engine } from "../engine/engine.ts";
 
 /** The providers and pools of a proxy. */
-export interface Served {
+interface Served {
   readonly providers: readonly { readonly id: string; readonly source: string }[];
   readonly pools: readonly { readonly name: string; readonly models: number }[];
   /** The same as two lines of text. */

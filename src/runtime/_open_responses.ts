@@ -22,7 +22,7 @@ const wholeTypes = /^(application\/json|text\/(?!event-stream))/;
 type PlainHandler = NonNullable<RequestHandler["plain"]>;
 
 /** A request for a handler without objects of the Fetch standard. */
-export interface PlainCall {
+interface PlainCall {
   /** Returns the request with this signal. */
   withSignal(signal: StopSignal): PlainRequest;
   /** Aborts the request; the server does so when the client disconnects. */

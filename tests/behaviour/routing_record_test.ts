@@ -110,7 +110,7 @@ describe("A routing record", () => {
   });
 
   it("of a client that left says 499", async () => {
-    await using site = await startSite(hang(), { config: {} });
+    await using site = await startSite(hang(), { config: {}, listener: "node" });
     const visitor = visit(site.proxy.url, "FIN", {});
     await arrival(site.upstream);
     visitor.leave();

@@ -212,6 +212,13 @@ describe("modelmesh proxy", () => {
     }
   });
 
+  it("warns of a limit of connections that its server does not have", async () => {
+    const limited = (listener: string) => ({ files: files("http://127.0.0.1:9/v1", { listener, max_connections: 5 }) });
+    const line = /^Warning: proxy\.max_connections has no effect: it requires proxy\.listener: node$/m;
+    assertMatch((await greeting(["--config", "mesh.json"], limited("deno"))).err, line);
+    assertNotMatch((await greeting(["--config", "mesh.json"], limited("node"))).err, /Warning/);
+  });
+
   it("shows an IPv6 address the way a URL has it", async () => {
     const setup = { files: files("http://127.0.0.1:9/v1") };
     for (const host of ["::1", "[::1]"]) {
