@@ -450,8 +450,8 @@ export interface ConfigDocument {
     readonly drain_delay?: string;
     /** Interval of heartbeats in a stream that waits for its provider. After 10 s without content, a stream begins with one. `0s` disables them. */
     readonly heartbeat?: string;
-    /** HTTP server: ModelMesh's own (`http1`), `node:http` (`node`), or `Deno.serve` (`deno`, only on Deno). `Deno.serve` has no time limit for slow request headers, and may not detect a client that disconnects before its response begins. With `proxy.tls`, `node:https` serves, and `node:http` in the workers of `--workers` on Deno. */
-    readonly listener?: "http1" | "node" | "deno";
+    /** HTTP server: `Deno.serve` (`deno`, the default on Deno, and available only there) or `node:http` (`node`, the default on Node). `Deno.serve` has no time limit for slow request headers, does not limit connections, and may not detect a client that disconnects before its response begins. With `proxy.tls`, `node:https` serves, and `node:http` in the workers of `--workers`. */
+    readonly listener?: "deno" | "node";
     /** Secret that signs the ids of files, batches and fine-tuning jobs. Use a secret reference, and the same value on every proxy that serves them. Defaults to the provider's API key; ids then become invalid when that key changes. */
     readonly id_secret?: string;
     /** Serves HTTPS through `node:https`. The files are reloaded when they change. */

@@ -2,7 +2,7 @@
  * The proxy as the default export of a module, for `deno serve` and for runtimes that call such an export.
  * @module
  */
-import { builtInProxy } from "../config/settings/defaults.ts";
+import { builtInProxy } from "../config/build/proxy.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { Cancel, Runtime } from "../contracts/runtime.ts";
 import type { RequestHandler, Shell } from "../contracts/shell.ts";
