@@ -53,7 +53,10 @@ const lines: readonly Row[] = [
   ["a method with a bracket", withLine(`PO(ST ${path} HTTP/1.1`), 400],
   ["a method with a control character", withLine(`PO\x01ST ${path} HTTP/1.1`), 400],
   ["a method that is not ASCII", withLine(`P\xd6ST ${path} HTTP/1.1`), 400],
-  ["a method of 10,000 letters", withLine(`${"A".repeat(10_000)} ${path} HTTP/1.1`), [400, 405], ["", "method_not_allowed"]],
+  ["a method of 10,000 letters", withLine(`${"A".repeat(10_000)} ${path} HTTP/1.1`), [400, 405], [
+    "",
+    "method_not_allowed",
+  ]],
   ["a method alone", withLine("POST"), 400],
   ["no target", withLine("POST HTTP/1.1"), 400],
   ["no version", withLine(`POST ${path}`), [505, 400]],
@@ -79,7 +82,10 @@ const lines: readonly Row[] = [
   ["a path with bad escapes", get("/v1/%zz%"), 404, "unknown_url"],
   ["a path with an encoded NUL", get("/v1/models%00"), 400, "invalid_url"],
   ["a target of 20,000 characters", get(`/v1/${"a".repeat(20_000)}`), [431, 404], ["", "unknown_url"]],
-  ["a CONNECT", `CONNECT 127.0.0.1:443 HTTP/1.1${crlf}Host: 127.0.0.1:443${crlf}${crlf}`, [0, 405], ["", "method_not_allowed"]],
+  ["a CONNECT", `CONNECT 127.0.0.1:443 HTTP/1.1${crlf}Host: 127.0.0.1:443${crlf}${crlf}`, [0, 405], [
+    "",
+    "method_not_allowed",
+  ]],
   ["a TRACE", get(path).replace("GET", "TRACE"), 405, "method_not_allowed"],
   ["a PUT", post().replace("POST", "PUT"), 405, "method_not_allowed"],
   ["a GET for a POST", get(path), 405, "method_not_allowed"],
