@@ -21,8 +21,8 @@ import { traceUnhandled } from "./unhandled.ts";
 export interface FetchProxy {
   /**
    * Handles a request. The first one starts the proxy: with the configuration file that the variable `MODELMESH_CONFIG`
-   * names, or else with the providers whose keys are in the environment. Never rejects. `info` is what `Deno.serve` tells
-   * of the connection.
+   * names, or else with the providers whose keys are in the environment. Never rejects. `info` is that of
+   * `Deno.serve` about the connection.
    */
   readonly fetch: (request: Request, info?: object) => Promise<Response>;
   /** Starts the proxy when the server listens, and ends the process if it cannot start. `deno serve` calls it. */
@@ -33,12 +33,12 @@ export interface FetchProxy {
 interface FetchProxyParts {
   readonly connectors: readonly PluggableConnector[];
   readonly runtime: () => Runtime;
-  /** Of a process; not called where the runtime does not tell that a server listens. */
+  /** Of a process; not called where the runtime does not report that a server listens. */
   readonly shell: () => Pick<Shell, "exit" | "onUnhandledRejection" | "stderr">;
   readonly toFetch: (handler: RequestHandler) => FetchProxy["fetch"];
   /** Writes a line for the operator. */
   readonly report: (line: string) => void;
-  /** Calls a task when the server has stopped, where the runtime tells. */
+  /** Calls a task when the server has stopped, where the runtime reports that. */
   readonly beforeEnd: (task: () => void) => Cancel;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The server of Deno, `Deno.serve`. It has no time limit for heads, and tells of a client that leaves before its response
+ * The server of Deno, `Deno.serve`. It has no time limit for heads, and reports a client that leaves before its response
  * has begun only if head and body arrived in one read (2.9.6).
  * @module
  */

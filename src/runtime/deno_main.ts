@@ -31,7 +31,7 @@ interface MainModule {
 /**
  * Runs a program as the main module, unless `deno serve` serves the module's default export. Both evaluate the module
  * alike; but `deno serve` passes no arguments, and with `deno run` nothing keeps the process alive after that. Where
- * only that tells them apart, `deno run` warns of the default export (2.9.6).
+ * only that distinguishes them, `deno run` warns of the default export (2.9.6).
  *
  * @param program Never resolves: it ends the process.
  */
@@ -43,7 +43,7 @@ export async function runUnlessServed(program: () => Promise<void>, { shell, isS
   callAfter(aliveMs, cancel, (timer) => Deno.unrefTimer(timer));
 }
 
-/** Whether the command line of the process is certainly that of `deno run`, which only Linux tells. */
+/** Whether the command line of the process is certainly that of `deno run`, which only Linux reveals. */
 function isDenoRun(): boolean {
   try {
     return Deno.readTextFileSync("/proc/self/cmdline").split("\0")[1] === "run";

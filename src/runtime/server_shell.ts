@@ -21,7 +21,7 @@ export function serverShell(): Shell {
  * Returns a handler as a function that another server calls.
  *
  * @param handler Handles the requests.
- * @returns Takes what `Deno.serve` tells of the connection.
+ * @returns Its second parameter is the information of `Deno.serve` about the connection.
  */
 export function toFetch(handler: RequestHandler): (request: Request, info?: object) => Promise<Response> {
   const respond = isDeno() ? createResponder(handler) : undefined;

@@ -98,7 +98,7 @@ describe("The default export of the proxy", () => {
     open.end();
   });
 
-  it("tells the operator why it cannot start, and not its clients; the next request tries again", async () => {
+  it("reports why it cannot start, and not to its clients; the next request tries again", async () => {
     const files: Record<string, string> = {};
     const { fetch, reports, end } = createProxy({ env: { MODELMESH_CONFIG: "mesh.json" }, files });
     const refused = await fetch(ask("chat"));
