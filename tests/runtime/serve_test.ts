@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { spawn, spawnSync } from "node:child_process";
 import { connect, type Socket } from "node:net";
@@ -6,7 +6,7 @@ import { platform } from "node:process";
 import type { RequestHandler, RunningServer, ServeOptions } from "../../src/contracts/shell.ts";
 import { MeshError } from "../../src/errors.ts";
 import { listen } from "../../proxy.ts";
-import { happens, patienceMs } from "../support/patience.ts";
+import { happens, patienceMs, until } from "../support/patience.ts";
 import { onDeno, programCommand, shellCommand } from "../support/_programs.ts";
 
 const host = "127.0.0.1";
@@ -79,6 +79,53 @@ testServers("serve() answers requests and tells its address", async (serve, list
   assertEquals(await response.text(), "POST hello");
   assertEquals(addresses, [{ host, port: server.port }]);
   assertEquals(server.listener, listener);
+  await server.stop(0);
+});
+
+testServers("a response has a date and a length, and is sent as the handler made it", async (serve) => {
+  const text = "data: x\n\n".repeat(100);
+  const server = await serve(() => Promise.resolve(new Response(text, { headers: { "content-type": "text/plain" } })));
+  const socket = await connected(server.port);
+  socket.write(`GET / HTTP/1.1\r\nhost: ${host}\r\naccept-encoding: gzip, br\r\nconnection: close\r\n\r\n`);
+  let received = "";
+  for await (const chunk of socket) received += chunk;
+  const [head = "", body] = received.split(/(?<=\r\n)\r\n/);
+  assertMatch(head, /^date: \w{3}, \d\d \w{3} \d{4} /im);
+  assertMatch(head, new RegExp(`^content-length: ${text.length}\r$`, "im"));
+  assertEquals([/content-encoding/i.test(head), body], [false, text]);
+  await server.stop(0);
+});
+
+testServers("a client that expects 100 Continue is asked for its body when the handler reads it", async (serve) => {
+  const server = await serve(async (request) => new Response(await request.text()));
+  const socket = await connected(server.port);
+  let received = "";
+  socket.on("data", (chunk: Uint8Array) => received += new TextDecoder().decode(chunk));
+  socket.write(`POST / HTTP/1.1\r\nhost: ${host}\r\nexpect: 100-continue\r\ncontent-length: 5\r\n\r\n`);
+  await until(() => received.startsWith("HTTP/1.1 100 Continue\r\n\r\n"), "it is asked for");
+  socket.write("hello");
+  await until(() => received.endsWith("hello"), "it is answered");
+  assertMatch(received, /HTTP\/1\.1 200 OK/);
+  socket.destroy();
+  await server.stop(0);
+});
+
+testServers("a body that the handler does not read is never the next request", async (serve) => {
+  const paths: string[] = [];
+  const server = await serve(({ url }) => {
+    paths.push(new URL(url).pathname);
+    return Promise.resolve(new Response("ok"));
+  });
+  for (const size of [1, 10_000]) {
+    const socket = await connected(server.port);
+    const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()).resume());
+    const hidden = `GET /hidden HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(size);
+    socket.write(`POST /seen HTTP/1.1\r\nhost: ${host}\r\ncontent-length: ${hidden.length}\r\n\r\n${hidden}`);
+    socket.write(`GET /last HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+    await happens("the connection closes", closed);
+  }
+  assertEquals(paths.filter((path) => path === "/seen").length, 2);
+  assertEquals(paths.filter((path) => path === "/hidden"), []);
   await server.stop(0);
 });
 
