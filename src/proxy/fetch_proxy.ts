@@ -39,7 +39,7 @@ interface FetchProxyParts {
   /** Writes a line for the operator. */
   readonly report: (line: string) => void;
   /** Calls a task when the server has stopped, where the runtime reports that. */
-  readonly beforeEnd: (task: () => void) => Cancel;
+  readonly beforeEnd: (task: () => Promise<void>) => Cancel;
 }
 
 /** A proxy that has started. */
@@ -90,9 +90,7 @@ async function startFetchProxy(
   try {
     const tokens = collectTokens(runtime);
     const respond = toFetch(createMeshHandler(generation.mesh, { tokens }));
-    beforeEnd(() => {
-      generation.mesh.close().catch(reportError);
-    });
+    beforeEnd(() => generation.mesh.close());
     return { generation, tokens, respond };
   } catch (error) {
     await generation.mesh.close();

@@ -13,10 +13,10 @@ const aliveMs = 1_000;
 /**
  * Calls `task` once nothing keeps the process alive any more; the process ends after what it has begun. Only on Deno.
  */
-export function beforeEnd(task: () => void): Cancel {
+export function beforeEnd(task: () => Promise<void>): Cancel {
   const listen = (event: Event) => {
     event.preventDefault();
-    task();
+    task().catch(reportError);
   };
   globalThis.addEventListener?.("beforeunload", listen, { once: true });
   return () => globalThis.removeEventListener?.("beforeunload", listen);
@@ -37,8 +37,8 @@ interface MainModule {
  */
 export async function runUnlessServed(program: () => Promise<void>, { shell, isServed }: MainModule): Promise<void> {
   if (!isDeno() || shell.args.length > 0 || isDenoRun()) return await program();
-  const cancel = beforeEnd(() => {
-    if (!isServed()) program().catch(reportError);
+  const cancel = beforeEnd(async () => {
+    if (!isServed()) await program();
   });
   callAfter(aliveMs, cancel, (timer) => Deno.unrefTimer(timer));
 }

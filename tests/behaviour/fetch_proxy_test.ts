@@ -18,7 +18,7 @@ const config = JSON.stringify(testConfig({ upstreams: { a: "http://127.0.0.1:9/v
 function createProxy(options: Pick<TestRuntimeOptions, "env" | "files">) {
   let runtimes = 0;
   const reports: string[] = [];
-  const ends: (() => void)[] = [];
+  const ends: (() => Promise<void>)[] = [];
   const exits: number[] = [];
   const body = JSON.stringify(completion({ model: "a" }));
   const { fetch, onListen } = createFetchProxy({
@@ -42,7 +42,7 @@ function createProxy(options: Pick<TestRuntimeOptions, "env" | "files">) {
     shell,
     reports,
     exits,
-    end: () => ends.forEach((task) => task()),
+    end: () => Promise.all(ends.map((task) => task())),
     runtimes: () => runtimes,
   };
 }
@@ -75,14 +75,14 @@ describe("The default export of the proxy", () => {
     const responses = await Promise.all(Array.from({ length: 20 }, () => fetch(ask("chat"))));
     for (const response of responses) await assertAnswers(response);
     assertEquals(runtimes(), 1);
-    end();
+    await end();
   });
 
   it("detects providers without MODELMESH_CONFIG, or with an empty one", async () => {
     for (const others of [{}, { MODELMESH_CONFIG: "" }] as Record<string, string>[]) {
       const { fetch, end } = createProxy({ env: { OPENAI_API_KEY: key, ...others } });
       await assertAnswers(await fetch(ask("chat-completion")));
-      end();
+      await end();
     }
   });
 
@@ -94,8 +94,8 @@ describe("The default export of the proxy", () => {
     await assertAnswers(await closed.fetch(ask("chat-completion", named, token)));
     const open = createProxy({ env: { OPENAI_API_KEY: key } });
     await assertRefused(await open.fetch(ask("chat-completion", named)), { status: 403, code: "host_not_allowed" });
-    closed.end();
-    open.end();
+    await closed.end();
+    await open.end();
   });
 
   it("reports why it cannot start, and not to its clients; the next request tries again", async () => {
@@ -108,14 +108,14 @@ describe("The default export of the proxy", () => {
     files["mesh.json"] = config;
     await assertAnswers(await fetch(ask("chat")));
     assertEquals(reports.length, 1);
-    end();
+    await end();
   });
 
   it("starts when its server listens, and ends the process if it cannot", async () => {
     const good = createProxy({ env: { OPENAI_API_KEY: key } });
     good.onListen({ hostname: "::1", port: 8000 });
     await good.shell.says("listens on http://[::1]:8000\n  providers: openai");
-    good.end();
+    await good.end();
     const bad = createProxy({});
     bad.onListen({ hostname: "127.0.0.1", port: 8000 });
     await bad.shell.says("OPENAI_API_KEY");
