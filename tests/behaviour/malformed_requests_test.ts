@@ -16,6 +16,9 @@ const servers = {
   "node:https": { tls: keyPair("server.pem", "server.key") },
 } as const;
 
+/** Parts that are sent by TLS, too: it has the parser of node:http, but its refusals have to arrive before it closes. */
+const partsByTls: readonly string[] = ["first line", "chunks"];
+
 /** How many requests are open at once. */
 const atOnce = 8;
 
@@ -26,6 +29,7 @@ describe("A malformed request", () => {
       Array.isArray(value) ? value[column] as Value : value as Value;
 
     for (const [part, requests] of Object.entries(malformed)) {
+      if ("tls" in options && !partsByTls.includes(part)) continue;
       it(`in its ${part} is answered by ${name} as the table says, and others go on`, async () => {
         await using upstream = await startUpstream(answer());
         const mesh = new ModelMesh();
