@@ -1,5 +1,5 @@
 /**
- * Memoization of a function without arguments.
+ * Memoization.
  * @module
  */
 
@@ -31,4 +31,22 @@ export function onceResolved<Value>(make: () => Promise<Value>): () => Promise<V
       made = undefined;
       throw error;
     });
+}
+
+/**
+ * Returns the value of a key, which the first call creates.
+ *
+ * @param map Values by key.
+ * @param create Creates the value of a new key.
+ */
+export function getOrCreate<Key, Value>(
+  map: Pick<Map<Key, Value>, "get" | "set">,
+  key: Key,
+  create: () => Value,
+): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const created = create();
+  map.set(key, created);
+  return created;
 }

@@ -4,6 +4,7 @@
  */
 import type { CounterGroup, CounterRequest, ReplicatedCounter } from "./replicated_counter.ts";
 import type { RateGrant, SharedRate } from "./shared_rate.ts";
+import { getOrCreate } from "../../util/once.ts";
 
 /** This process's part of a counter. */
 export interface OwnPart {
@@ -90,11 +91,7 @@ export class SharedCounters {
 
   /** Returns the acknowledged part of a counter, which the caller updates. */
   getAcknowledged({ key }: ReplicatedCounter): Acknowledged {
-    const known = this.#acknowledged.get(key);
-    if (known !== undefined) return known;
-    const made = { amount: 0, leased: 0, pending: { amount: 0, leased: 0 } };
-    this.#acknowledged.set(key, made);
-    return made;
+    return getOrCreate(this.#acknowledged, key, () => ({ amount: 0, leased: 0, pending: { amount: 0, leased: 0 } }));
   }
 
   /** Deletes acknowledgements of expired counters, once there are many. Those of `reported` counters are kept. */

@@ -5,6 +5,7 @@
 import type { Clock } from "../../contracts/runtime.ts";
 import { dayMs } from "../../util/windows.ts";
 import type { CounterGroup, ReplicatedCounter } from "./replicated_counter.ts";
+import { getOrCreate } from "../../util/once.ts";
 
 /**
  * A sliding window of slices, in which a request counts until its whole slice has left the window; or, with no further
@@ -98,11 +99,7 @@ export class SharedRateCount implements CounterGroup {
   }
 
   #slice(number: number): Slice {
-    const known = this.#slices.get(number);
-    if (known !== undefined) return known;
-    const made = { own: 0, others: 0 };
-    this.#slices.set(number, made);
-    return made;
+    return getOrCreate(this.#slices, number, () => ({ own: 0, others: 0 }));
   }
 
   /**

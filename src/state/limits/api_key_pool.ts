@@ -5,6 +5,7 @@
 import type { FailureKind, ProviderFault } from "../../contracts/provider.ts";
 import { type BreakerOwner, CircuitBreaker, maxHintMs, maxStandbyMs } from "../breaker/circuit_breaker.ts";
 import type { EndDate } from "../breaker/end_date.ts";
+import { getOrCreate } from "../../util/once.ts";
 
 /** The error response of a rejected call. */
 export interface RejectedCall {
@@ -98,11 +99,7 @@ export class ApiKey {
   /** Returns the breaker for one model, or for all. */
   breakerFor(model: string | undefined): KeyBreaker {
     if (model === undefined) return this.breaker;
-    const known = this.modelBreakers.get(model);
-    if (known !== undefined) return known;
-    const made = new KeyBreaker({ provider: this.#provider, model });
-    this.modelBreakers.set(model, made);
-    return made;
+    return getOrCreate(this.modelBreakers, model, () => new KeyBreaker({ provider: this.#provider, model }));
   }
 
   /** Returns the open breaker that applies to a model; of two, the one with the longer standby. */

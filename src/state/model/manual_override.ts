@@ -6,6 +6,7 @@
 import type { MemberIndex } from "./member_index.ts";
 import type { MemberState } from "./model_state.ts";
 import { type BreakerOwner, CircuitBreaker, type OverrideCause, recordKey } from "../breaker/circuit_breaker.ts";
+import { getOrCreate } from "../../util/once.ts";
 
 /** Dependencies of {@linkcode ManualOverrides}. */
 interface ManualOverridesParts {
@@ -38,10 +39,7 @@ export class ManualOverrides {
     const made = new CircuitBreaker({ pool, model, provider, cause });
     const entry = { order: this.#all.size, override: made };
     this.#all.set(recordKey({ pool, model, provider, cause }), made);
-    const key = ownerKey(provider, model);
-    const entries = this.#byOwner.get(key) ?? [];
-    entries.push(entry);
-    this.#byOwner.set(key, entries);
+    getOrCreate(this.#byOwner, ownerKey(provider, model), () => []).push(entry);
     this.#parts.register(made);
     for (const member of this.#parts.members.find(owner)) attach(made, member);
     return made;

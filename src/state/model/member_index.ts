@@ -3,6 +3,7 @@
  * @module
  */
 import type { BreakerOwner } from "../breaker/circuit_breaker.ts";
+import { getOrCreate } from "../../util/once.ts";
 
 /** Items that belong to a model in a pool, by provider and model. */
 export class MemberIndex<Item> {
@@ -17,8 +18,8 @@ export class MemberIndex<Item> {
 
   add(item: Item): void {
     const { provider, model } = this.#getOwner(item);
-    addTo(this.#byProvider, provider, item);
-    addTo(this.#byModel, toIndexKey(provider, model!), item);
+    getOrCreate(this.#byProvider, provider, () => []).push(item);
+    getOrCreate(this.#byModel, toIndexKey(provider, model!), () => []).push(item);
   }
 
   clear(): void {
@@ -40,10 +41,4 @@ export class MemberIndex<Item> {
 
 function toIndexKey(provider: string, model: string): string {
   return `${provider}\n${model}`;
-}
-
-function addTo<Item>(index: Map<string, Item[]>, key: string, item: Item): void {
-  const known = index.get(key);
-  if (known === undefined) index.set(key, [item]);
-  else known.push(item);
 }

@@ -15,6 +15,7 @@ import { type BreakerOwner, CircuitBreaker, recordKey, type Transition } from ".
 import type { SharedCounters } from "../counters/shared_counters.ts";
 import { RetryBudget } from "../limits/retry_budget.ts";
 import { UsageTrackers } from "./usage_trackers.ts";
+import { getOrCreate } from "../../util/once.ts";
 
 /** Parameters of a model's state in a pool. */
 interface ModelStateRequest extends TrackedModel {
@@ -172,7 +173,7 @@ export class MeshState {
 
   /** Returns the retry budget of a provider. */
   retryBudget(provider: string, settings: RetryBudgetSettings): RetryBudget {
-    return this.#shared(this.#budgets, provider, () => new RetryBudget(settings));
+    return getOrCreate(this.#budgets, provider, () => new RetryBudget(settings));
   }
 
   /** Returns when the next standby ends, monotonic ms; undefined when none ends by itself. */
@@ -200,12 +201,12 @@ export class MeshState {
 
   /** Returns the breaker of a provider. */
   providerBreaker(provider: string): CircuitBreaker {
-    return this.#shared(this.#providers, provider, () => this.#breaker({ provider }));
+    return getOrCreate(this.#providers, provider, () => this.#breaker({ provider }));
   }
 
   /** Returns the breaker of a model across all pools. */
   modelBreaker(name: string, provider: string): CircuitBreaker {
-    return this.#shared(this.#models, name, () => this.#breaker({ model: name, provider }));
+    return getOrCreate(this.#models, name, () => this.#breaker({ model: name, provider }));
   }
 
   /**
@@ -259,19 +260,8 @@ export class MeshState {
 
   #register(breaker: CircuitBreaker): void {
     this.breakers.push(breaker);
-    const key = recordKey(breaker.owner);
-    const known = this.#byOwner.get(key);
-    if (known === undefined) this.#byOwner.set(key, [breaker]);
-    else known.push(breaker);
+    getOrCreate(this.#byOwner, recordKey(breaker.owner), () => []).push(breaker);
     this.mapper?.breaker(breaker);
-  }
-
-  #shared<T>(map: Map<string, T>, key: string, make: () => T): T {
-    const known = map.get(key);
-    if (known !== undefined) return known;
-    const made = make();
-    map.set(key, made);
-    return made;
   }
 }
 

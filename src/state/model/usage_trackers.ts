@@ -17,6 +17,7 @@ import { UsageTracker } from "./usage_tracker.ts";
 import { OutageDetector } from "../metrics/outage_detector.ts";
 import { OutputTokens } from "../metrics/output_tokens.ts";
 import { SharedCounters } from "../counters/shared_counters.ts";
+import { getOrCreate } from "../../util/once.ts";
 
 /** The counters of a mesh. The mesh of the next configuration shares them, so nothing in them refers to an engine. */
 interface MeshCounters {
@@ -62,7 +63,7 @@ export class UsageTrackers {
       ...this.#budgetScope(`pool ${pool}`, budget, "budget_limit"),
       ...this.#budgetScope("all", this.#settings.budget, "budget_limit"),
     ];
-    const outages = this.#getOutages(provider.id);
+    const outages = getOrCreate(this.#outages, provider.id, () => new OutageDetector());
     outages.addModel(facts.info.id);
     const keys = this.#getApiKeys(provider);
     const key = `${pool} ${provider.id} ${facts.name}`;
@@ -90,14 +91,6 @@ export class UsageTrackers {
     const pool = keyPools.get(id) ?? (before?.hasSameKeys(apiKeys) ? before : new ApiKeyPool(id, apiKeys));
     keyPools.set(id, pool);
     return pool;
-  }
-
-  #getOutages(provider: string): OutageDetector {
-    const known = this.#outages.get(provider);
-    if (known !== undefined) return known;
-    const made = new OutageDetector();
-    this.#outages.set(provider, made);
-    return made;
   }
 
   #getShared({ provider, info, limits }: TrackedModel): SharedCounts {

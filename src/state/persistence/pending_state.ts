@@ -16,6 +16,8 @@ import {
   type SavedFailures,
   type TimePair,
 } from "./snapshot.ts";
+import { groupBy } from "../../util/group_by.ts";
+import { getOrCreate } from "../../util/once.ts";
 
 /** Breakers, failure streaks and API keys by name. Their number is bounded by the snapshot. */
 export class PendingState {
@@ -49,17 +51,14 @@ export class PendingState {
     this.#failures = new Map(failures.map((saved) => [recordKey(saved), saved]));
     this.#keys = new Map();
     for (const provider of this.#state.keyPools.keys()) this.#keys.set(provider, { keys: [], savedAt: saved_at });
-    for (const [provider, own] of byProvider(keys)) this.#keys.set(provider, { keys: own, savedAt: saved_at });
+    for (const [provider, own] of groupBy(keys, ({ provider }) => provider)) {
+      this.#keys.set(provider, { keys: own, savedAt: saved_at });
+    }
   }
 
   /** Returns the pending breaker of this name, created on first use. */
   getBreaker(saved: SavedBreaker): CircuitBreaker {
-    const key = recordKey(saved);
-    const known = this.#breakers.get(key);
-    if (known !== undefined) return known;
-    const made = new CircuitBreaker(saved);
-    this.#breakers.set(key, made);
-    return made;
+    return getOrCreate(this.#breakers, recordKey(saved), () => new CircuitBreaker(saved));
   }
 
   /** Restores a breaker. One that was not saved is closed. */
@@ -92,13 +91,6 @@ export class PendingState {
       this.#breakers.delete(key);
     }
   }
-}
-
-/** Groups saved API keys by provider. */
-export function byProvider(keys: readonly SavedApiKey[]): ReadonlyMap<string, readonly SavedApiKey[]> {
-  const groups = new Map<string, SavedApiKey[]>();
-  for (const key of keys) groups.set(key.provider, [...groups.get(key.provider) ?? [], key]);
-  return groups;
 }
 
 /** Reads both clocks. */

@@ -3,11 +3,12 @@
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
+import { groupBy } from "../../util/group_by.ts";
 import { type CircuitBreaker, recordKey, type Standby } from "../breaker/circuit_breaker.ts";
 import type { Budget } from "../limits/budget.ts";
 import type { MeshState, StateRestorer } from "../model/mesh_state.ts";
 import type { MemberState } from "../model/model_state.ts";
-import { byProvider, PendingState, readClocks } from "./pending_state.ts";
+import { PendingState, readClocks } from "./pending_state.ts";
 import {
   byBudget,
   byKey,
@@ -142,7 +143,7 @@ export class SnapshotMapper implements StateRestorer {
       if (until > now.monotonicMs && until > (own.standby?.until ?? 0)) own.restore(facts);
     }
     const { keyPools } = this.#state;
-    for (const [provider, keys] of byProvider(savedKeys)) {
+    for (const [provider, keys] of groupBy(savedKeys, ({ provider }) => provider)) {
       const pool = keyPools.get(provider);
       if (pool !== undefined) mergeApiKeys(pool, { keys, savedAt: saved_at, now });
     }

@@ -11,6 +11,7 @@ import { Lease } from "./lease.ts";
 import { add, applyTotal, subtract, toSharedSum } from "./acknowledgements.ts";
 import type { RateGrant, SharedRate } from "../counters/shared_rate.ts";
 import { SharedWindow } from "./shared_window.ts";
+import { getOrCreate } from "../../util/once.ts";
 
 /** Timeout of a request that waits for the store, ms. */
 const reservationMs = 50;
@@ -186,8 +187,8 @@ export class StoreReplication implements Replication {
    */
   async admit(rate: SharedRate): Promise<RateGrant | undefined> {
     if (this.#isUnavailable) return undefined;
-    const window = this.#getWindow(rate);
-    const { shared } = this.#target;
+    const { shared, clock } = this.#target;
+    const window = getOrCreate(this.#windows, rate.name, () => new SharedWindow(rate, clock));
     const taken = await this.#untilUnavailable(this.lease.renew(() => window.take(shared, rate.limit)));
     if (taken === undefined) return undefined;
     const giveUp = () => window.release(shared, taken.slice);
@@ -223,14 +224,6 @@ export class StoreReplication implements Replication {
   /** Resolves when the store has decided all pending acquisitions. */
   async acquisitionsDecided(): Promise<void> {
     await Promise.all(this.#pendingAcquisitions);
-  }
-
-  #getWindow(rate: SharedRate): SharedWindow {
-    const known = this.#windows.get(rate.name);
-    if (known !== undefined) return known;
-    const made = new SharedWindow(rate, this.#target.clock);
-    this.#windows.set(rate.name, made);
-    return made;
   }
 
   #withTimeout<T>(response: Promise<T>): Promise<T | undefined> {
