@@ -108,11 +108,14 @@ export interface ReservedAmount {
 /** Limits of one owner, such as the daily and the monthly limit of a budget. */
 export class WindowLimits implements CounterGroup {
   readonly #limits: readonly WindowLimit[];
+  /** Those of which calls use an amount. */
+  readonly #measured: readonly WindowLimit[];
   /** Set while other processes share the limits: reports changes to them. */
   #report: (() => void) | undefined;
 
   constructor(limits: readonly WindowLimit[]) {
     this.#limits = limits;
+    this.#measured = limits.filter(({ measure }) => measure !== undefined);
   }
 
   /** Whether other processes share the limits. */
@@ -149,15 +152,16 @@ export class WindowLimits implements CounterGroup {
       readonly onSettled?: ((reserved: readonly ReservedAmount[]) => void) | undefined;
     },
   ): ReservedAmounts {
-    const reserved = this.#limits.flatMap((limit): ReservedAmount[] => {
-      if (limit.measure === undefined) return [];
-      const [window, amount] = [limit.present(wallTimeMs), roundUp(amounts[limit.measure])];
+    const reserved: ReservedAmount[] = [];
+    for (const limit of this.#measured) {
+      const window = limit.present(wallTimeMs);
+      const amount = roundUp(amounts[limit.measure!]);
       window.reserve(amount);
-      return [{ limit, window, amount }];
-    });
+      reserved.push({ limit, window, amount });
+    }
     return new ReservedAmounts(reserved, () => {
       // if the process ends now, the store releases its reservations, but keeps this
-      if (this.#limits.some(({ limit }) => limit < Infinity)) this.#report?.();
+      if (this.#report !== undefined && this.#limits.some(({ limit }) => limit < Infinity)) this.#report();
       onSettled?.(reserved);
     });
   }
