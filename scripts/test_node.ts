@@ -13,7 +13,7 @@ import { optionalPackages } from "./npm/optional_packages.ts";
 import { buildPackage } from "./npm/package.ts";
 import { linked } from "./npm/std.ts";
 import { deal } from "./test.ts";
-import type { Counts } from "./test_all.ts";
+import { type Counts, parseCounts } from "./test_all.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
@@ -96,9 +96,6 @@ async function install(tarball: string, folder: string): Promise<void> {
   await mustRun("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", tarball, ...packages], folder);
 }
 
-/** Implementation of `@std/testing/bdd` on Node. */
-const bdd = 'export { after as afterAll, afterEach, before as beforeAll, beforeEach, describe, it } from "node:test";';
-
 /** Implementation of `@std/assert` on Node, with what Node 20 lacks. */
 const assertions = `
   Array.fromAsync ??= async function (items) {
@@ -116,8 +113,8 @@ const names: Plugin = {
   name: "names",
   setup({ onLoad, onResolve }) {
     const external = (path: string) => ({ path, external: true });
-    onResolve({ filter: /^@std\/(testing\/bdd|assert)$/ }, ({ path }) => ({ path, namespace: "on-node" }));
-    onLoad({ filter: /^@std\/testing/, namespace: "on-node" }, () => ({ contents: bdd }));
+    onResolve({ filter: /^@std\/testing\/bdd$/ }, () => ({ path: `${root}scripts/std/testing/bdd.ts` }));
+    onResolve({ filter: /^@std\/assert$/ }, ({ path }) => ({ path, namespace: "on-node" }));
     onLoad({ filter: /^@std\/assert/, namespace: "on-node" }, () => ({ contents: assertions }));
     onResolve({ filter: /^deno-std\// }, ({ path }) => external(path));
     onResolve({ filter: /^@std\/(cli|dotenv|http|yaml)/ }, async ({ path }) => ({ path: await linked(path) }));
@@ -157,7 +154,8 @@ async function bundle(shares: readonly (readonly string[])[], folder: string): P
     target: "node20.16",
     sourcemap: "inline",
     plugins: [names],
-    define: { "import.meta.main": "false" },
+    define: { "import.meta.main": "false", "Deno.test": "addNodeTest" },
+    inject: [`${root}scripts/npm/run_on_node.ts`],
     logLevel: "error",
   });
   await stop();
@@ -170,27 +168,16 @@ async function bundle(shares: readonly (readonly string[])[], folder: string): P
 async function test(node: string, modules: readonly string[], folder: string): Promise<Counts> {
   const version = (await mustRun(node, ["--version"])).trim();
   const started = performance.now();
-  const options = ["--test-reporter=tap", "--enable-source-maps"];
   const counts = await Promise.all(modules.map(async (module) => {
-    const { code, out, err } = await run(node, [...options, module], folder, { NODE_NO_WARNINGS: "1" });
-    const count = (name: string) => Number(new RegExp(`^# ${name} (\\d+)$`, "m").exec(out)?.[1] ?? 0);
-    const [passed, failed] = [count("pass"), count("fail") + count("cancelled")];
-    const isBroken = code !== 0 && failed === 0 || passed === 0;
-    if (code !== 0 || isBroken) console.log(`${failuresIn(out)}\n${err}`);
-    return { passed, failed: failed + (isBroken ? 1 : 0) };
+    const { code, out, err } = await run(node, ["--enable-source-maps", module], folder, { NODE_NO_WARNINGS: "1" });
+    const { passed, failed } = parseCounts(out, code === 0);
+    if (failed > 0) console.log(`${out}\n${err}`);
+    return { passed, failed };
   }));
   const { passed, failed } = sum(counts);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(`Node ${version}: ${passed} passed, ${failed} failed (${seconds} s)`);
   return { passed, failed };
-}
-
-/** Returns the failures of a TAP report. */
-function failuresIn(tap: string): string {
-  return tap.replaceAll(/^ *ok .*\n(?: *---\n[^]*?^ *\.\.\.\n)?/gm, "").replaceAll(
-    /^ *(# Subtest: .*|1\.\.\d+)\n/gm,
-    "",
-  );
 }
 
 async function filesIn(path: string): Promise<string[]> {
