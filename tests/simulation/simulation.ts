@@ -13,6 +13,7 @@ import { FakeClock, settle } from "../../src/runtime/test.ts";
 import { Chance } from "./chance.ts";
 import { createDocument } from "./_config.ts";
 import { Engines } from "./_engines.ts";
+import { loadModules } from "./_load_modules.ts";
 import type { Journey } from "./journeys.ts";
 import { Referee } from "./referee.ts";
 import { createScenario, type Scenario } from "./scenario.ts";
@@ -59,6 +60,7 @@ export async function simulate(
   seed: number,
   { trace }: { readonly trace?: (line: string) => void } = {},
 ): Promise<SimulationEnd> {
+  await loadModules();
   const failed = (violation: string): SimulationEnd => ({ violation, requests: 0, answered: 0, sends: 0, changes: 0 });
   let watchdog: ReturnType<typeof setTimeout> | undefined;
   let onFault = (_event: PromiseRejectionEvent | ErrorEvent) => {};
