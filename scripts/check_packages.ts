@@ -3,13 +3,12 @@
  * the last line is the summary: `12 passed, 0 failed`.
  *
  * Arguments: `--all` also runs those with older compilers, runtimes and clients; `--filter=word` runs tests whose names
- * contain the word; `--keep` keeps the projects.
+ * contain the word; `--package=` uses a tarball, or the folder of a built package; `--keep` keeps the projects.
  * @module
  */
 import { stop } from "./npm/esbuild.ts";
-import { fromFileUrl } from "./npm/files.ts";
-import { buildPackage } from "./npm/package.ts";
-import { killAll, run } from "./npm/process.ts";
+import { packPackage } from "./npm/pack.ts";
+import { killAll } from "./npm/process.ts";
 import { commandLine } from "./npm/proofs/command_line.ts";
 import { examples } from "./npm/proofs/examples.ts";
 import { linters } from "./npm/proofs/linters.ts";
@@ -34,15 +33,6 @@ const proofs: readonly Proof[] = [
   ...examples,
   ...linters,
 ];
-
-/** Builds into a separate folder, since another build may use `npm/`. */
-async function pack(folder: string): Promise<string> {
-  const built = new URL("package/", `file://${folder}/`);
-  await buildPackage(built);
-  const { out } = await run(["npm", "pack", "--json"], { folder: fromFileUrl(built) });
-  const [packed] = JSON.parse(out) as { filename: string }[];
-  return fromFileUrl(new URL(packed!.filename, built));
-}
 
 /** Runs a test and prints its result. */
 async function prove({ name, prove }: Proof, workshop: Workshop): Promise<boolean> {
@@ -78,10 +68,11 @@ function cleanAtEnd(folder: string, isKept: boolean): void {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  const word = args.find((arg) => arg.startsWith("--filter="))?.slice("--filter=".length) ?? "";
+  const option = (name: string) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
+  const word = option("filter") ?? "";
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "modelmesh-" }));
   cleanAtEnd(folder, args.includes("--keep"));
-  const workshop = new Workshop(folder, await pack(folder));
+  const workshop = new Workshop(folder, await packPackage(folder, { built: option("package") }));
   const isAll = args.includes("--all") || word !== "";
   const chosen = proofs.filter(({ name, isNightly }) => name.includes(word) && (isAll || !isNightly));
   const results = await proveAll(chosen, workshop);

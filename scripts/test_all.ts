@@ -1,7 +1,8 @@
 /**
  * Runs the suites of the gate: those of `deno task test`, then those that need a browser, a server, npm packages or
  * Node. With `--nightly`, runs those that are slow by nature instead. Prints a line per part with its time; the last
- * line is the total: `12 passed, 0 failed`.
+ * line is the total: `12 passed, 0 failed`. `--package=npm` tests the npm package in this folder; by default, the parts
+ * build it.
  * @module
  */
 import { nightlyFolders, outsideFolders } from "./test.ts";
@@ -12,13 +13,18 @@ interface Part {
   readonly minutes: number;
   /** Whether its last line counts tests; otherwise its exit code is its result. */
   readonly counts?: boolean;
+  /** Whether it tests the npm package: it gets `--package` then. */
+  readonly usesPackage?: boolean;
 }
 
 /** Stages, one after the other; the parts of one run side by side. */
 const gate: readonly (readonly Part[])[] = [
   [{ task: ["test"], minutes: 10 }],
   [{ task: ["test", ...outsideFolders], minutes: 25 }],
-  [{ task: ["test:node"], minutes: 20 }, { task: ["test:packages"], minutes: 20 }],
+  [
+    { task: ["test:node"], minutes: 20, usesPackage: true },
+    { task: ["test:packages"], minutes: 20, usesPackage: true },
+  ],
 ];
 
 const nightly: readonly (readonly Part[])[] = [
@@ -75,12 +81,21 @@ async function run({ task, minutes, counts: hasCounts = true }: Part, isAlone: b
   return counts;
 }
 
+function addPackage(part: Part, given: readonly string[]): Part {
+  return part.usesPackage ? { ...part, task: [...part.task, ...given] } : part;
+}
+
 async function main(args: readonly string[]): Promise<number> {
   Deno.chdir(new URL("../", import.meta.url));
   const total = { passed: 0, failed: 0 };
+  const given = args.filter((arg) => arg.startsWith("--package="));
   for (const parts of args.includes("--nightly") ? nightly : gate) {
     if (parts.length > 1) console.log(`Side by side: ${parts.map(({ task }) => task.join(" ")).join(", ")}`);
-    for (const { passed, failed } of await Promise.all(parts.map((part) => run(part, parts.length === 1)))) {
+    for (
+      const { passed, failed } of await Promise.all(
+        parts.map((part) => run(addPackage(part, given), parts.length === 1)),
+      )
+    ) {
       total.passed += passed;
       total.failed += failed;
     }

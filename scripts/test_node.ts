@@ -3,14 +3,14 @@
  * folder; the tests are bundled with the entries left external. The last line is the summary: `12 passed, 0 failed`.
  *
  * Arguments: `--node=20,24` selects the versions, `--all` adds the slow suites, and version 22 by default;
- * `--package=file.tgz` uses a packed package; paths select files.
+ * `--package=` uses a tarball, or the folder of a built package, such as `npm`; paths select files.
  * @module
  */
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { build, type Plugin, stop } from "./npm/esbuild.ts";
 import { findNode } from "./npm/node.ts";
 import { optionalPackages } from "./npm/optional_packages.ts";
-import { buildPackage } from "./npm/package.ts";
+import { packPackage } from "./npm/pack.ts";
 import { linked } from "./npm/std.ts";
 import { deal } from "./test.ts";
 import { type Counts, parseCounts } from "./test_all.ts";
@@ -80,14 +80,6 @@ async function mustRun(command: string, args: readonly string[], cwd = root): Pr
   const { code, out, err } = await run(command, args, cwd);
   if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${out}\n${err}`);
   return out;
-}
-
-/** Builds and packs the package. */
-async function pack(folder: string): Promise<string> {
-  const files = `${folder}/package`;
-  await buildPackage(pathToFileURL(`${files}/`));
-  const packed = JSON.parse(await mustRun("npm", ["pack", "--json", "--pack-destination", folder], files));
-  return `${folder}/${(packed as { filename: string }[])[0]!.filename.replace("@", "").replace("/", "-")}`;
 }
 
 /** Installs the packed package and the packages of tests in a new folder. */
@@ -207,7 +199,7 @@ async function main(args: readonly string[]): Promise<number> {
   const files = (await Promise.all(chosen.map(filesIn))).flat();
   const folder = await Deno.makeTempDir({ prefix: "modelmesh-node-" });
   try {
-    await install(option("package") ?? await pack(folder), folder);
+    await install(await packPackage(folder, { built: option("package") }), folder);
     // slow suites compete for ports and time
     const turns = isAll ? versions.map((version) => [version]) : [versions];
     const cores = Math.max(1, Math.floor(navigator.hardwareConcurrency / turns[0]!.length));

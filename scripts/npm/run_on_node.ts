@@ -25,7 +25,7 @@ const result = { passed: 0, failed: 0 };
 /** Milliseconds after which a process that does not end by itself is a failure. */
 const lingerMs = 20_000;
 
-/** Rejects the test that runs: what is thrown where nobody catches it belongs to this test. */
+/** Rejects the test that runs: an error that is not caught belongs to this test. */
 let fail: (error: unknown) => void = () => {};
 
 /** Defines a test. Stands in for `Deno.test`. */
