@@ -51,6 +51,7 @@ const slowSuites = [
   "tests/servers/redis_process_test.ts",
   "tests/servers/shared_outage_test.ts",
   "tests/servers/shared_state_test.ts",
+  "tests/slow/behaviour",
   "tests/slow/cli_commands_test.ts",
   "tests/slow/hangup_test.ts",
   "tests/slow/outbound_proxy_test.ts",

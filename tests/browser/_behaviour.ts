@@ -13,13 +13,13 @@ import { Relay, type RelayCall } from "./_relay.ts";
 import type { PageSuite } from "./in_page/bdd.ts";
 import type { Claim } from "./in_page/schema.ts";
 
-const folder = "tests/behaviour";
-
 /** The files of all behaviour suites. */
-export const behaviourSuites: readonly string[] = [...Deno.readDirSync(folder)]
-  .filter(({ name }) => name.endsWith("_test.ts"))
-  .map(({ name }) => `${folder}/${name}`)
-  .sort();
+export const behaviourSuites: readonly string[] = ["tests/behaviour", "tests/slow/behaviour"].flatMap(listSuites);
+
+function listSuites(folder: string): string[] {
+  const names = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name.endsWith("_test.ts"));
+  return names.sort().map((name) => `${folder}/${name}`);
+}
 
 /** The globals of a suite's page. */
 type Globals = { readonly suite?: PageSuite; readonly takeClaims?: () => Claim[] };

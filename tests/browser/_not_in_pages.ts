@@ -1,5 +1,5 @@
 /**
- * What of `tests/behaviour` cannot run in a page, and why.
+ * What of the behaviour suites cannot run in a page, and why.
  * @module
  */
 
@@ -20,6 +20,7 @@ const tls = "a page is not told why a TLS connection failed";
 const redirected = "a page is not told where a redirect leads";
 
 const b = "tests/behaviour";
+const slow = "tests/slow/behaviour";
 
 /** By file: why all of it, or by title why single tests, or all below a title. */
 export const notInPages: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
@@ -37,7 +38,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/files_test.ts`]: listens,
   [`${b}/object_names_test.ts`]: listens,
   [`${b}/fine_tuning_test.ts`]: listens,
-  [`${b}/hanging_stores_test.ts`]: vendor,
+  [`${slow}/hanging_stores_test.ts`]: vendor,
   [`${b}/objects_client_test.ts`]: listens,
   [`${b}/open_models_test.ts`]: vendor,
   [`${b}/budget_events_test.ts`]: {
@@ -57,12 +58,12 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/completions_test.ts`]: {
     "POST /v1/completions > serves the official client": sdk,
   },
-  [`${b}/compressed_bodies_test.ts`]: {
+  [`${slow}/compressed_bodies_test.ts`]: {
     "A compressed body > of br is read where the runtime has it, and else a 415": zlib,
     "A compressed body > of zstd is read where the runtime has it, and else a 415": zlib,
     "A compressed body > of a file is stored as what it contains, within the limit of uploads": listens,
   },
-  [`${b}/connector_packages_refused_test.ts`]: files,
+  [`${slow}/connector_packages_refused_test.ts`]: files,
   [`${b}/connector_packages_test.ts`]: files,
   [`${b}/client_mesh_config_test.ts`]: environment,
   [`${b}/create_config_test.ts`]: {
@@ -124,7 +125,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "a provider on whose port no server listens": refused,
   },
   [`${b}/four_dialects_test.ts`]: vendor,
-  [`${b}/failover_dialects_test.ts`]: {
+  [`${slow}/failover_dialects_test.ts`]: {
     "a provider fails a client of messages, another is up > nobody who listens: the other one's stream comes": refused,
   },
   [`${b}/failover_stream_test.ts`]: {
@@ -143,7 +144,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${b}/listed_names_test.ts`]: vendor,
   [`${b}/literal_tokens_test.ts`]: vendor,
-  [`${b}/load_test.ts`]: processes,
+  [`${slow}/load_test.ts`]: processes,
   [`${b}/local_servers_test.ts`]: environment,
   [`${b}/late_servers_test.ts`]: environment,
   [`${b}/malformed_requests_test.ts`]: sockets,
@@ -179,25 +180,25 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${b}/offered_models_test.ts`]: environment,
   [`${b}/messages_sdk_test.ts`]: sdk,
-  [`${b}/vendor_names_test.ts`]: {
+  [`${slow}/vendor_names_test.ts`]: {
     "Names of tools and ids of calls > suit azure.openai.v1, and clients see their own": vendor,
     "Names of tools and ids of calls > suit deepseek.api.v1, and clients see their own": vendor,
     "Names of tools and ids of calls > suit aws.bedrock.v1, and clients see their own": vendor,
     "Names of tools and ids of calls > of calls in a native request suit the Responses API": vendor,
   },
-  [`${b}/vendor_order_test.ts`]: {
+  [`${slow}/vendor_order_test.ts`]: {
     "A conversation that opens with a call > opens with a user's turn at aws.bedrock.v1": vendor,
     "Text of white space alone > never reaches Claude at Bedrock": vendor,
     "Stop sequences of white space alone > are removed and named at aws.bedrock.v1": vendor,
   },
-  [`${b}/vendor_queries_test.ts`]: vendor,
-  [`${b}/vendor_tools_test.ts`]: {
+  [`${slow}/vendor_queries_test.ts`]: vendor,
+  [`${slow}/vendor_tools_test.ts`]: {
     "Arguments of an earlier call that are not a JSON object > reach aws.bedrock.v1 from clients whose dialect has objects":
       vendor,
     "Combined parameters of a tool > are one object at aws.bedrock.v1": vendor,
     "Arguments of an earlier call that are not a JSON object > reach aws.bedrock.v1 as an object": vendor,
   },
-  [`${b}/vendor_parameters_test.ts`]: {
+  [`${slow}/vendor_parameters_test.ts`]: {
     "What Gemini CLI always sends reaches no vendor that does not know it > azure.openai.v1: top_k and a fifth stop sequence, whole":
       vendor,
     "What Gemini CLI always sends reaches no vendor that does not know it > azure.openai.v1: top_k and a fifth stop sequence, streamed":
@@ -222,7 +223,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "Reasoning models that the catalogue does not know > nor those that the configuration says cannot reason": vendor,
     "A reasoning effort > goes as high as the vendor goes": vendor,
   },
-  [`${b}/vendor_roles_test.ts`]: vendor,
+  [`${slow}/vendor_roles_test.ts`]: vendor,
   [`${b}/resource_lack_test.ts`]: server,
   [`${b}/responses_sdk_test.ts`]: sdk,
   [`${b}/openai_sdk_errors_test.ts`]: sdk,
@@ -230,7 +231,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/outage_events_test.ts`]: {
     "The event of an outage > goes to webhooks": listens,
   },
-  [`${b}/program_test.ts`]: processes,
+  [`${slow}/program_test.ts`]: processes,
   [`${b}/proxy_access_cors_test.ts`]: server,
   [`${b}/proxy_access_test.ts`]: server,
   [`${b}/proxy_bodies_test.ts`]: server,
@@ -265,9 +266,9 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/secret_numbers_test.ts`]: environment,
   [`${b}/secrets_start_test.ts`]: files,
   [`${b}/secrets_stores_test.ts`]: files,
-  [`${b}/secrets_test.ts`]: "prints by node:util",
+  [`${slow}/secrets_test.ts`]: "prints by node:util",
   [`${b}/service_account_test.ts`]: environment,
-  [`${b}/storage_test.ts`]: files,
+  [`${slow}/storage_test.ts`]: files,
   [`${b}/tls_failures_test.ts`]: tls,
   [`${b}/user_agent_test.ts`]: "a page cannot set User-Agent",
   [`${b}/tokens_test.ts`]: {
@@ -276,7 +277,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "tokens > are there for a proxy that serve() starts": server,
   },
   [`${b}/environment_values_test.ts`]: environment,
-  [`${b}/passing_failures_test.ts`]: {
+  [`${slow}/passing_failures_test.ts`]: {
     "A prompt that is too long > has it also in the errors of Cloudflare": vendor,
   },
   [`${b}/rejected_members_test.ts`]: {

@@ -1,0 +1,20 @@
+/**
+ * Mutated requests, and mutated replies of providers, in every dialect, whole and streamed: none is answered by a 500.
+ * `tests/slow/mutations_test.ts` tries thousands.
+ */
+import { assertEquals } from "@std/assert";
+import { tryMutatedObjectReplies, tryMutatedObjectRequests } from "../../support/_mutated_objects.ts";
+import { refusedCases, tryMutatedReplies, tryMutatedRequests } from "../../support/_mutation_stage.ts";
+
+Deno.test("requests of every endpoint to providers of every dialect are answered while nothing is mutated", async () => {
+  assertEquals(await refusedCases(), []);
+});
+
+Deno.test("a mutated reply of a provider is no internal error", () => tryMutatedReplies({ count: 300 }));
+
+Deno.test("a mutated request is no internal error", () => tryMutatedRequests({ count: 300 }));
+
+Deno.test("mutated replies and requests about files, batches and jobs are no internal error", async () => {
+  await tryMutatedObjectReplies({ count: 50 });
+  await tryMutatedObjectRequests({ count: 50 });
+});
