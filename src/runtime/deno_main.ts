@@ -14,7 +14,7 @@ const aliveMs = 1_000;
  * Calls `task` once nothing keeps the process alive any more; the process ends after what it has begun. Only on Deno.
  */
 export function beforeEnd(task: () => Promise<void>): Cancel {
-  const listen = (event: Event) => {
+  const listen = (event: Pick<Event, "preventDefault">) => {
     event.preventDefault();
     task().catch(reportError);
   };

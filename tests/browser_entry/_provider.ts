@@ -4,14 +4,12 @@
  */
 import {
   BrowserBaseProvider,
-  type BrowserProviderOptions,
   type ChatStream,
   createBrowserProviderConfig,
-  type GivenProvider,
   openAiCompatible,
   providerOf,
-  type VendorOptions,
 } from "../../browser.ts";
+import type { BrowserProviderOptions, GivenProvider, VendorOptions } from "../../src/contracts/browser_provider.ts";
 
 export { fakeClock, messages } from "../support/_library.ts";
 

@@ -5,7 +5,6 @@ import {
   ConfigError,
   create,
   gemini,
-  type GivenProvider,
   groq,
   memorySecrets,
   memoryStorage,
@@ -25,6 +24,7 @@ import {
   type SelectionStrategy,
   stateIn,
 } from "../../browser.ts";
+import type { GivenProvider } from "../../src/contracts/browser_provider.ts";
 import {
   answer,
   hang,

@@ -2,13 +2,13 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { describe, it } from "@std/testing/bdd";
 import {
   BrowserBaseProvider,
-  type BrowserProviderOptions,
   type CompletionRequest,
   create,
   createBrowserProviderConfig,
   ProviderError,
   RateLimitError,
 } from "../../browser.ts";
+import type { BrowserProviderOptions } from "../../src/contracts/browser_provider.ts";
 import { answer, errorBody, json, raw, startUpstream, whole } from "../support/upstream.ts";
 import { fakeClock, key, messages, read } from "./_provider.ts";
 
