@@ -6,8 +6,17 @@ import { beginMark, withTables } from "../../scripts/schema/reference.ts";
 import { documentTypes } from "../../scripts/schema/types.ts";
 import { complete } from "../../src/config/schema/complete.ts";
 import type { Field, Given } from "../../src/config/schema/field.ts";
+import { model } from "../../src/config/schema/models.ts";
 import { parse } from "../../src/config/schema/parse.ts";
 import { Report } from "../../src/config/schema/report.ts";
+import type {
+  IdentifierRule,
+  ModelConstraints,
+  ModelFeatures,
+  ParameterRules,
+  Pricing,
+  RateLimits,
+} from "../../src/contracts/provider.ts";
 
 const about = "Maximum number of concurrent streams. Further requests for one are answered with 503.";
 
@@ -120,6 +129,21 @@ Deno.test("types of values and settings follow from the fields", () => {
     ...Array(2),
   ]);
   assertEquals(complete(section, { log: {} }).log, { path: "log" });
+});
+
+/** `true`, which alone fits, if two objects have the same keys. */
+type SameKeys<One, Other> = [keyof One, keyof Other] extends [keyof Other, keyof One] ? true : false;
+
+Deno.test("a document may say of a model all that a connector says of it", () => {
+  type Fields = typeof model.fields;
+  // each of these is an error of the compiler if a key is missing on either side
+  const pricing: SameKeys<Fields["pricing"]["fields"], Pricing> = true;
+  const features: SameKeys<Fields["features"]["fields"], ModelFeatures> = true;
+  const constraints: SameKeys<Fields["constraints"]["fields"], ModelConstraints> = true;
+  const limits: SameKeys<Fields["limits"]["fields"], RateLimits> = true;
+  const parameters: SameKeys<Fields["parameters"]["fields"], ParameterRules> = true;
+  const identifiers: SameKeys<Fields["parameters"]["fields"]["tool_call_ids"]["fields"], IdentifierRule> = true;
+  assertEquals(Object.keys({ pricing, features, constraints, limits, parameters, identifiers }).length, 6);
 });
 
 Deno.test("fields have only facts that are read, so that a misspelt one is noticed", async () => {
