@@ -266,7 +266,7 @@ export class Hub {
     this.#logged = outputs.filter(({ takes }) => takes.logging !== undefined);
     this.#payloadBytes = Math.max(
       0,
-      ...this.#logged.map(({ takes }) => takes.logging!.level === "metadata" ? 0 : takes.logging!.maxPayloadBytes),
+      ...this.#logged.map(({ takes }) => takes.logging!.level === "metadata" ? 0 : takes.logging!.maxPayloadSize),
     );
   }
 

@@ -59,7 +59,7 @@ export function toRequestLog(
 /** Redacts and truncates a payload, in this order: a truncated secret would not be recognized. */
 function shortened(
   payload: string,
-  { level, redactSecrets, maxPayloadBytes }: LoggingSettings,
+  { level, redactSecrets, maxPayloadSize }: LoggingSettings,
   redact: (text: string) => string,
 ): string {
   const body = redactSecrets ? redact(payload) : payload;
@@ -67,8 +67,8 @@ function shortened(
     ? `${body.slice(0, summaryLength)}${ellipsis}`
     : body;
   const bytes = new TextEncoder().encode(limited);
-  if (bytes.length <= maxPayloadBytes) return limited;
+  if (bytes.length <= maxPayloadSize) return limited;
   // decoding as a stream drops an incomplete character at the end
-  const whole = new TextDecoder().decode(bytes.subarray(0, maxPayloadBytes), { stream: true });
+  const whole = new TextDecoder().decode(bytes.subarray(0, maxPayloadSize), { stream: true });
   return `${whole}${ellipsis}`;
 }

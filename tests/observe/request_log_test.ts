@@ -4,9 +4,9 @@ import { toRequestLog } from "../../src/observe/request_log.ts";
 import { assertLinear } from "../support/effort.ts";
 
 /** The request of a line, which is logged up to so many bytes. */
-function logged(request: string, maxPayloadBytes: number): string | undefined {
+function logged(request: string, maxPayloadSize: number): string | undefined {
   const payloads = { request: () => request, response: () => undefined };
-  const settings = { level: "full", redactSecrets: false, maxPayloadBytes } as const;
+  const settings = { level: "full", redactSecrets: false, maxPayloadSize } as const;
   const finished = { record: {} as RoutingRecord, outcome: "success", tries: [], payloads } as const;
   return toRequestLog(finished, settings, (text) => text).request;
 }

@@ -40,14 +40,14 @@ export function buildProviders(
 
 /** One entry with the defaults of a provider, not validated. */
 export function buildProvider(id: string, value: ProviderValues): ProviderEntry {
-  const { enabled, execution, retry } = complete(provider, value);
+  const { enabled, auth, execution, retry } = complete(provider, value);
   return {
     id,
     connector: value.connector ?? id,
     instance: value.instance,
     enabled,
     apiKeys: value.api_key ?? value.auth?.api_key ?? [],
-    tokens: buildTokenSettings(value.auth),
+    tokens: buildTokenSettings(auth),
     baseUrl: value.base_url ?? execution.baseUrl,
     source: "config",
     timeoutMs: execution.timeoutMs,

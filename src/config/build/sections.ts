@@ -169,7 +169,7 @@ export function buildObservability(
   const outputs: Readonly<Record<typeof sections[number], readonly SinkOutput[] | undefined>> = {
     routing: values.routing?.map(() => ({ routing: events })),
     logging: logging?.map(({ level, redactSecrets, maxPayloadSize }) => ({
-      logging: { level, redactSecrets, maxPayloadBytes: maxPayloadSize },
+      logging: { level, redactSecrets, maxPayloadSize },
     })),
     statistics: statistics?.map(({ flushIntervalMs, scopes }) => ({ statistics: { flushIntervalMs, scopes } })),
     tracing: tracing?.map(({ minSeverity }) => ({ tracing: { minSeverity } })),

@@ -6,7 +6,8 @@ import { readServiceAccount } from "../../util/service_account.ts";
 import { baseUrlProblem, baseUrlWarning, credentialProblem } from "../schema/formats.ts";
 import { quoted, type Report } from "../schema/report.ts";
 import { referencesIn } from "../schema/references.ts";
-import type { AuthValues, ProviderValues } from "../schema/providers.ts";
+import type { Completed } from "../schema/complete.ts";
+import { type AuthValues, provider, type ProviderValues } from "../schema/providers.ts";
 import type { TokenSettings } from "../settings/settings.ts";
 
 /** The keys of `auth` that each method uses. */
@@ -17,23 +18,14 @@ const keysOf: Readonly<Record<NonNullable<AuthValues["method"]>, readonly (keyof
 };
 
 /** How access tokens are fetched; undefined for a provider with API keys or without credentials. */
-export function buildTokenSettings({ method = "api_key", ...auth }: AuthValues = {}): TokenSettings | undefined {
-  if (method === "api_key") return undefined;
-  const { token_url, client_id, client_secret, refresh_token, scope, credentials } = auth;
-  return {
-    method,
-    tokenUrl: token_url,
-    clientId: client_id,
-    clientSecret: client_secret,
-    refreshToken: refresh_token,
-    scope,
-    credentials,
-  };
+export function buildTokenSettings(auth: Completed<typeof provider.fields.auth>): TokenSettings | undefined {
+  const { method, apiKey: _, keyRotation: __, ...settings } = auth;
+  return method === "api_key" ? undefined : { method, ...settings };
 }
 
 /** Reports credentials that are mutually exclusive or incomplete. */
 export function checkAuth({ api_key, auth = {} }: ProviderValues, path: string, report: Report): void {
-  const { method = "api_key" } = auth;
+  const { method = provider.fields.auth.fields.method.default } = auth;
   if (report.hasProblemAt(`${path}.auth.method`)) return;
   for (const key of new Set(Object.values(keysOf).flat())) {
     if (auth[key] === undefined || keysOf[method].includes(key)) continue;

@@ -67,7 +67,7 @@ const retries = (): readonly Condition<PoolSubject>[] => [
 /** Whether requests of a pool are ever retried on the same model. */
 export function hasRetries(first: PoolSubject["first"], { providers }: PoolSubject["document"]): boolean {
   return first(({ retry }) => retry?.max_attempts) !== 0 ||
-    [...providers?.values() ?? []].some(({ execution }) => (execution?.max_retries ?? 0) > 0);
+    [...providers?.values() ?? []].some(({ execution }) => execution?.max_retries);
 }
 
 const strategies = (): readonly Condition<PoolSubject>[] => [

@@ -9,13 +9,7 @@ type Section = Completed<typeof observability>;
 type Entry<Name extends "logging" | "statistics" | "tracing"> = NonNullable<Section[Name]>[number];
 
 /** How an entry of `observability.logging` logs requests. */
-export interface LoggingSettings {
-  readonly level: Entry<"logging">["level"];
-  /** Whether API keys and tokens in payloads are redacted. */
-  readonly redactSecrets: boolean;
-  /** Maximum logged size of a payload, bytes. */
-  readonly maxPayloadBytes: number;
-}
+export type LoggingSettings = Pick<Entry<"logging">, "level" | "redactSecrets" | "maxPayloadSize">;
 
 /** What a sink receives; the present member is its section. */
 export interface SinkOutput {

@@ -15,6 +15,8 @@ import type {
 import type { Provider } from "../../contracts/provider.ts";
 import type { Authorities } from "../../contracts/runtime.ts";
 import type { Completed } from "../schema/complete.ts";
+import type { ModelValues } from "../schema/models.ts";
+import type { AuthValues, provider } from "../schema/providers.ts";
 import type { discovery, secrets } from "../schema/schema.ts";
 import type { SinkSettings } from "./observability.ts";
 import type { ProxySettings } from "./proxy.ts";
@@ -38,22 +40,14 @@ export interface PoolSettings {
   readonly budget?: BudgetSettings;
 }
 
-/** How a provider's access tokens are fetched, with unresolved secret references. */
-export interface TokenSettings {
-  /**
-   * `oauth`: the refresh token grant if there is a refresh token, otherwise client credentials; `service_account`: a
-   * signed JWT assertion.
-   */
-  readonly method: "oauth" | "service_account";
-  /** URL of the token endpoint; undefined: that of the service account's key. */
-  readonly tokenUrl?: string;
-  readonly clientId?: string;
-  readonly clientSecret?: string;
-  readonly refreshToken?: string;
-  /** Scopes, separated by spaces. */
-  readonly scope?: string;
-  /** JSON key of a service account, as a string or parsed. */
-  readonly credentials?: string | Readonly<Record<string, unknown>>;
+/**
+ * How a provider's access tokens are fetched, with unresolved secret references. `oauth`: the refresh token grant if
+ * there is a refresh token, otherwise client credentials; `service_account`: a signed JWT assertion. Without a URL of
+ * the token endpoint, that of the service account's key.
+ */
+export interface TokenSettings
+  extends Omit<Completed<typeof provider.fields.auth>, "method" | "apiKey" | "keyRotation"> {
+  readonly method: Exclude<Required<AuthValues>["method"], "api_key">;
 }
 
 export interface ProviderEntry {
@@ -147,7 +141,7 @@ export interface ConfiguredModel {
   /** Capability leaves as configured. */
   readonly capabilities?: readonly CapabilityPath[];
   /** Restricts the delivery modes of its capabilities. */
-  readonly delivery: { readonly synchronous?: boolean; readonly streaming?: boolean; readonly batch?: boolean };
+  readonly delivery: Required<ModelValues>["delivery"];
   readonly features: ModelFeatures;
   readonly constraints: ModelConstraints;
   /** Prices, which override the catalogue per field. */
