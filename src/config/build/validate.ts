@@ -14,7 +14,7 @@ import { buildModels, buildProviders } from "./providers.ts";
 import { buildDiscovery, buildObservability, buildSecrets, buildStorage } from "./sections.ts";
 import { buildProxy } from "./proxy.ts";
 import { checkConditions } from "../check/conditions.ts";
-import { checkBudgets } from "../check/budgets.ts";
+import { checkBudgets } from "../check/contradictions.ts";
 import { checkMembers } from "../check/members.ts";
 import { Members } from "../check/pool_members.ts";
 import { ModelNames } from "../check/names.ts";
