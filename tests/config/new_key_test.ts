@@ -6,7 +6,7 @@ import { beginMark, withTables } from "../../scripts/schema/reference.ts";
 import { documentTypes } from "../../scripts/schema/types.ts";
 import { complete } from "../../src/config/schema/complete.ts";
 import type { Field, Given } from "../../src/config/schema/field.ts";
-import { model } from "../../src/config/schema/models.ts";
+import type { model } from "../../src/config/schema/models.ts";
 import { parse } from "../../src/config/schema/parse.ts";
 import { Report } from "../../src/config/schema/report.ts";
 import type {
