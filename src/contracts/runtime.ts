@@ -226,3 +226,5 @@ export interface Runtime {
   /** Reads an environment variable; undefined if unset. */
   env(name: string): string | undefined;
 }
+// 7911
+// 26777

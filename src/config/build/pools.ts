@@ -152,23 +152,18 @@ function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts): Routi
 }
 
 function buildDeactivation(settings: Completed<typeof pool.fields.deactivation>): DeactivationSettings {
-  const { errorRateThreshold: threshold, budgetLimit, maintenanceWindow: start } = settings;
+  const { errorCodes, budgetLimit, maintenanceWindow, maintenanceDurationMs, ...others } = settings;
+  const { errorRateThreshold: threshold, errorRateWindowMs, errorRateMinRequests, ...limits } = others;
   return {
-    retryLimit: settings.retryLimit,
-    errorCodes: new Set(settings.errorCodes),
-    errorRate: threshold === undefined ? undefined : {
-      threshold,
-      windowMs: settings.errorRateWindowMs,
-      minRequests: settings.errorRateMinRequests,
-    },
-    requestLimit: settings.requestLimit,
-    tokenLimit: settings.tokenLimit,
+    ...limits,
+    errorCodes: new Set(errorCodes),
+    errorRate: threshold === undefined
+      ? undefined
+      : { threshold, windowMs: errorRateWindowMs, minRequests: errorRateMinRequests },
     budgetLimitNanoUsd: budgetLimit === undefined ? undefined : toNanoUsd(budgetLimit),
-    quotaWindow: settings.quotaWindow,
-    maintenance: start === undefined ? undefined : {
-      cron: parseCron(start),
-      durationMs: settings.maintenanceDurationMs,
-    },
+    maintenance: maintenanceWindow === undefined
+      ? undefined
+      : { cron: parseCron(maintenanceWindow), durationMs: maintenanceDurationMs },
   };
 }
 

@@ -40,7 +40,8 @@ export function buildProviders(
 
 /** One entry with the defaults of a provider, not validated. */
 export function buildProvider(id: string, value: ProviderValues): ProviderEntry {
-  const { enabled, auth, execution, retry } = complete(provider, value);
+  const { enabled, auth, execution: section, retry } = complete(provider, value);
+  const { ca, baseUrl, userAgent, maxRetries: _, ...execution } = section;
   return {
     id,
     connector: value.connector ?? id,
@@ -48,13 +49,12 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
     enabled,
     apiKeys: value.api_key ?? value.auth?.api_key ?? [],
     tokens: buildTokenSettings(auth),
-    baseUrl: value.base_url ?? execution.baseUrl,
+    baseUrl: value.base_url ?? baseUrl,
     source: "config",
-    timeoutMs: execution.timeoutMs,
+    ...execution,
     silenceMs: value.execution?.timeout ?? defaultTimeouts.silence,
-    connectTimeoutMs: execution.connectTimeoutMs,
-    ...(execution.ca === undefined ? {} : { authoritiesFile: execution.ca }),
-    ...(execution.userAgent === "client" ? { forwardsUserAgent: true } : {}),
+    ...(ca === undefined ? {} : { authoritiesFile: ca }),
+    ...(userAgent === "client" ? { forwardsUserAgent: true } : {}),
     retryBudget: retry.budget,
     budget: mergeBudgets([value.budget]),
     enumerateModels: value.discovery?.enumerate_models ?? value.catalogue?.auto_discover,

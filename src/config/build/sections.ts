@@ -54,7 +54,7 @@ export function buildSecrets(values: SecretValues, known: KnownConnectors, repor
 /** Checks connector, attributes and locking, and fills in defaults; undefined without the section. */
 export function buildStorage(
   values: StorageValues | undefined,
-  { storages, findAttributes: attributesOf }: Pick<KnownConnectors, "storages" | "findAttributes">,
+  { storages, findAttributes }: Pick<KnownConnectors, "storages" | "findAttributes">,
   report: Report,
 ): StorageSettings | undefined {
   if (values === undefined) return undefined;
@@ -77,7 +77,7 @@ export function buildStorage(
     config: deepFreeze(readAttributes(config, {
       path: "storage",
       connector,
-      declared: attributesOf("storage", connector),
+      declared: findAttributes("storage", connector),
       common: ["path", "bucket", "key", "region", "credentials"],
       report,
     })),

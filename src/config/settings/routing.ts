@@ -54,10 +54,16 @@ export interface MaintenanceSettings {
   readonly durationMs: number;
 }
 
+type DeactivationSection = Completed<typeof pool.fields.deactivation>;
+
+/** Keys of conditions with several keys, and of values that are converted. */
+type ConvertedKey =
+  | "errorCodes"
+  | "budgetLimit"
+  | Extract<keyof DeactivationSection, `errorRate${string}` | `maintenance${string}`>;
+
 /** Conditions of a standby; an omitted one does not apply. */
-export interface DeactivationSettings
-  extends
-    Pick<Completed<typeof pool.fields.deactivation>, "retryLimit" | "requestLimit" | "tokenLimit" | "quotaWindow"> {
+export interface DeactivationSettings extends Omit<DeactivationSection, ConvertedKey> {
   /** HTTP statuses that count as failures although their class does not. */
   readonly errorCodes: ReadonlySet<number>;
   readonly errorRate?: ErrorRateSettings;

@@ -50,7 +50,9 @@ export interface TokenSettings
   readonly method: Exclude<Required<AuthValues>["method"], "api_key">;
 }
 
-export interface ProviderEntry {
+/** An entry of `providers`. A `timeoutMs` is the time limit of a complete response. */
+export interface ProviderEntry
+  extends Omit<Completed<typeof provider.fields.execution>, "baseUrl" | "maxRetries" | "ca" | "userAgent"> {
   readonly id: string;
   /** Connector id. */
   readonly connector: string;
@@ -65,12 +67,8 @@ export interface ProviderEntry {
   readonly baseUrl?: string;
   /** Origin of the entry: `config`, or the name of an environment variable. */
   readonly source: string;
-  /** Timeout of a complete response, ms. */
-  readonly timeoutMs: number;
   /** Idle timeout: maximum time between two events of a stream, ms. */
   readonly silenceMs: number;
-  /** Connect timeout, ms. */
-  readonly connectTimeoutMs: number;
   /** Path of a PEM file with certificate authorities to trust in addition to the runtime's own. */
   readonly authoritiesFile?: string;
   /** The content of that file; undefined before the start. */
