@@ -16,7 +16,7 @@ const noticeHead = "// The page contains uPlot:";
 const target = new URL("src/proxy/_ui_page.ts", root);
 
 /** The style sheets, in the order of the cascade. */
-const sheets = ["style", "layout", "traffic", "decisions", "pools", "playground"];
+const sheets = ["style", "layout", "traffic", "decisions", "pools", "playground", "spend"];
 
 /** The page and the hashes of what is inlined in it, as a Content-Security-Policy names them. */
 interface Page {

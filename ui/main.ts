@@ -1,6 +1,6 @@
 /**
- * The dashboard. It reads `/mesh/status` when it connects and after an event that changes a state, and follows
- * `/mesh/events`. Between records it sends nothing.
+ * The dashboard. It reads `/mesh/status` when it connects and after an event that changes a state, `/mesh/usage` when it
+ * connects, and follows `/mesh/events`. Between records it sends nothing.
  * @module
  */
 import { showAccounts, withCost } from "./accounts.ts";
@@ -17,6 +17,7 @@ import { Pools } from "./pools.ts";
 import { Providers } from "./providers.ts";
 import type { MeshRecord, MeshStatus } from "./records.ts";
 import { Series } from "./series.ts";
+import { Spend } from "./spend.ts";
 import type { OverrideTarget } from "./state_row.ts";
 import { addThemeButton } from "./theme.ts";
 import { Traffic } from "./traffic.ts";
@@ -31,11 +32,14 @@ const connection = new Connection();
 const series = new Series(connection.coverage);
 const traffic = new Traffic(series, () => draw());
 const decisions = new Decisions();
+const spend = new Spend(connection);
 const playground = new Playground(connection);
 const pools = new Pools(override);
 const providers = new Providers(override);
 let status: MeshStatus | undefined;
 let receivedAt = 0;
+/** Later requests are not in the sums that were read. */
+let spendReadAt = Infinity;
 /** When the connection was lost; what is shown stands still from then on. */
 let lostAt: number | undefined;
 let isDrawing = false;
@@ -50,6 +54,7 @@ function draw(): void {
   setText(byId("about"), `Version ${status.version}, up for ${span(uptimeMs)}`);
   showHealth(status);
   traffic.draw(now);
+  spend.draw(now);
   decisions.draw();
   pools.draw(status, now);
   providers.draw(status, now);
@@ -93,6 +98,7 @@ function onRecords(records: readonly MeshRecord[]): void {
     if (record.type !== "routing") continue;
     series.add(record);
     playground.onRecord(record);
+    if (Date.parse(record.timestamp) > spendReadAt) spend.add(record);
     if (status !== undefined && Date.parse(record.timestamp) > receivedAt) status = withCost(status, record);
   }
   decisions.add(records);
@@ -123,6 +129,8 @@ function show(state: "connecting" | "live" | "lost", text: string): void {
 async function follow(onLive: () => void): Promise<void> {
   if (await connection.lacksToken()) throw new TokenError("The proxy requires a token");
   await refresh();
+  await spend.read(status!);
+  spendReadAt = connection.now;
   byId("app").hidden = false;
   byId("forget").hidden = !connection.hasToken;
   await connection.follow({

@@ -51,6 +51,8 @@ export interface MeshStatus {
   readonly providers: readonly ProviderStatus[];
   readonly budgets: readonly BudgetStatus[];
   readonly clients?: readonly ClientTotals[];
+  /** Whether `/mesh/usage` has the usage of days. */
+  readonly daily_usage?: boolean;
 }
 
 /** The status that is recorded when the client leaves. */

@@ -4,12 +4,13 @@
  */
 import { parseDuration } from "../config/schema/units.ts";
 import { MeshError } from "../errors.ts";
-import type { UsageRow } from "../proxy/clients/client_usage.ts";
+import type { UsageRow } from "../proxy/usage/usage_table.ts";
 import { isDay } from "../util/windows.ts";
 import { findAction } from "./actions.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
 import { printable, table, usd } from "./table.ts";
+import { formatUsageRows } from "./usage_rows.ts";
 
 interface Client {
   readonly id: string;
@@ -169,14 +170,7 @@ async function usage(context: TaskContext): Promise<void> {
   const answer = await proxy.json<{ data: readonly UsageRow[] }>(`${path}?${query}`);
   if (flags.json) return void shell.stdout.write(`${JSON.stringify(answer)}\n`);
   if (answer.data.length === 0) return void shell.stderr.write("No requests in that period\n");
-  const headers = ["DAY", "POOL", "REQUESTS", "TOKENS IN", "TOKENS OUT", "COST"];
-  const rows = answer.data.map(({ day, pool, requests, tokens_in, tokens_out, cost_usd }) => [
-    day,
-    pool,
-    ...[requests, tokens_in, tokens_out].map(String),
-    usd(cost_usd),
-  ]);
-  shell.stdout.write(table([headers, ...rows], [2, 3, 4, 5]));
+  shell.stdout.write(formatUsageRows(answer.data, ["day", "pool"]));
 }
 
 function listClients(proxy: RemoteProxy): Promise<{ readonly data: readonly Client[] }> {

@@ -43,6 +43,10 @@ const commands: Readonly<Record<string, Listed>> = {
     summary: "Create, list, update, rotate and revoke clients of a running proxy, and show their usage",
     load: async () => (await import("./clients.ts")).clients,
   },
+  usage: {
+    summary: "Show requests, tokens and cost of a running proxy per day, client, pool, model or tag",
+    load: async () => (await import("./usage.ts")).usage,
+  },
   secrets: {
     summary: "Store, import, list and delete secrets in a secret store",
     load: async () => (await import("./secrets.ts")).secrets,

@@ -40,7 +40,6 @@ export interface RequestResult extends RequestUsage {
 /** Payloads of a request, for the request log. */
 export interface RequestPayloads {
   readonly user?: string | undefined;
-  readonly tags?: RequestLogRecord["tags"] | undefined;
   /** Returns the request body. */
   readonly request: () => string | undefined;
   /** Returns the response body, or the events of a stream up to the logged size. */
@@ -50,6 +49,8 @@ export interface RequestPayloads {
 /** A request that has ended, including its stream. */
 export interface FinishedRequest extends RequestResult {
   readonly record: RoutingRecord;
+  /** The request's `mesh.tags`. */
+  readonly tags?: RequestLogRecord["tags"] | undefined;
   /** Input tokens read from the provider's cache, if reported. */
   readonly tokensCached?: number | undefined;
   /** Payloads; undefined when no sink logs requests. */

@@ -21,7 +21,7 @@ const ellipsis = "…";
  * @param redact Replaces secrets in a string.
  */
 export function toRequestLog(
-  { record, tokensIn, tokensOut, tokensCached, costNanoUsd, payloads }: FinishedRequest,
+  { record, tags, tokensIn, tokensOut, tokensCached, costNanoUsd, payloads }: FinishedRequest,
   settings: LoggingSettings,
   redact: (text: string) => string,
 ): RequestLogRecord {
@@ -39,7 +39,7 @@ export function toRequestLog(
     ...(client === undefined ? {} : { client }),
     ...(client_id === undefined ? {} : { client_id }),
     ...(payloads?.user === undefined ? {} : { user: redact(payloads.user) }),
-    ...(payloads?.tags === undefined ? {} : { tags: redactAll(payloads.tags, redact) }),
+    ...(tags === undefined ? {} : { tags: redactAll(tags, redact) }),
     pool,
     model,
     provider,

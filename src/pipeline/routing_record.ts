@@ -124,18 +124,18 @@ export function emitRecord(
     tokensOut: output,
     costNanoUsd,
     tokensCached: used.cached,
+    tags: request.routingConstraints?.tags,
     payloads: deps.hub.logsRequests ? collectPayloads(request, text) : undefined,
   });
 }
 
 function collectPayloads(
-  { body, text, routingConstraints }: RoutedRequest,
+  { body, text }: RoutedRequest,
   response: () => string | undefined = () => undefined,
 ): RequestPayloads {
   const { user } = body as { readonly user?: unknown };
   return {
     user: typeof user === "string" ? user.slice(0, maxUserLength) : undefined,
-    tags: routingConstraints?.tags,
     request: () => text ?? JSON.stringify(body),
     response,
   };

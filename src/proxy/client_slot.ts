@@ -1,15 +1,18 @@
 /**
- * Holds the clients created at runtime. Their code is imported when a proxy has a storage.
+ * Holds the clients created at runtime, and the daily usage. Their code is imported when a proxy has a storage.
  * @module
  */
 import type { Engine } from "../engine/engine.ts";
 import type { Client } from "./client.ts";
 import type { RuntimeClients } from "./clients/runtime_clients.ts";
+import type { UsageLog } from "./usage/usage_log.ts";
 
 /** The clients created at runtime of one proxy, across configurations. */
 export class ClientSlot {
   /** Undefined if the configuration has no storage. */
   clients: RuntimeClients | undefined;
+  /** The same applies. */
+  usage: UsageLog | undefined;
   #configured: ReadonlyMap<string, Client> = new Map();
   #mesh: Engine | undefined;
   #used: Promise<void> | undefined;
@@ -33,7 +36,8 @@ export class ClientSlot {
 
   async #use(mesh: Engine): Promise<void> {
     const { clients } = this;
-    if (mesh.storage === undefined) return void (this.clients = undefined);
+    if (mesh.storage === undefined) return void (this.clients = this.usage = undefined);
+    await this.#count(mesh);
     if (clients !== undefined) return await clients.use(mesh);
     const { RuntimeClients } = await import("./clients/runtime_clients.ts");
     const made = new RuntimeClients();
@@ -41,5 +45,12 @@ export class ClientSlot {
     if (this.#mesh !== mesh) return;
     made.configured = this.#configured;
     this.clients = made;
+  }
+
+  /** Counts the requests of a mesh. */
+  async #count(mesh: Engine): Promise<void> {
+    if (this.usage !== undefined) return this.usage.use(mesh);
+    const { UsageLog } = await import("./usage/usage_log.ts");
+    if (this.#mesh === mesh) this.usage = new UsageLog(mesh);
   }
 }

@@ -11,6 +11,7 @@ import type { ProxyOverview } from "./overview/overview.ts";
 import type { Caller, Client } from "./client.ts";
 import type { RuntimeClients } from "./clients/runtime_clients.ts";
 import type { Slots } from "./slots.ts";
+import type { UsageLog } from "./usage/usage_log.ts";
 
 /** Options for reading a body. */
 export interface BodyOptions extends Pick<BodyBounds, "startedAt" | "limitMs" | "hold"> {
@@ -37,6 +38,8 @@ export interface Exchange {
   readonly isStopping: () => boolean;
   /** Clients created at runtime; undefined without a storage. */
   readonly runtimeClients: RuntimeClients | undefined;
+  /** Daily usage; undefined without a storage. */
+  readonly usage: UsageLog | undefined;
   /** The overview of all processes of the proxy. */
   readonly overview: ProxyOverview;
   /** Limits the readers of records. */

@@ -246,6 +246,7 @@ export class ProxyInstance {
       isDraining: this.#isDraining() || this.#isStopping(),
       isStopping: this.#isStopping,
       runtimeClients: this.#runtimeClients.clients,
+      usage: this.#runtimeClients.usage,
       overview: this.#shared.overview,
       recordReaders: this.#shared.recordReaders,
       body: work?.body ?? ((time) => this.#read(incoming, time)),

@@ -9,20 +9,12 @@ import type { ScopedBudgetWindow } from "../state/model/mesh_state.ts";
 import { groupBy } from "../util/group_by.ts";
 import { prometheusMediaType, prometheusText } from "../util/prometheus_text.ts";
 import { version } from "../version.ts";
-import type { Client } from "./client.ts";
 import { HttpError, waitHeaders } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
 import { json } from "./json.ts";
+import { findOwnView, type Own } from "./own_view.ts";
 import type { OwnedRecord } from "./overview/record_ring.ts";
 import { recordStream } from "./overview/record_stream.ts";
-
-/** The data that belongs to a caller. */
-type Own = Partial<Pick<Client, "id" | "pools">>;
-
-/** The client to which the data is restricted; undefined for administrators. A token without a name has no requests. */
-function findOwnView({ client, caller }: Exchange): Own | undefined {
-  return caller()?.isAdministrator ? undefined : client ?? {};
-}
 
 /** The same for the current tokens; `gone` if the sender's token is no longer accepted. */
 function viewNow({ callerNow }: Exchange): Own | undefined | "gone" {
@@ -61,6 +53,7 @@ export async function status(exchange: Exchange): Promise<PlainResponse> {
     budgets: listShownBudgets(exchange, own),
     ...(clients.length === 0 ? {} : { clients }),
     in_flight: inFlight,
+    ...(exchange.usage === undefined ? {} : { daily_usage: true }),
   }, { headers });
 }
 

@@ -87,6 +87,10 @@ const others: Readonly<Record<string, RouteEntry>> = {
   "/metrics": imported({ methods: ["GET"] }, async () => ({ handle: (await import("./mesh_routes.ts")).metrics })),
   "/mesh/status": imported({ methods: ["GET"] }, async () => ({ handle: (await import("./mesh_routes.ts")).status })),
   "/mesh/events": imported({ methods: ["GET"] }, async () => ({ handle: (await import("./mesh_routes.ts")).events })),
+  "/mesh/usage": imported(
+    { methods: ["GET"] },
+    async () => ({ handle: (await import("./usage/usage_route.ts")).handleUsage }),
+  ),
   "/mesh/activate": imported(
     administrative,
     async () => ({ handle: (await import("./override_route.ts")).override("activate") }),

@@ -16,8 +16,8 @@ export interface DashboardProxy extends AsyncDisposable {
   readonly url: string;
   readonly mesh: ModelMesh;
   readonly handler: Handler;
-  /** Posts a chat request to the pool `chat` and reads the answer. */
-  chat(body?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Posts a chat request to the pool `chat`, with the first token unless another is passed, and reads the answer. */
+  chat(body?: Readonly<Record<string, unknown>>, token?: string): Promise<string>;
   /** Ends the server, not the mesh. */
   leave(): Promise<void>;
   /** Serves at the same port again. */
@@ -32,12 +32,12 @@ export async function startDashboardProxy(options: TestProxyOptions): Promise<Da
   const port = await portForRestarts();
   let server = await listen(handler, { port });
   const url = `http://127.0.0.1:${port}`;
-  const [token] = options.tokens ?? [];
+  const [firstToken] = options.tokens ?? [];
   return {
     url,
     mesh,
     handler,
-    async chat(body = {}) {
+    async chat(body = {}, token = firstToken) {
       const response = await fetch(`${url}/v1/chat/completions`, {
         method: "POST",
         headers: {

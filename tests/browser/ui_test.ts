@@ -152,3 +152,36 @@ async function usedBytes({ page }: Dashboard): Promise<number> {
   const { metrics } = await session.send("Performance.getMetrics");
   return metrics.find(({ name }) => name === "JSHeapTotalSize")!.value;
 }
+
+testInChromium(
+  "The dashboard shows what was spent per day and client, also after a reload of the page",
+  async (browser) => {
+    await using upstream = await startUpstream(answer());
+    const team = { token: "token-of-a-team-0123456789", name: "team" };
+    const config = {
+      models: {
+        only: {
+          provider: "only",
+          capabilities: ["chat-completion"],
+          pricing: { input: 0, output: 0, per_request: 0.25 },
+        },
+      },
+      proxy: { auth: { tokens: [team] } },
+      storage: { connector: "mesh.memory.v1" },
+    };
+    await using proxy = await startDashboardProxy({ upstreams: { only: upstream.url }, tokens: [token], config });
+    await using dashboard = await Dashboard.open(browser, proxy);
+    await dashboard.signIn(token);
+    await dashboard.isLive();
+    await dashboard.shows("#spend-empty", "Nothing was spent.");
+    await proxy.chat();
+    await dashboard.shows("#spend-table tbody", /–\s*\$0.25\s*\$0.25\s*\$0.25\s*\$0.25/);
+    await proxy.chat({}, team.token);
+    await proxy.chat({}, team.token);
+    await dashboard.shows("#spend-table tbody tr:first-child", /team\s*\$0.50/);
+    await dashboard.page.reload();
+    await dashboard.shows("#spend-table tbody tr:first-child", /team\s*\$0.50/);
+    await dashboard.shows("#spend-table tfoot", /\$0.75\s*\$0.75\s*\$0.75\s*\$0.75/);
+    await dashboard.holds('document.querySelectorAll("#spend-days span:last-child i").length === 2');
+  },
+);

@@ -7,6 +7,7 @@ import { readBatchRequest } from "../../src/infrastructure/batch_request.ts";
 import { ObjectRecords } from "../../src/infrastructure/object_records.ts";
 import { readJson } from "../../src/proxy/body.ts";
 import { readDocument } from "../../src/proxy/clients/client_record.ts";
+import { readUsageDay } from "../../src/proxy/usage/usage_day.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { createChunk, customProvider } from "../support/_custom_provider.ts";
 import { type GrowthCase, prepared, times } from "./_case.ts";
@@ -113,6 +114,13 @@ export const proxyCases: readonly GrowthCase[] = [
         revoked: [],
       }),
     work: readDocument,
+  }),
+  prepared({
+    covers: ["src/proxy/usage/usage_day.ts#readUsageDay"],
+    what: "rows",
+    size: 1_000,
+    input: (size) => ({ rows: times(size, (at) => ["app", null, "chat", "one", [`tag ${at}`], 1, 2, 3, 4]) }),
+    work: readUsageDay,
   }),
   prepared({
     covers: [

@@ -7,7 +7,7 @@ import { RecordLock } from "../../state/persistence/record_lock.ts";
 import type { Storage } from "../../contracts/storage.ts";
 import { dayMs } from "../../util/windows.ts";
 import { type ClientsDocument, noClients, readDocument } from "./client_record.ts";
-import { usageDays } from "./client_usage.ts";
+import { usageDays } from "../usage/daily_usage.ts";
 import { restoreClients } from "./restored_clients.ts";
 
 const recordKey = "clients";

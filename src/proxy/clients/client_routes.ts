@@ -4,17 +4,17 @@
  */
 import type { PlainResponse } from "../../contracts/shell.ts";
 import { ConnectorError } from "../../errors.ts";
-import { readSearch } from "../../util/request_path.ts";
 import { sha256 } from "../../util/sha256.ts";
-import { stripTrailing } from "../../util/strip_trailing.ts";
-import { dayMs, formatUtcDay, isDay } from "../../util/windows.ts";
+import { dayMs } from "../../util/windows.ts";
 import { readJson } from "../body.ts";
 import { HttpError } from "../error_body.ts";
 import type { Exchange } from "../exchange.ts";
 import { json } from "../json.ts";
+import { usageDays } from "../usage/daily_usage.ts";
+import { readUsageQuery } from "../usage/usage_query.ts";
+import { formatUsageCsv, groupUsage } from "../usage/usage_table.ts";
 import { type ClientChange, readChange, readNewClient, wrong } from "./client_input.ts";
 import { type ClientsDocument, shownClient, type StoredClient } from "./client_record.ts";
-import { usageDays, type UsageRow } from "./client_usage.ts";
 import { newId, newToken } from "./_new_token.ts";
 import type { RuntimeClients } from "./runtime_clients.ts";
 
@@ -124,22 +124,16 @@ async function revoke({ exchange, clients, id }: ClientRequest): Promise<PlainRe
 
 /** The usage of a client, also of a revoked one. */
 async function usage({ exchange, clients, id }: ClientRequest): Promise<PlainResponse> {
-  const { headers, request, mesh: { runtime: { clock } } } = exchange;
+  const { headers } = exchange;
   const { clients: present, revoked } = await clients.refresh();
   const found = [...present, ...revoked].find((client) => client.id === id);
   if (found === undefined) throw unknownClient(id);
-  const searchParams = new URLSearchParams(readSearch(request.url));
-  const today = formatUtcDay(clock.now());
-  const from = dayIn(searchParams, "from") ?? formatUtcDay(clock.now() - (usageDays - 1) * dayMs);
-  const to = dayIn(searchParams, "to") ?? today;
-  if (from > to) throw wrong('"from" is after "to"', "from");
-  const format = searchParams.get("format") ??
-    (/\btext\/csv\b/.test(request.headers.get("accept") ?? "") ? "csv" : "json");
-  if (format !== "json" && format !== "csv") throw wrong('"format" is json or csv', "format");
-  const data = await clients.readUsage(id, keptDays(clock.now()).filter((day) => day >= from && day <= to));
+  const { from, to, days, format } = readUsageQuery(exchange);
+  const by = ["day", "pool"] as const;
+  const data = groupUsage((await exchange.usage!.readRows(days)).filter(({ clientId }) => clientId === id), by);
   if (format === "json") return json({ id, name: found.name, from, to, data }, { headers });
   headers["content-type"] = "text/csv; charset=utf-8";
-  return { status: 200, headers, body: formatCsv(data) };
+  return { status: 200, headers, body: formatUsageCsv(data, by) };
 }
 
 async function changeOne(
@@ -174,35 +168,6 @@ function unknownClient(id: string): HttpError {
 async function readClientBody(exchange: Exchange): Promise<unknown> {
   const time = { startedAt: exchange.mesh.runtime.clock.monotonic(), limitMs: bodyLimitMs };
   return (await readJson(exchange.request, () => exchange.body(time))).value;
-}
-
-function dayIn(parameters: URLSearchParams, name: string): string | undefined {
-  const day = parameters.get(name);
-  if (day === null || isDay(day)) return day ?? undefined;
-  throw wrong(`"${name}" has to be a day such as 2027-01-31`, name);
-}
-
-/** UTC days, the oldest first. */
-function keptDays(wallTimeMs: number): string[] {
-  return Array.from({ length: usageDays }, (_, index) => formatUtcDay(wallTimeMs - (usageDays - 1 - index) * dayMs));
-}
-
-/** CSV (RFC 4180). */
-function formatCsv(rows: readonly UsageRow[]): string {
-  const heads = ["day", "pool", "requests", "tokens_in", "tokens_out", "cost_usd"] as const;
-  const cell = (value: string | number) => {
-    const text = typeof value === "number" ? plain(value) : value;
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  return [heads, ...rows.map((row) => heads.map((head) => cell(row[head])))].map((line) => `${line.join(",")}\r\n`)
-    .join(
-      "",
-    );
-}
-
-/** USD without an exponent, down to one nano-dollar. */
-function plain(value: number): string {
-  return Number.isInteger(value) ? String(value) : stripTrailing(value.toFixed(9), "0");
 }
 
 function trace({ mesh: { hub }, requestId }: Exchange, message: string): void {

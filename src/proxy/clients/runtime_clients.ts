@@ -2,7 +2,7 @@
  * Clients created at runtime. All proxies of a storage accept them, by the hash of their token.
  * @module
  */
-import type { Cancel, Clock } from "../../contracts/runtime.ts";
+import type { Cancel } from "../../contracts/runtime.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { MeshError } from "../../errors.ts";
 import type { Storage } from "../../contracts/storage.ts";
@@ -10,16 +10,12 @@ import { sha256 } from "../../util/sha256.ts";
 import { type Caller, Client } from "../client.ts";
 import { type ClientsDocument, noClients, type StoredClient, toClientSettings } from "./client_record.ts";
 import { ClientRecords } from "./client_records.ts";
-import { ClientUsage } from "./client_usage.ts";
 
 /**
  * Interval of checks for changed clients, ms, so that a change by another proxy applies within a second. A check is one
  * `stat`, for which cloud storages charge.
  */
 const checkIntervalMs = 800;
-
-/** Interval at which usage is added to the storage, ms. */
-const usageMs = 5_000;
 
 /** A client and, after its first request, its counters. */
 interface Known {
@@ -45,8 +41,7 @@ export class RuntimeClients {
   readonly #clients = new Map<string, Client>();
   /** Configured clients. */
   #configured: ReadonlyMap<string, Client> = new Map();
-  #usage: ClientUsage | undefined;
-  #cancels: readonly Cancel[] = [];
+  #cancel: Cancel = () => {};
   #failure: string | undefined;
   readonly #hash: (text: string) => string;
 
@@ -69,19 +64,14 @@ export class RuntimeClients {
       onRestored: (count) => reportRestored(mesh, count),
     });
     const current = this.#current = { mesh, storage, records };
-    this.#usage ??= new ClientUsage(clock);
     for (const [id, before] of this.#clients) {
       const stored = this.#document.clients.find((one) => one.id === id);
       this.#clients.set(id, new Client(before, stored ? toClientSettings(stored) : {}, { before, state: mesh.state }));
     }
     this.#index();
-    mesh.hub.on("request_finished", (request) => {
-      const { client_id: id } = request.record;
-      if (id !== undefined) this.#usage!.add(id, request);
-    });
-    mesh.onClose(() => this.#flush(mesh));
-    this.#cancels.forEach((cancel) => cancel());
-    this.#cancels = this.#timers(clock);
+    mesh.onClose(() => Promise.resolve(mesh === this.#current?.mesh ? this.#cancel() : undefined));
+    this.#cancel();
+    this.#cancel = clock.every(checkIntervalMs, () => this.#check(this.#current!));
     await this.#check(current);
   }
 
@@ -126,16 +116,9 @@ export class RuntimeClients {
     return this.#document;
   }
 
-  /** The usage of a client. */
-  readUsage(id: string, days: readonly string[]): ReturnType<ClientUsage["readRows"]> {
-    return this.#usage!.readRows(id, { storage: this.#current!.storage, days });
-  }
-
-  #timers(clock: Clock): Cancel[] {
-    return [
-      clock.every(checkIntervalMs, () => this.#check(this.#current!)),
-      clock.every(usageMs, () => this.#reportingFailure(() => this.#usage!.flush(this.#current!.storage))),
-    ];
+  /** The name of a client, also of a revoked one. */
+  findName(id: string | undefined): string | undefined {
+    return [...this.#document.clients, ...this.#document.revoked].find((client) => client.id === id)?.name;
   }
 
   async #check({ records }: Current): Promise<void> {
@@ -157,13 +140,6 @@ export class RuntimeClients {
       const { hub } = this.#current!.mesh;
       hub.trace({ severity: "error", component: "clients", message: `Clients made at runtime: ${message}` });
     }
-  }
-
-  /** The last mesh writes the remaining usage. */
-  async #flush(mesh: Engine): Promise<void> {
-    if (mesh !== this.#current?.mesh) return;
-    this.#cancels.forEach((cancel) => cancel());
-    await this.#reportingFailure(() => this.#usage!.flush(this.#current!.storage));
   }
 
   #apply(document: ClientsDocument): void {

@@ -1,0 +1,112 @@
+/**
+ * The usage of one day: requests, tokens and cost by client, pool, model and tags.
+ * @module
+ */
+import { isObject } from "../../util/is_object.ts";
+
+/** Requests, input tokens, output tokens, nano-dollars. */
+type Amounts = readonly [requests: number, tokensIn: number, tokensOut: number, costNanoUsd: number];
+
+/** What a row counts. */
+interface UsageKey {
+  /** Name of the client, if it has one. */
+  readonly client?: string | undefined;
+  /** Its id, if it was created at runtime. */
+  readonly clientId?: string | undefined;
+  readonly pool: string;
+  /** Undefined if no model was tried. */
+  readonly model?: string | undefined;
+  /** Sorted; `name=value` for those of an object. */
+  readonly tags?: readonly string[];
+}
+
+/** A row. */
+export interface CountedUsage extends UsageKey {
+  readonly amounts: Amounts;
+}
+
+/** Maximum number of rows. Tags are the clients' own, so further combinations are counted without them. */
+const maxRows = 10_000;
+
+/** The rows of one day. */
+export class UsageDay {
+  readonly #rows = new Map<string, { readonly key: UsageKey; readonly sums: number[] }>();
+
+  /** The rows, in order of their first request. */
+  get rows(): readonly CountedUsage[] {
+    return [...this.#rows.values()].map(({ key, sums: [requests = 0, tokensIn = 0, tokensOut = 0, cost = 0] }) => ({
+      ...key,
+      amounts: [requests, tokensIn, tokensOut, cost],
+    }));
+  }
+
+  /** Adds amounts to the row of a key. */
+  add(key: UsageKey, amounts: Amounts): void {
+    const { client, clientId, pool, model, tags = [] } = key;
+    const name = JSON.stringify([client, clientId, pool, model, tags]);
+    let row = this.#rows.get(name);
+    if (row === undefined) {
+      if (this.#rows.size >= maxRows && tags.length > 0) return this.add({ ...key, tags: [] }, amounts);
+      this.#rows.set(name, row = { key, sums: [0, 0, 0, 0] });
+    }
+    for (const [index, amount] of amounts.entries()) row.sums[index]! += amount;
+  }
+
+  /** Adds the rows of another day object. */
+  merge(other: UsageDay): void {
+    for (const { amounts, ...key } of other.rows) this.add(key, amounts);
+  }
+
+  /** The record: one list per row. */
+  toJSON(): unknown {
+    return {
+      rows: this.rows.map((
+        { client = null, clientId = null, pool, model = null, tags = [], amounts },
+      ) => [client, clientId, pool, model, tags, ...amounts]),
+    };
+  }
+}
+
+/**
+ * Reads a record of `toJSON`.
+ *
+ * @param record Parsed JSON. What is not a row is ignored.
+ */
+export function readUsageDay(record: unknown): UsageDay {
+  const day = new UsageDay();
+  const rows = isObject(record) && Array.isArray(record.rows) ? record.rows : [];
+  for (const row of rows) {
+    if (!Array.isArray(row)) continue;
+    const [client, clientId, pool, model, tags, ...amounts] = row;
+    const isCounted = amounts.length === 4 && amounts.every((amount) => Number.isSafeInteger(amount) && amount >= 0);
+    if (typeof pool !== "string" || !isCounted) continue;
+    day.add({
+      client: readText(client),
+      clientId: readText(clientId),
+      pool,
+      model: readText(model),
+      tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === "string") : [],
+    }, amounts as unknown as Amounts);
+  }
+  return day;
+}
+
+/**
+ * Reads a record of earlier versions, which counted clients created at runtime alone: amounts by client id, then by
+ * pool.
+ *
+ * @param record Parsed JSON.
+ */
+export function readClientDay(record: unknown): UsageDay {
+  const day = new UsageDay();
+  for (const [clientId, pools] of Object.entries(isObject(record) ? record : {})) {
+    for (const [pool, amounts] of Object.entries(isObject(pools) ? pools : {})) {
+      if (Array.isArray(amounts) && amounts.length === 4) day.add({ clientId, pool }, amounts as unknown as Amounts);
+    }
+  }
+  return day;
+}
+
+function readText(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
