@@ -6,7 +6,7 @@ import { ModelMesh } from "../../mod.ts";
 import { EventBatches } from "../../connectors/providers/_event_batches.ts";
 import { parseChunk } from "../../connectors/providers/_http.ts";
 import type { ChatCompletionChunk } from "../../src/contracts/openai.ts";
-import { checkChatRequest } from "../../src/pipeline/check_request.ts";
+import { chat, checkChatRequest } from "../../src/pipeline/operations/chat.ts";
 import { estimateTokens } from "../../src/pipeline/estimate.ts";
 import { createHandler } from "../../src/proxy/handler.ts";
 import { coarseTimers } from "../../src/runtime/_coarse_timers.ts";
@@ -15,7 +15,6 @@ import { costInNanoUsd } from "../../src/util/cost.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { readRateHeaders } from "../../src/util/rate_headers.ts";
-import { chat } from "../../src/pipeline/operations/chat.ts";
 import { SseParser } from "../../src/util/sse_parse.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
 

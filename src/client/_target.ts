@@ -6,7 +6,7 @@ import { nearestCapabilities } from "../capability/nearest.ts";
 import { CapabilityTree } from "../capability/tree.ts";
 import { ConfigError, MeshError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
-import { resolveCapability } from "../pipeline/resolve_capability.ts";
+import { resolveCapability } from "../pipeline/select_pool.ts";
 import { addLeafPools } from "../registry/build.ts";
 import type { Registry } from "../registry/registry.ts";
 

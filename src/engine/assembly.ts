@@ -6,7 +6,7 @@ import type { OpeningParts } from "../background/open_provider.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { ModelListing } from "../contracts/provider.ts";
 import type { MemberNames, MeshMembers } from "../observe/hub_events.ts";
-import type { RouteDeps } from "../pipeline/deps.ts";
+import type { RouteDeps } from "../pipeline/request.ts";
 import { buildRegistry } from "../registry/build.ts";
 import type { ProviderAnswers } from "../registry/provider_answers.ts";
 import type { Pool, Registry, RegistryState } from "../registry/registry.ts";

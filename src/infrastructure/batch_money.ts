@@ -7,7 +7,7 @@ import { BudgetExceededError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import { Reservation, takenElsewhereMs } from "../state/counters/reservation.ts";
 import type { Budget } from "../state/limits/budget.ts";
-import type { AnswerUsage } from "../pipeline/routed.ts";
+import type { AnswerUsage } from "../pipeline/operation.ts";
 import { costInNanoUsd, type Quantities } from "../util/cost.ts";
 import { isObject } from "../util/is_object.ts";
 import { batchLimits } from "./account.ts";

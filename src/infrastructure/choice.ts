@@ -3,9 +3,8 @@
  * @module
  */
 import { NoActiveModelError, UnsupportedRequestError } from "../errors.ts";
-import { applyStrategy } from "../pipeline/apply_strategy.ts";
+import { applyStrategy, selectionContext } from "../pipeline/apply_strategy.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
-import { selectionContext } from "../pipeline/selection_context.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import { type Ability, hasAbility } from "./account.ts";
 import type { BatchOpening } from "./batch_file.ts";

@@ -5,8 +5,7 @@
 import type { Settings } from "../config/settings/settings.ts";
 import type { Storage } from "../contracts/storage.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
-import type { RouteDeps } from "../pipeline/deps.ts";
-import type { RequestClient, RoutedRequest } from "../pipeline/request.ts";
+import type { RequestClient, RouteDeps, RoutedRequest } from "../pipeline/request.ts";
 import type { MeshState } from "../state/model/mesh_state.ts";
 import type { ObjectRecords } from "./object_records.ts";
 

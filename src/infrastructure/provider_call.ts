@@ -13,11 +13,10 @@ import {
   RateLimitError,
 } from "../errors.ts";
 import { Connection } from "../pipeline/connection.ts";
-import { AttemptTimeout, type Failure, toFailure } from "../pipeline/failure.ts";
+import { AttemptTimeout, type Failure, recordProviderError, summarizeFailure, toFailure } from "../pipeline/failure.ts";
 import { IncomingBody } from "../pipeline/incoming_body.ts";
 import { isIncoming } from "../util/chunks.ts";
 import { isOverload } from "../util/resource_lack.ts";
-import { recordProviderError, summarizeFailure } from "../pipeline/provider_error.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { Account } from "./account.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";

@@ -6,7 +6,7 @@ import type { RoutingRecord } from "../contracts/events.ts";
 import type { CompletionResponse } from "../contracts/provider.ts";
 import type { AnswerStream } from "./answer_stream.ts";
 import type { ContentStream } from "./content_stream.ts";
-import type { RoutedRequest } from "./request.ts";
+import type { RouteDeps, RoutedRequest } from "./request.ts";
 import type { Routed } from "./routed.ts";
 
 /** The routing result of a request. */
@@ -47,4 +47,22 @@ export type Answer<Response> = WholeAnswer<Response> | StreamedAnswer | ContentA
  */
 export function toAnswerFacts(request: RoutedRequest, { routing, dropped }: Routed<unknown>): AnswerFacts {
   return { requestId: request.id, routing, dropped };
+}
+
+/** Traces that a provider failed midway. */
+export function createInterrupt(
+  request: RoutedRequest,
+  { pool, member: { state } }: Routed<unknown>,
+  { hub }: RouteDeps,
+): () => void {
+  return () =>
+    hub.trace({
+      severity: "warning",
+      component: "router",
+      message: "Stream interrupted midway",
+      request_id: request.id,
+      pool: pool.name,
+      model: state.name,
+      provider: state.provider,
+    });
 }

@@ -8,10 +8,9 @@ import { StreamInterruptedError } from "../errors.ts";
 import type { Outcome } from "../state/counters/usage.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { editMembers } from "../util/json_members.ts";
-import { AttemptTimeout, type Failure, isOverloaded, toFailure } from "./failure.ts";
+import { AttemptTimeout, type Failure, isOverloaded, summarizeFailure, toFailure } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
-import { OutputEstimate } from "./output_estimate.ts";
-import { summarizeFailure } from "./provider_error.ts";
+import { OutputEstimate } from "./estimate.ts";
 import { clientDisconnect, type Routed } from "./routed.ts";
 
 /** Dependencies of an {@linkcode AnswerStream}. */

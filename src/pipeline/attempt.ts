@@ -3,11 +3,19 @@
  * @module
  */
 import { retryFor } from "../config/settings/routing.ts";
-import { readmit } from "./admission.ts";
-import { decide } from "./decide.ts";
+import { type AdmittedModel, readmit } from "./admission.ts";
+import { decide, type Rotate } from "./decide.ts";
 import type { FailedAttempt } from "./request_context.ts";
-import { tryAdapted } from "./try_adapted.ts";
-import type { AttemptScope, ServedTry } from "./try_once.ts";
+import { adaptRequest } from "./adapt_request.ts";
+import type { KeyRejection } from "../state/limits/api_key_pool.ts";
+import { type Failure, toFailure } from "./failure.ts";
+import { NetworkError } from "../errors.ts";
+import type { AdmittedCall } from "../state/model/admitted_call.ts";
+import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
+import { isOverload } from "../util/resource_lack.ts";
+import { untilAborted } from "../util/until_aborted.ts";
+import { Connection } from "./connection.ts";
+import type { Call, SentRequest, Served } from "./routed.ts";
 
 /**
  * Calls one model, and retries after a delay as the decision requires.
@@ -43,4 +51,201 @@ export async function attempt<T>(scope: AttemptScope<T>): Promise<ServedTry<T> |
     }
     return last;
   }
+}
+
+/**
+ * Calls one model, at once without a member that it rejects and the client has not sent. This is not a retry: it does
+ * not use the retry budget, has no delay, and does not count as a failure of the model. What it rejects is remembered
+ * once it has served the request without it.
+ *
+ * @throws The client's abort reason or the deadline. A failure of the model is returned.
+ */
+async function tryAdapted<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | RefusedTry> {
+  const { context, member: { model, state }, added = [] } = scope;
+  let end = await tryModel(scope);
+  const rejected: string[] = [];
+  for (let left = added; !("served" in end);) {
+    const blamed = findBlamedMember(end.failure, left);
+    if (blamed === undefined || !await readmit(scope)) return end;
+    rejected.push(blamed);
+    left = left.filter((name) => name !== blamed);
+    const adapted = adaptRequest(context.plan.request, model, new Set([...state.rejectedMembers, ...rejected]));
+    end = await tryModel({ ...scope, ...adapted });
+  }
+  for (const name of rejected) state.rejectedMembers.add(name);
+  return end;
+}
+
+function tryModel<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | RefusedTry> {
+  return scope.member.state.keys === undefined ? tryOnce(scope) : tryKeys(scope);
+}
+
+/** A try that failed with every available API key. */
+interface RefusedTry extends FailedTry {
+  /** The decision; undefined if not yet made. */
+  readonly next?: Rotate;
+}
+
+/**
+ * Calls one model with one API key after the other, until a key is accepted. This is not a retry: it does not use the
+ * retry budget, has no delay, and does not count as a failure of the model.
+ *
+ * @param scope The attempt, at a provider with several keys.
+ * @throws The client's abort reason or the deadline. A failure of the model is returned.
+ */
+async function tryKeys<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | RefusedTry> {
+  let last: RefusedTry | undefined;
+  for (let tries = 1;; tries++) {
+    const end = await tryOnce(scope);
+    if ("served" in end) return end;
+    if (end.denial !== undefined) return last ?? end;
+    const { failure, reservation } = end;
+    const rejection = reservation?.rejectApiKey(failure);
+    if (rejection === undefined) return end;
+    if (rejection.isNew) trace(rejection, failure, scope);
+    // each key once, however short its standby
+    if (rejection.refusal !== undefined || tries >= rejection.of) {
+      return { failure: { ...failure, ...rejection.refusal } };
+    }
+    // in standby by now: the rejection of one of several keys does not extend it
+    last = { failure, next: { step: "rotate" } };
+    if (!await readmit(scope)) return last;
+  }
+}
+
+function trace<T>(
+  { position, of, standbyMs }: KeyRejection,
+  { kind }: Failure,
+  { member: { state: { provider } }, context: { deps } }: AttemptScope<T>,
+): void {
+  const seconds = Math.ceil(standbyMs / 1000);
+  const message = `Key ${position} of ${of} of the provider "${provider}" is in standby for ${seconds} s: ${kind}`;
+  deps.hub.trace({ severity: "warning", component: "provider", message, provider });
+}
+
+/** An attempt: one model for one request. */
+interface AttemptScope<T> extends AdmittedModel, SentRequest {
+  /** Parameters omitted because the model rejects them. */
+  readonly dropped?: readonly string[];
+  /** Members that ModelMesh has added to the request. */
+  readonly added?: readonly string[];
+  readonly call: Call<T>;
+}
+
+/** A successful try. */
+export interface ServedTry<T> {
+  readonly served: Served<T>;
+  /** The connection, open until the response ends. */
+  readonly connection: Connection;
+  /** Parameters omitted because the model rejects them. */
+  readonly dropped: readonly string[];
+}
+
+/** A failed try. */
+interface FailedTry {
+  readonly failure: Failure;
+  /** The reservation of the call. */
+  readonly reservation?: AdmittedCall | undefined;
+  /** Why it was not sent: other processes have taken what it had reserved. */
+  readonly denial?: AdmissionDenial;
+}
+
+/**
+ * Calls one model once.
+ *
+ * @throws The client's abort reason or the deadline. A failure of the model is returned.
+ */
+async function tryOnce<T>(
+  { context, member, permit, completion, clientNames, dropped = [], call }: AttemptScope<T>,
+): Promise<ServedTry<T> | FailedTry> {
+  const { clock, deps: { runtime } } = context;
+  const { instance } = member.model;
+  context.unansweredMs = 0; // not the wait of an earlier model
+  context.check();
+  const reservation = permit.take();
+  const connection = new Connection(runtime, instance, completion.stream ? "stream" : "sync", reservation);
+  const trace = context.beginSpan();
+  if (trace !== undefined) connection.trace = trace;
+  connection.userAgent = context.plan.request.userAgent;
+  context.follow(connection);
+  const from = clock.monotonic();
+  try {
+    const answer = call(member, { completion, clientNames }, connection);
+    const served = await untilAborted(answer, connection.stop);
+    context.addTry(member, {
+      outcome: served.empty ? "empty" : "ok",
+      ms: clock.monotonic() - from,
+      model: served.model,
+      trace,
+    });
+    return { served, connection, dropped };
+  } catch (error) {
+    const ms = clock.monotonic() - from;
+    return fail(error, { context, member, connection, reservation, ms, trace });
+  } finally {
+    context.attempts += connection.calls;
+    context.upstreamMs += clock.monotonic() - from;
+  }
+}
+
+interface BrokenTry extends Pick<AdmittedModel, "context" | "member"> {
+  readonly connection: Connection;
+  readonly reservation: AdmittedCall;
+  /** Its duration. */
+  readonly ms: number;
+  readonly trace: Connection["trace"];
+}
+
+/** Ends a try that has thrown. Rethrows what is no failure of the model. */
+function fail(
+  error: unknown,
+  { context, member, connection, reservation, ms, trace }: BrokenTry,
+): FailedTry {
+  const { denial } = connection;
+  const { deps: { redact } } = context;
+  if (denial !== undefined && !context.isStopped) {
+    reservation.cancel();
+    return { failure: toFailure(error, member.model.instance.provider!, redact), denial };
+  }
+  const lacksResources = isOverload(error);
+  const isUnsent = lacksResources || NetworkError.isInstance(error) && error.neverSent;
+  const wasSent = connection.calls > 0 && !isUnsent;
+  context.possiblyBilled ||= wasSent && !connection.answered;
+  context.unansweredMs = connection.answered ? 0 : ms;
+  if (lacksResources) reservation.cancel(); // not an outage of the provider
+  else if (wasSent && context.isStopped) reservation.end({}); // may be billed: it counts as reserved
+  else reservation.fail(wasSent);
+  if (context.isStopped || lacksResources) context.addTry(member, { outcome: "aborted", ms, trace });
+  context.check();
+  if (lacksResources) throw error;
+  const reason = connection.stop.aborted ? connection.stop.reason : error;
+  const failure = { ...toFailure(reason, member.model.instance.provider!, redact), host: connection.host };
+  context.addTry(member, { outcome: failure.kind, status: failure.status, ms, trace });
+  connection.abort(error); // releases the socket of a response that is not read completely
+  return { failure, reservation };
+}
+
+/** Statuses of requests that a provider rejects as invalid. */
+const rejections: ReadonlySet<number | undefined> = new Set([400, 422]);
+
+/** Names that are no words: an error that contains one means the member. Others count only in quotation marks. */
+const unmistakable = /_|logprobs/;
+
+/**
+ * Returns the first of some members that a failure blames; undefined if it blames none of them.
+ *
+ * @param failure The failure of a try.
+ * @param names The names of the members.
+ */
+function findBlamedMember({ status, fault }: Failure, names: readonly string[]): string | undefined {
+  if (fault === undefined || !rejections.has(status)) return undefined;
+  const { message, param } = fault.error;
+  const path = param?.split(/[.[]/) ?? [];
+  return names.find((name) => path.includes(name) || mentions(message, name));
+}
+
+function mentions(message: string, name: string): boolean {
+  return unmistakable.test(name)
+    ? message.split(/\W+/).includes(name)
+    : [`"${name}"`, `'${name}'`, `\`${name}\``].some((quoted) => message.includes(quoted));
 }

@@ -7,9 +7,9 @@ import type { StopSignal } from "../contracts/runtime.ts";
 import { StreamInterruptedError, UpstreamError } from "../errors.ts";
 import type { Outcome } from "../state/counters/usage.ts";
 import { endIterator } from "../util/end_iterator.ts";
-import { AttemptTimeout, type Failure, toFailure } from "./failure.ts";
-import { summarizeFailure } from "./provider_error.ts";
-import { type AnswerUsage, clientDisconnect, type Routed, type Served } from "./routed.ts";
+import { AttemptTimeout, type Failure, summarizeFailure, toFailure } from "./failure.ts";
+import { clientDisconnect, type Routed, type Served } from "./routed.ts";
+import type { AnswerUsage } from "./operation.ts";
 
 /** Content whose first bytes have been received. */
 export interface OpenContent {

@@ -17,9 +17,10 @@
  * ratio; lists of numbers (0.4 to 0.8), random hexadecimal digits and some emoji take more than the high one.
  * @module
  */
+import { isObject } from "../util/is_object.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { Load } from "../state/model/usage.ts";
-import type { TextSize } from "../util/text_size.ts";
+import { addText, emptyText, type TextSize } from "../util/text_size.ts";
 import { measureRequest, type RequestSize } from "./request_size.ts";
 
 /** Characters per token. */
@@ -108,4 +109,74 @@ export function countTokens({ latin, alphabetic, ideographic }: TextSize, ratios
 /** The minimum tokens of a text. */
 export function countMinTokens(size: TextSize): number {
   return Math.floor(countTokens(size, low));
+}
+
+/** A choice of a complete response or of a stream event. */
+interface Choice {
+  readonly message?: unknown;
+  readonly delta?: unknown;
+}
+
+const textFields = ["content", "refusal", "reasoning_content", "reasoning"];
+
+/** Estimates output tokens from the text of a response, high as `estimateTokens`, for budgets and limits. */
+export class OutputEstimate {
+  readonly #size = emptyText();
+
+  /** Adds the text of a response, or of a stream event. */
+  add(choices: readonly Choice[]): this {
+    for (const { message, delta = message } of choices) this.#addPart(Object(delta));
+    return this;
+  }
+
+  /** Output tokens so far. */
+  get tokens(): number {
+    return Math.ceil(countTokens(this.#size));
+  }
+
+  #addPart(part: Record<string, unknown>): void {
+    for (const field of textFields) this.#addText(part[field]);
+    const { tool_calls: calls, function_call: call } = part;
+    if (call) this.#addCall(call);
+    if (Array.isArray(calls)) { for (const one of calls) this.#addCall(Object(one).function); }
+  }
+
+  #addCall(call: unknown): void {
+    const { name, arguments: given } = Object(call);
+    this.#addText(name);
+    this.#addText(given);
+  }
+
+  #addText(text: unknown): void {
+    if (typeof text === "string") addText(text, this.#size);
+  }
+}
+
+/** Types of tools that the client runs, or that cost only the tokens they produce. */
+const withoutFee: ReadonlySet<unknown> = new Set([
+  ...["function", "custom", "mcp", "namespace", "tool_search"],
+  ...["computer", "computer_use_preview", "local_shell", "apply_patch"],
+]);
+
+/** Members other than `tools` that request such a tool. */
+const requesting: readonly string[] = ["web_search_options", "search_parameters", "plugins"];
+
+/**
+ * Whether a request for chat or responses lets the vendor run tools for a fee.
+ *
+ * @param body The request; malformed members count as none.
+ */
+export function usesVendorTools(body: Readonly<Record<string, unknown>>): boolean {
+  const { tools } = body;
+  if (Array.isArray(tools) && tools.some(isRunByVendor)) return true;
+  return requesting.some((name) => isRequested(body[name]));
+}
+
+function isRunByVendor(tool: unknown): boolean {
+  return isObject(tool) && typeof tool.type === "string" && !withoutFee.has(tool.type);
+}
+
+function isRequested(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return value === true || isObject(value) && value.mode !== "off";
 }

@@ -9,11 +9,10 @@ import { findLeadingTier } from "../rotation/tiers.ts";
 import type { ModelState } from "../state/model/model_state.ts";
 import { openMembers } from "./admission.ts";
 import { type ApplyFilter, eligibility } from "./eligibility.ts";
-import type { RouteDeps } from "./deps.ts";
+import type { RouteDeps, RoutedRequest } from "./request.ts";
 import { modelChoice } from "./model_choice.ts";
-import type { RoutedRequest } from "./request.ts";
 import { RequestContext } from "./request_context.ts";
-import { selectionContext } from "./selection_context.ts";
+import { selectionContext } from "./apply_strategy.ts";
 import { poolFor } from "./select_pool.ts";
 import { callNow } from "../util/call_now.ts";
 

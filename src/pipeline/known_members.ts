@@ -2,7 +2,6 @@
  * Known members of request bodies: OpenAI's, the mesh's own, and those of vendors to which parameter rules refer.
  * @module
  */
-import { privateFields } from "./private_fields.ts";
 
 /** Members of a chat request. */
 export const chatMembers: readonly string[] = [
@@ -42,3 +41,13 @@ function fold(name: string): string {
   // `toLowerCase` maps K to k, but it keeps ſ
   return name.toLowerCase().replaceAll("\u017f", "s");
 }
+
+/** Fields that control the mesh, or that would let a caller choose the target or the API key. */
+export const privateFields: readonly string[] = [
+  "mesh",
+  "models",
+  "api_key",
+  "api_base",
+  "base_url",
+  "extra_headers",
+];

@@ -2,14 +2,15 @@
  * Opens streams. Events are buffered until one has content; after a failure before that, the request can rotate.
  * @module
  */
-import type { CompletionUsage } from "../contracts/openai.ts";
-import type { CompletionChunk } from "../contracts/provider.ts";
-import type { StopSignal } from "../contracts/runtime.ts";
+import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.ts";
+import type { CompletionChunk, CompletionRequest, OperationRequest } from "../contracts/provider.ts";
+import type { Runtime, StopSignal } from "../contracts/runtime.ts";
 import { endIterator } from "../util/end_iterator.ts";
-import { carriesContent } from "./content.ts";
-import type { ChunkFilter } from "./chunk_filter.ts";
-import { readModelId } from "./read_response.ts";
+import { carriesContent, copyParts, readModelId } from "./read_response.ts";
 import type { Served } from "./routed.ts";
+import { ChunkNormalizer } from "../util/normalize_chunk.ts";
+import { createDefaults } from "../util/completion_defaults.ts";
+import type { ClientNames } from "./client_names.ts";
 
 /** Maximum size of buffered events before the stream commits anyway, characters. */
 const maxBufferedChars = 64 * 1024;
@@ -73,4 +74,42 @@ async function warmUp(
       return { answer: { held, rest, complete: false, filter }, empty: false, model: readModelId(value.value) };
     }
   }
+}
+
+/** Normalizes the chunks of one stream, in order. Chunks as received were normalized by their connector. */
+export class ChunkFilter {
+  readonly #normalizer: ChunkNormalizer;
+  readonly #clientNames: ClientNames | undefined;
+
+  /**
+   * @param request The adapted request.
+   * @param context The client's names of tools, to restore; undefined if they were sent.
+   */
+  constructor(
+    request: OperationRequest,
+    { runtime, clientNames }: { readonly runtime: Runtime; readonly clientNames?: ClientNames | undefined },
+  ) {
+    this.#clientNames = clientNames;
+    this.#normalizer = new ChunkNormalizer(createDefaults(request as CompletionRequest, runtime));
+  }
+
+  /** @throws {UpstreamError} If the chunk is invalid. */
+  read(chunk: CompletionChunk): CompletionChunk {
+    const normalized = this.#normalize(chunk);
+    return this.#clientNames === undefined ? normalized : withClientNames(normalized, this.#clientNames);
+  }
+
+  #normalize(chunk: CompletionChunk): CompletionChunk {
+    if (chunk.wire !== undefined || chunk.native !== undefined || chunk.isPing) return chunk;
+    const value = copyParts(chunk.value, "delta") as ChatCompletionChunk;
+    return this.#normalizer.normalize(value) ? { ...chunk, value } : chunk;
+  }
+}
+
+/** The JSON of an event with other names is not sent. */
+function withClientNames(chunk: CompletionChunk, clientNames: ClientNames): CompletionChunk {
+  const value = clientNames.restore(chunk.value, "delta");
+  if (value === chunk.value) return chunk;
+  const { wire: _, ...others } = chunk;
+  return { ...others, value };
 }

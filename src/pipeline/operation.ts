@@ -18,7 +18,6 @@ import type { Member, ModelEntry } from "../registry/registry.ts";
 import type { Load } from "../state/model/usage.ts";
 import type { Quantities } from "../util/cost.ts";
 import type { ClientNames } from "./client_names.ts";
-import type { AnswerUsage } from "./routed.ts";
 
 /** Estimated usage and requirements of one request. */
 export interface RequestNeeds {
@@ -40,6 +39,16 @@ export interface Rewording {
   readonly added?: readonly string[];
   /** The client's names of tools, if others are sent. */
   readonly clientNames?: ClientNames;
+}
+
+/** The reported usage of a response. */
+export interface AnswerUsage {
+  /** Usage as reported by the provider, unvalidated. */
+  readonly usage: unknown;
+  /** Estimates output tokens from the response; 0 for an operation without output. */
+  readonly written: () => number;
+  /** The response for the request log. */
+  readonly text?: () => string;
 }
 
 /** The usage of a response. */

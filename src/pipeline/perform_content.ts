@@ -3,13 +3,11 @@
  * @module
  */
 import type { CompletionRequest } from "../contracts/provider.ts";
-import { type ContentAnswer, toAnswerFacts } from "./answer.ts";
+import { type ContentAnswer, createInterrupt, toAnswerFacts } from "./answer.ts";
 import { ContentStream, type OpenContent, openContent } from "./content_stream.ts";
-import type { RouteDeps } from "./deps.ts";
-import { createInterrupt } from "./interrupt.ts";
 import type { Operation } from "./operation.ts";
 import { readResponse } from "./read_response.ts";
-import type { RoutedRequest } from "./request.ts";
+import type { RouteDeps, RoutedRequest } from "./request.ts";
 import type { Call, Routed } from "./routed.ts";
 
 /** Requests content from one model. */

@@ -5,9 +5,8 @@
 import { MeshError, ModelNotFoundError, NoActiveModelError } from "../errors.ts";
 import type { Pool, Registry } from "../registry/registry.ts";
 import { untilAborted } from "../util/until_aborted.ts";
-import type { RouteDeps } from "./deps.ts";
-import { unlistedHint, unlistedRetryMs } from "./filter_by_delivery.ts";
-import type { RoutedRequest } from "./request.ts";
+import type { RouteDeps, RoutedRequest } from "./request.ts";
+import { unlistedHint, unlistedRetryMs } from "./eligibility.ts";
 import { poolFor } from "./select_pool.ts";
 
 /**

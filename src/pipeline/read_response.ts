@@ -2,9 +2,21 @@
  * Reads responses of providers.
  * @module
  */
-import type { CompletionResponse, ExtraResponse, OperationRequest } from "../contracts/provider.ts";
-import type { RequestBody } from "../contracts/openai.ts";
-import type { Operation } from "./operation.ts";
+import type {
+  CompletionRequest,
+  CompletionResponse,
+  ExtraResponse,
+  ModelConstraints,
+  OperationRequest,
+} from "../contracts/provider.ts";
+import type { ChatCompletion, ChatCompletionChunk, RequestBody } from "../contracts/openai.ts";
+import type { AnswerUsage, Operation, TakenUsage, UsageContext } from "./operation.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import { UpstreamError } from "../errors.ts";
+import { isObject } from "../util/is_object.ts";
+import { createDefaults } from "../util/completion_defaults.ts";
+import { normalizeCompletion } from "../util/normalize_completion.ts";
+import type { TokenCounts } from "../state/counters/usage.ts";
 
 /** Returns a response; one that consists only of `extra` is converted. */
 export function readResponse<Body extends RequestBody, Response>(
@@ -23,4 +35,156 @@ const maxIdLength = 256;
 export function readModelId(body: unknown): string | undefined {
   const { model } = Object(body) as { readonly model?: unknown };
   return typeof model === "string" && model !== "" ? model.slice(0, maxIdLength) : undefined;
+}
+
+const contentFields = [
+  "content",
+  "refusal",
+  "reasoning_content",
+  "reasoning",
+  "tool_calls",
+  "function_call",
+  "audio",
+  "images",
+];
+
+/** Whether an event has content: text, refusal, reasoning, tool call, audio, image, or a finish reason other than `stop`. */
+export function carriesContent({ choices }: ChatCompletionChunk): boolean {
+  return choices.some(({ delta, finish_reason }) => hasContent(delta) || endsForAReason(finish_reason));
+}
+
+/** Whether a complete response has no text, tool call, refusal, reasoning, audio or image, and no reason for that. */
+export function isEmptyCompletion({ choices }: ChatCompletion): boolean {
+  return !choices.some(({ message, finish_reason }) => hasContent(message) || endsForAReason(finish_reason));
+}
+
+function hasContent(part: Record<string, unknown> | null | undefined): boolean {
+  if (part === null || part === undefined) return false;
+  return contentFields.some((field) => {
+    const value = part[field];
+    return typeof value === "string" || Array.isArray(value) ? value.length > 0 : value !== null && value !== undefined;
+  });
+}
+
+function endsForAReason(reason: string | null | undefined): boolean {
+  return reason !== null && reason !== undefined && reason !== "stop";
+}
+
+/**
+ * Normalizes a complete response. One with its bytes was normalized by its connector.
+ *
+ * @param response The provider's response.
+ * @param runtime Clock and randomness.
+ * @throws {UpstreamError} `invalid_response` if it is no chat response.
+ */
+export function normalizeChatResponse(
+  response: CompletionResponse,
+  request: OperationRequest,
+  runtime: Runtime,
+): CompletionResponse {
+  if (response.wire !== undefined || response.native !== undefined) return response;
+  const body = copyParts(response.body, "message") as ChatCompletion;
+  const isChanged = normalizeCompletion(body, createDefaults(request as CompletionRequest, runtime));
+  return isChanged ? { ...response, body } : response;
+}
+
+/**
+ * Copies the objects of a response that are modified: its choices, their messages or deltas, calls and usage.
+ *
+ * @param value The response or the chunk.
+ * @param part The member of a choice that contains calls.
+ * @throws {UpstreamError} `invalid_response` if it is no object.
+ */
+export function copyParts(value: unknown, part: "message" | "delta"): Record<string, unknown> {
+  if (!isObject(value)) {
+    throw new UpstreamError("The provider's response is not an object", { kind: "invalid_response" });
+  }
+  const { choices, usage } = value;
+  return {
+    ...value,
+    ...(Array.isArray(choices) ? { choices: choices.map((choice) => copyChoice(choice, part)) } : {}),
+    ...(isObject(usage) ? { usage: copyMembers(usage) } : {}),
+  };
+}
+
+function copyChoice(choice: unknown, part: "message" | "delta"): unknown {
+  if (!isObject(choice)) return choice;
+  const message = choice[part];
+  if (!isObject(message)) return { ...choice };
+  const { tool_calls: calls } = message;
+  const copy = Array.isArray(calls) ? { ...message, tool_calls: calls.map(copyMembers) } : { ...message };
+  return { ...choice, [part]: copy };
+}
+
+/** Copies an object and the objects in it. */
+function copyMembers(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const copy = { ...value };
+  for (const name of Object.keys(copy)) if (isObject(copy[name])) copy[name] = { ...copy[name] };
+  return copy;
+}
+
+/** The bound for models with unknown context window or output, tokens. */
+const maxTokens = 100_000_000;
+
+/**
+ * The maximum tokens of one call, input and output.
+ *
+ * @param constraints The model's constraints.
+ * @param answers Number of requested choices, unvalidated.
+ */
+export function tokenBound({ context_window, max_output_tokens }: ModelConstraints = {}, answers?: unknown): number {
+  if (context_window === undefined || max_output_tokens === undefined) return maxTokens;
+  const times = typeof answers === "number" && answers > 1 ? answers : 1;
+  return Math.min(context_window + max_output_tokens * times, maxTokens);
+}
+
+/**
+ * Reads token counts: integers from 0 to the bound. Others count as missing, as does a total below the sum of its
+ * parts.
+ *
+ * @param usage The provider's usage, in OpenAI's format.
+ * @param bound The maximum tokens of the call.
+ *
+ * @example
+ * ```ts
+ * const usage = { prompt_tokens: 12, completion_tokens: "5", total_tokens: 20 };
+ * readUsage(usage, 100_000); // { input: 12, output: 8, tokens: 20 }
+ * ```
+ */
+export function readUsage(usage: unknown, bound: number): TokenCounts {
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, prompt_cache_hit_tokens } = Object(
+    usage,
+  );
+  const [read, written] = [readCount(prompt_tokens, bound), readCount(completion_tokens, bound)];
+  const sum = (read ?? 0) + (written ?? 0);
+  const total = readCount(total_tokens, bound, sum);
+  const input = read ?? (total === undefined || written === undefined ? undefined : total - written);
+  const output = written ?? (total === undefined || read === undefined ? undefined : total - read);
+  // some vendors report cached tokens under another name
+  const { cached_tokens = prompt_cache_hit_tokens, cache_write_tokens } = Object(prompt_tokens_details);
+  return {
+    input,
+    output,
+    tokens: total ?? (input === undefined || output === undefined ? undefined : sum),
+    cached: readCount(cached_tokens, input),
+    cacheWrite: readCount(cache_write_tokens, input),
+  };
+}
+
+/**
+ * The usage of an operation without output tokens. It is estimated if the provider does not report it.
+ *
+ * @param answer The provider's usage, in OpenAI's format; a bare total counts as input.
+ */
+export function readInputUsage({ usage }: AnswerUsage, { load }: UsageContext<unknown>): TakenUsage {
+  const { prompt_tokens, total_tokens } = Object(usage);
+  const input = readCount(prompt_tokens, maxTokens) ?? readCount(total_tokens, maxTokens);
+  const isEstimated = input === undefined;
+  const tokens = input ?? load.input;
+  return { quantities: { input: tokens, output: 0 }, tokens, isEstimated };
+}
+
+function readCount(value: unknown, most = 0, least = 0): number | undefined {
+  return Number.isInteger(value) && value as number >= least && value as number <= most ? value as number : undefined;
 }

@@ -9,14 +9,20 @@ import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
 import { quotaRecovery, statedEnd } from "../state/breaker/end_date.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import type { Outcome, RequestEnd, Usage } from "../state/counters/usage.ts";
+import type { Load } from "../state/model/usage.ts";
 import type { AdmittedModel } from "./admission.ts";
-import { reportFailure } from "./current_model.ts";
-import { findWords, recordProviderError } from "./provider_error.ts";
-import { report } from "./report.ts";
-import { applyReportedLimits } from "./reported_limits.ts";
-import type { AnswerUsage } from "./routed.ts";
+import { reportFailure } from "./apply_strategy.ts";
+import { findWords, recordProviderError } from "./failure.ts";
+import type { AnswerUsage } from "./operation.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
-import type { ServedTry } from "./try_once.ts";
+import type { ServedTry } from "./attempt.ts";
+import { notifySafely } from "../observe/notify.ts";
+import { costInNanoUsd } from "../util/cost.ts";
+import type { RouteDeps, RoutedRequest } from "./request.ts";
+import { limitsIn } from "../registry/provider_answers.ts";
+import type { Permit } from "../state/model/permit.ts";
+import { isSameLimits } from "../state/limits/rate_limiter.ts";
+import { callNow } from "../util/call_now.ts";
 
 /** A model that has not responded for this long when the deadline expires counts as failed, ms. */
 const presumedDeadMs = 10_000;
@@ -119,4 +125,58 @@ function applyStandby({ member, next: { standby } }: FailedAttempt, { plan: { po
   const stated = statedEnd(standby.until, clock) ?? standby.standbyMs;
   const end = stated ?? quotaRecovery(pool.routing.recovery, instance.entry, clock);
   state.openProviderBreaker(standby.reason, now, end);
+}
+
+/** A call and its estimate. */
+interface ReportContext {
+  readonly request: RoutedRequest;
+  /** The estimated usage. */
+  readonly load: Load;
+  readonly deps: RouteDeps;
+}
+
+/**
+ * Returns the usage of a response, and reports it with its cost, if known, to the provider. Usage that the provider
+ * does not report is estimated.
+ *
+ * @param member The model that responded.
+ * @param answer The reported usage.
+ * @returns Plausible numbers; undefined if unknown.
+ */
+function report(member: Member, answer: AnswerUsage, context: ReportContext): Usage {
+  const { model: { info, instance } } = member;
+  const { deps: { runtime, hub } } = context;
+  const { request: { operation, body }, load } = context;
+  const { quantities, tokens, isEstimated } = operation.readUsage(answer, { body, model: info, load });
+  const { input, output } = quantities;
+  const costNanoUsd = costInNanoUsd(quantities, info.pricing, runtime.clock.now());
+  if (isEstimated) return { input, output, tokens, costNanoUsd, estimated: true };
+  const costUsd = costNanoUsd && costNanoUsd / 1e9;
+  notifySafely(
+    () => instance.provider!.reportUsage({ model: info.id, tokensIn: input, tokensOut: output, costUsd }),
+    () =>
+      hub.trace({ severity: "error", component: "provider", message: `"${instance.entry.id}" took no usage report` }),
+  );
+  const cached = quantities.cached || undefined;
+  return { input, output, cached, tokens, costNanoUsd };
+}
+
+/**
+ * Queries the provider after a response. New limits replace earlier ones, as those in headers do.
+ *
+ * @param member The model that responded.
+ * @param permit The permit of the request.
+ */
+function applyReportedLimits({ model: { info, instance } }: Member, permit: Permit): void {
+  const answers = instance.answers?.get(info.id);
+  if (answers === undefined || instance.connector !== undefined && answers.limits === undefined) return;
+  let limits;
+  try {
+    limits = limitsIn(callNow(() => instance.provider!.getRateLimits(info.id)));
+  } catch {
+    return; // traced at startup
+  }
+  if (limits === undefined || isSameLimits(limits, answers.latestLimits ?? answers.limits ?? {})) return;
+  answers.latestLimits = limits;
+  permit.limit(limits);
 }

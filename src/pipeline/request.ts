@@ -4,12 +4,14 @@
  */
 import type { RequestBody } from "../contracts/openai.ts";
 import type { Delivery, UploadedFile } from "../contracts/provider.ts";
-import type { StopSignal } from "../contracts/runtime.ts";
+import type { Runtime, StopSignal } from "../contracts/runtime.ts";
 import type { Budget } from "../state/limits/budget.ts";
 import type { Operation } from "./operation.ts";
 import type { OriginalRequest } from "./original.ts";
 import type { RoutingConstraints } from "./routing_constraints.ts";
 import type { TraceContext } from "../contracts/observability.ts";
+import type { Hub } from "../observe/hub.ts";
+import type { Registry } from "../registry/registry.ts";
 
 /** A named client. */
 export interface RequestClient {
@@ -72,4 +74,13 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   readonly userAgent?: string | undefined;
   /** Trace context of the caller. */
   readonly trace?: TraceContext | undefined;
+}
+
+/** Dependencies of the pipeline. */
+export interface RouteDeps {
+  readonly registry: Registry;
+  readonly runtime: Runtime;
+  readonly hub: Hub;
+  /** Redacts secrets in a string. */
+  readonly redact: (text: string) => string;
 }

@@ -10,8 +10,8 @@ import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import type { Connection } from "./connection.ts";
 import type { Rotate } from "./decide.ts";
 import type { Failure } from "./failure.ts";
-import type { RequestPlan } from "./plan.ts";
-import type { RouteDeps } from "./deps.ts";
+import type { RequestPlan } from "./eligibility.ts";
+import type { RouteDeps } from "./request.ts";
 import type { TraceContext } from "../contracts/observability.ts";
 
 /** A failed attempt. */

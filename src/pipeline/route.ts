@@ -3,9 +3,8 @@
  * @module
  */
 import { eligibility, type EligibilityContext, type ModelChoice } from "./eligibility.ts";
-import type { RouteDeps } from "./deps.ts";
+import type { RouteDeps, RoutedRequest } from "./request.ts";
 import type { Pool } from "../registry/registry.ts";
-import type { RoutedRequest } from "./request.ts";
 import type { Call, Routed } from "./routed.ts";
 import { Routing } from "./routing.ts";
 import { poolFor } from "./select_pool.ts";

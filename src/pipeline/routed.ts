@@ -9,6 +9,7 @@ import type { Outcome, Usage } from "../state/counters/usage.ts";
 import type { ClientNames } from "./client_names.ts";
 import type { Connection } from "./connection.ts";
 import type { Failure } from "./failure.ts";
+import type { AnswerUsage } from "./operation.ts";
 
 /** A response, and whether it is empty. */
 export interface Served<T> {
@@ -43,16 +44,6 @@ export interface Routed<T> {
   readonly connection: Connection;
   /** Called when the response is complete, interrupted or cancelled. Later calls have no effect. */
   readonly settle: Settle;
-}
-
-/** The reported usage of a response. */
-export interface AnswerUsage {
-  /** Usage as reported by the provider, unvalidated. */
-  readonly usage: unknown;
-  /** Estimates output tokens from the response; 0 for an operation without output. */
-  readonly written: () => number;
-  /** The response for the request log. */
-  readonly text?: () => string;
 }
 
 /** The end of a response. */

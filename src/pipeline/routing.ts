@@ -7,19 +7,16 @@ import { rememberRouting } from "../observe/routing_of.ts";
 import type { Member } from "../registry/registry.ts";
 import { adaptRequest } from "./adapt_request.ts";
 import { type AdmittedModel, openMembers, waitForSpacing } from "./admission.ts";
-import { applyStrategy } from "./apply_strategy.ts";
-import { attempt } from "./attempt.ts";
-import { isIsolated, reportChoice, reportServed } from "./current_model.ts";
+import { applyStrategy, isIsolated, reportChoice, reportServed, selectionContext } from "./apply_strategy.ts";
+import { attempt, type ServedTry } from "./attempt.ts";
 import { createRequestError } from "./request_error.ts";
-import type { RequestPlan } from "./plan.ts";
-import { findWords, recordProviderError } from "./provider_error.ts";
+import type { RequestPlan } from "./eligibility.ts";
+import type { RouteDeps } from "./request.ts";
+import { findWords, recordProviderError } from "./failure.ts";
 import { recordAbort, recordFailure, SuccessfulAttempt } from "./record_outcome.ts";
-import type { RouteDeps } from "./deps.ts";
 import type { Call, Routed } from "./routed.ts";
 import { type FailedAttempt, RequestContext } from "./request_context.ts";
 import { createRoutingRecord, emitRecord, readFault, type RequestFault } from "./routing_record.ts";
-import { selectionContext } from "./selection_context.ts";
-import type { ServedTry } from "./try_once.ts";
 
 /** A request ready to be sent. */
 interface RoutingPlan<T> extends RequestPlan {

@@ -4,10 +4,9 @@
  */
 import { readRoutingConstraints } from "../../src/pipeline/routing_constraints.ts";
 import { measureRequest } from "../../src/pipeline/request_size.ts";
-import { normalizeChatResponse } from "../../src/pipeline/normalize.ts";
-import { OutputEstimate } from "../../src/pipeline/output_estimate.ts";
+import { normalizeChatResponse, readInputUsage, readUsage } from "../../src/pipeline/read_response.ts";
+import { OutputEstimate } from "../../src/pipeline/estimate.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
-import { readInputUsage, readUsage } from "../../src/pipeline/read_usage.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import { TextEvents } from "../../src/dialects/completions/_events.ts";
 import { translateCompletion } from "../../src/dialects/completions/completions.ts";
@@ -210,7 +209,7 @@ export const dialectCases: readonly GrowthCase[] = [
   }),
   ...Object.entries(chatRequests).map(([what, input]) =>
     prepared({
-      covers: ["src/pipeline/check_request.ts#checkChatRequest"],
+      covers: ["src/pipeline/operations/chat.ts#checkChatRequest"],
       what,
       size: 1_500,
       input,
@@ -221,7 +220,7 @@ export const dialectCases: readonly GrowthCase[] = [
     })
   ),
   prepared({
-    covers: ["src/pipeline/check_request.ts#checkChatRequest"],
+    covers: ["src/pipeline/operations/chat.ts#checkChatRequest"],
     what: "members",
     size: 2_400,
     input: (size) =>
@@ -251,7 +250,7 @@ export const dialectCases: readonly GrowthCase[] = [
       "src/util/normalize_message.ts#normalizeText",
       "src/util/normalize_message.ts#normalizeUsage",
       "src/util/normalize_message.ts#normalizeFinishReason",
-      "src/pipeline/normalize.ts#normalizeChatResponse",
+      "src/pipeline/read_response.ts#normalizeChatResponse",
     ],
     what: "a completion",
     size: 2_000,
@@ -273,7 +272,7 @@ export const dialectCases: readonly GrowthCase[] = [
     },
   },
   prepared({
-    covers: ["src/pipeline/read_usage.ts#readUsage", "src/pipeline/read_usage.ts#readInputUsage"],
+    covers: ["src/pipeline/read_response.ts#readUsage", "src/pipeline/read_response.ts#readInputUsage"],
     what: "members",
     size: 2_000,
     input: (size) => Object.fromEntries(times(size, (at) => [`c${at}`, at])),

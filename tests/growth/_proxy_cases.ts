@@ -65,7 +65,6 @@ export const proxyCases: readonly GrowthCase[] = [
       covers: [
         "src/pipeline/answer_stream.ts#AnswerStream",
         "src/pipeline/open_stream.ts#openStream",
-        "src/pipeline/perform_stream.ts#openingStream",
         "src/proxy/body_reader.ts#readBody",
         "src/proxy/form.ts#readWork",
         "src/proxy/joined_events.ts#JoinedEvents",

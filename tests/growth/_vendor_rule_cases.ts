@@ -6,7 +6,7 @@ import { nativeText } from "../../connectors/providers/_anthropic_native.ts";
 import { withAcceptedIds } from "../../connectors/providers/_openai_responses.ts";
 import type { ChatMessage, JsonObject } from "../../src/contracts/openai.ts";
 import { ClientNames, replaceNames } from "../../src/pipeline/client_names.ts";
-import { withCalls } from "../../src/pipeline/operations/_chat_calls.ts";
+import { withCalls } from "../../src/pipeline/operations/_chat_tools.ts";
 import { completeSchema } from "../../src/util/complete_schema.ts";
 import { mergeParameters } from "../../src/util/merge_parameters.ts";
 import { renameIdentifiers } from "../../src/util/rename_identifiers.ts";
@@ -79,7 +79,7 @@ export const vendorRuleCases: readonly GrowthCase[] = [
   ),
   ...Object.entries(chatRequests).map(([what, input]) =>
     prepared({
-      covers: ["src/pipeline/client_names.ts#replaceNames", "src/pipeline/operations/_chat_calls.ts#withCalls"],
+      covers: ["src/pipeline/client_names.ts#replaceNames", "src/pipeline/operations/_chat_tools.ts#withCalls"],
       what,
       size: 500,
       input,
@@ -90,7 +90,7 @@ export const vendorRuleCases: readonly GrowthCase[] = [
     })
   ),
   prepared({
-    covers: ["src/pipeline/operations/_chat_calls.ts#withCalls"],
+    covers: ["src/pipeline/operations/_chat_tools.ts#withCalls"],
     what: "calls with one id",
     size: 500,
     input: equalIds,

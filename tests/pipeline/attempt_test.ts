@@ -6,8 +6,8 @@ import type { CompletionRequest, FailureKind } from "../../src/contracts/provide
 import { NetworkError, UpstreamError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
 import { attempt } from "../../src/pipeline/attempt.ts";
-import type { RouteDeps } from "../../src/pipeline/deps.ts";
-import type { RequestPlan } from "../../src/pipeline/plan.ts";
+import type { RequestPlan } from "../../src/pipeline/eligibility.ts";
+import type { RouteDeps } from "../../src/pipeline/request.ts";
 import { RequestContext } from "../../src/pipeline/request_context.ts";
 import { fakeAnswer, fakeClock, settle, testRuntime } from "../../src/runtime/test.ts";
 import { RetryBudget } from "../../src/state/limits/retry_budget.ts";

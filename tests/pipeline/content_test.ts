@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { ChatCompletion, ChatCompletionChunk } from "../../src/contracts/openai.ts";
-import { carriesContent, isEmptyCompletion } from "../../src/pipeline/content.ts";
+import { carriesContent, isEmptyCompletion } from "../../src/pipeline/read_response.ts";
 
 /** Parts of a message or a delta, and whether they say something. */
 const parts: readonly (readonly [part: unknown, says: boolean])[] = [

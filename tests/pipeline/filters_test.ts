@@ -8,7 +8,7 @@ import { servesOperation } from "../../src/capability/operations.ts";
 import { UnsupportedRequestError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
 import { applyStrategy } from "../../src/pipeline/apply_strategy.ts";
-import { type DeliveryContext, filterByDelivery } from "../../src/pipeline/filter_by_delivery.ts";
+import { type DeliveryContext, filterByDelivery } from "../../src/pipeline/eligibility.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import type { Pool } from "../../src/registry/registry.ts";
 import { fakeClock } from "../../src/runtime/test.ts";

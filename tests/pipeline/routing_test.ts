@@ -5,7 +5,7 @@ import type { RoutingRecord } from "../../src/contracts/events.ts";
 import type { RetryScope } from "../../src/config/settings/settings.ts";
 import { NoActiveModelError, UpstreamError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
-import type { RouteDeps } from "../../src/pipeline/deps.ts";
+import type { RouteDeps } from "../../src/pipeline/request.ts";
 import type { Call } from "../../src/pipeline/routed.ts";
 import { Routing } from "../../src/pipeline/routing.ts";
 import { fakeAnswer, fakeClock, testRuntime } from "../../src/runtime/test.ts";

@@ -5,7 +5,7 @@
 import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import type { SelectionStrategy } from "../../src/contracts/rotation.ts";
-import { filterByRequest } from "../../src/pipeline/filter_by_request.ts";
+import { filterByRequest } from "../../src/pipeline/eligibility.ts";
 import { chatLacks } from "../../src/pipeline/operations/_chat_lacks.ts";
 import { measureRequest, type RequestSize } from "../../src/pipeline/request_size.ts";
 import type { Member, ModelEntry, Pool, ProviderInstance } from "../../src/registry/registry.ts";

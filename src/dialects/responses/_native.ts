@@ -4,7 +4,7 @@
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
-import { usesVendorTools } from "../../pipeline/vendor_tools.ts";
+import { usesVendorTools } from "../../pipeline/estimate.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { Translation } from "../dialect.ts";
 import { findLoweredLimit } from "../native_limit.ts";

@@ -8,11 +8,15 @@ import type { ModelInfo, ParameterRules } from "../../contracts/provider.ts";
 import type { ModelEntry } from "../../registry/registry.ts";
 import { isGiven } from "../../util/token_limit.ts";
 import type { Rewording } from "../operation.ts";
-import { withoutCacheControl, withPlacedMarks } from "../cache_control.ts";
+import {
+  stateMembers,
+  withInstructions,
+  withoutCacheControl,
+  withOwnState,
+  withPlacedMarks,
+} from "./_chat_messages.ts";
 import type { ClientNames } from "../client_names.ts";
-import { stateMembers, withOwnState } from "../own_state.ts";
-import { lowerToBounds } from "./_chat_bounds.ts";
-import { withInstructions } from "./_chat_instructions.ts";
+import { lowerToBounds } from "./_chat_lacks.ts";
 
 /** What the rules drop and add. */
 type Applied = Required<Pick<Rewording, "dropped" | "added">>;

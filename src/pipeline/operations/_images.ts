@@ -11,8 +11,7 @@ import { parseDataUrl } from "../../util/data_url.ts";
 import { addText, emptyText } from "../../util/text_size.ts";
 import { checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
 import { countTokens } from "../estimate.ts";
-import type { RequestNeeds, Rewording, TakenUsage, UsageContext } from "../operation.ts";
-import type { AnswerUsage } from "../routed.ts";
+import type { AnswerUsage, RequestNeeds, Rewording, TakenUsage, UsageContext } from "../operation.ts";
 import { isOver, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 

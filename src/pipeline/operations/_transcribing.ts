@@ -11,8 +11,7 @@ import { findTranscriptType } from "../../util/audio_format.ts";
 import { addText, emptyText } from "../../util/text_size.ts";
 import { bodyChecker, checkOptional, invalid, missing } from "../check_body.ts";
 import { countTokens } from "../estimate.ts";
-import type { CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
-import type { AnswerUsage } from "../routed.ts";
+import type { AnswerUsage, CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
 import { isOver, languageLack, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 

@@ -7,8 +7,7 @@ import type { DocumentRequest, DocumentResponse } from "../../contracts/openai.t
 import type { CompletionResponse, ModelInfo, UploadedFile } from "../../contracts/provider.ts";
 import { UnsupportedRequestError } from "../../errors.ts";
 import { bodyChecker, invalid, isWhole, wrongType } from "../check_body.ts";
-import type { CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
-import type { AnswerUsage } from "../routed.ts";
+import type { AnswerUsage, CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
 import { isOver, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 

@@ -9,9 +9,8 @@ import { isObject } from "../../util/is_object.ts";
 import { addText, emptyText, type TextSize } from "../../util/text_size.ts";
 import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
 import { countMinTokens, countTokens } from "../estimate.ts";
-import type { CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
-import { readInputUsage } from "../read_usage.ts";
-import type { AnswerUsage } from "../routed.ts";
+import type { AnswerUsage, CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
+import { readInputUsage } from "../read_response.ts";
 import { isOver, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 

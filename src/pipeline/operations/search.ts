@@ -8,8 +8,7 @@ import type { CompletionResponse } from "../../contracts/provider.ts";
 import { addText, emptyText } from "../../util/text_size.ts";
 import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
 import { countTokens } from "../estimate.ts";
-import type { CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
-import type { AnswerUsage } from "../routed.ts";
+import type { AnswerUsage, CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
 import { refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 

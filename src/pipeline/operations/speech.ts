@@ -13,8 +13,7 @@ import { isObject } from "../../util/is_object.ts";
 import { addText, emptyText, type TextSize } from "../../util/text_size.ts";
 import { bodyChecker, checkOptional, invalid, missing, wrongType } from "../check_body.ts";
 import { countTokens } from "../estimate.ts";
-import type { CheckedOperation, RequestNeeds, Rewording, TakenUsage, UsageContext } from "../operation.ts";
-import type { AnswerUsage } from "../routed.ts";
+import type { AnswerUsage, CheckedOperation, RequestNeeds, Rewording, TakenUsage, UsageContext } from "../operation.ts";
 import { refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
