@@ -8,7 +8,7 @@ import { UnsupportedRequestError } from "../errors.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import { requestedDelivery } from "../pipeline/check_body.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
-import type { Answer } from "../pipeline/answer.ts";
+import type { Delivered } from "../pipeline/perform.ts";
 import type { OriginalRequest } from "../pipeline/original.ts";
 import { findSession } from "../pipeline/session.ts";
 import { readTraceContext, requestIdFrom } from "../util/request_id.ts";
@@ -27,7 +27,7 @@ interface Call<Body extends RequestBody, Response, Result> {
   /** Returns the original request of another API (Responses), and its session, once the request has been translated. */
   readonly describeOriginal?: () => { readonly original: OriginalRequest; readonly session: string | undefined };
   /** Builds the value that the call resolves to. */
-  readonly toResult: (answer: Answer<Response>) => Result | Promise<Result>;
+  readonly toResult: (delivered: Delivered<Response>) => Result | Promise<Result>;
 }
 
 /**
@@ -53,8 +53,8 @@ export async function call<Body extends RequestBody, Response, Result>(
  *
  * @throws {TypeError} When the operation has streamed.
  */
-export function requireWhole<Response>(answer: Answer<Response>): CompletionResponse<Response> {
-  if (answer.kind === "whole") return answer.response;
+export function requireWhole<Response>(delivered: Delivered<Response>): CompletionResponse<Response> {
+  if (delivered.kind === "whole") return delivered.response;
   throw new TypeError("The operation has streamed its response");
 }
 
@@ -83,7 +83,7 @@ async function send<Body extends RequestBody, Response, Result>(
     engine.settings.deadlineMs,
   );
   const headers = new Headers(settings.headers);
-  const answer = await engine.perform({
+  const delivered = await engine.perform({
     id: requestId,
     operation,
     delivery: requestedDelivery(operation, body),
@@ -98,8 +98,8 @@ async function send<Body extends RequestBody, Response, Result>(
     userAgent: headers.get("user-agent") ?? undefined,
     trace: readTraceContext(headers),
   });
-  const result = await resultOf(answer);
-  if (typeof result === "object" && result !== null) rememberRouting(result, answer.routing);
+  const result = await resultOf(delivered);
+  if (typeof result === "object" && result !== null) rememberRouting(result, delivered.routing);
   return result;
 }
 

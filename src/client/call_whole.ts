@@ -29,6 +29,6 @@ export function callWhole<Body extends RequestBody, Response extends object>(
   return call(context, {
     ...called,
     settings,
-    toResult: (answer) => requireWhole(answer).body,
+    toResult: (result) => requireWhole(result).body,
   });
 }

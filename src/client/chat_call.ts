@@ -23,7 +23,7 @@ export function callChat(
     operation: chat,
     request,
     settings,
-    toResult: (answer) =>
-      answer.kind === "stream" ? new ChatStream(answer.stream, answer.requestId) : requireWhole(answer).body,
+    toResult: (result) =>
+      result.kind === "stream" ? new ChatStream(result.stream, result.requestId) : requireWhole(result).body,
   });
 }

@@ -6,7 +6,7 @@ import type { ChatCompletion, ChatCompletionRequest, JsonObject } from "../contr
 import type { ModelResponse, ResponseRequest } from "../contracts/responses.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import type { Translation } from "../dialects/dialect.ts";
-import type { Answer } from "../pipeline/answer.ts";
+import type { Delivered } from "../pipeline/perform.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { OriginalRequest } from "../pipeline/original.ts";
 import { isObject } from "../util/is_object.ts";
@@ -68,7 +68,7 @@ export class Responses {
         original: toOriginalRequest(sourceRequest, translation!),
         session: translation!.session,
       }),
-      toResult: (answer) => toModelResponse(answer, translation!),
+      toResult: (result) => toModelResponse(result, translation!),
     });
   }
 }
@@ -86,11 +86,11 @@ function toOriginalRequest(request: unknown, { dropped = [], native }: Translati
   });
 }
 
-function toModelResponse(answer: Answer<ChatCompletion>, translation: Translation): ModelResponse | ResponseStream {
-  if (answer.kind === "stream") {
-    return new ResponseStream(answer.stream, { ...answer, translator: translation.events() });
+function toModelResponse(result: Delivered<ChatCompletion>, translation: Translation): ModelResponse | ResponseStream {
+  if (result.kind === "stream") {
+    return new ResponseStream(result.stream, { requestId: result.requestId, translator: translation.events() });
   }
-  const { native, body } = requireWhole(answer);
+  const { native, body } = requireWhole(result);
   const response: JsonObject = native === undefined ? translation.whole(body) : JSON.parse(decoder.decode(native));
   return { access_programs: null, ...response, output_text: joinOutputText(response) } as unknown as ModelResponse;
 }

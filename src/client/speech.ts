@@ -43,9 +43,9 @@ export class Speech {
       operation: speech,
       request,
       settings,
-      toResult: (answer) => {
-        if (answer.kind !== "content") throw new TypeError("The operation has no content");
-        return toSpeechResponse(answer.stream);
+      toResult: (result) => {
+        if (result.kind !== "content") throw new TypeError("The operation has no content");
+        return toSpeechResponse(result.stream);
       },
     });
   }

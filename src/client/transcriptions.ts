@@ -107,8 +107,8 @@ async function transcribe(
     request,
     files: await readFiles("file", file),
     settings,
-    toResult: (answer) => {
-      const { body, content } = requireWhole(answer);
+    toResult: (result) => {
+      const { body, content } = requireWhole(result);
       return content === undefined ? body : new TextDecoder().decode(content.bytes as Uint8Array);
     },
   });

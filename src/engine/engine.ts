@@ -18,7 +18,7 @@ import { Hub } from "../observe/hub.ts";
 import type { RecordKind } from "../observe/output.ts";
 import { Redactor } from "../observe/redact.ts";
 import { countEvents, Statistics } from "../observe/statistics.ts";
-import type { Answer } from "../pipeline/answer.ts";
+import type { Delivered } from "../pipeline/perform.ts";
 import type { RouteDeps, RoutedRequest } from "../pipeline/request.ts";
 import { ConnectorCatalogue } from "../registry/catalogue.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -215,7 +215,7 @@ export class Engine implements Mesh {
    */
   async perform<Body extends RequestBody, Response>(
     request: RoutedRequest<Body, Response>,
-  ): Promise<Answer<Response>> {
+  ): Promise<Delivered<Response>> {
     if (this.#isClosed) throw new MeshError("The mesh is closed", { code: "shutting_down" });
     if (!this.#isReady) await this.ready();
     try {

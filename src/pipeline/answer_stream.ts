@@ -11,11 +11,11 @@ import { editMembers } from "../util/json_members.ts";
 import { AttemptTimeout, type Failure, isOverloaded, summarizeFailure, toFailure } from "./failure.ts";
 import type { OpenStream } from "./open_stream.ts";
 import { OutputEstimate } from "./estimate.ts";
-import { clientDisconnect, type Routed } from "./routed.ts";
+import { clientDisconnect, type Result } from "./result.ts";
 
 /** Dependencies of an {@linkcode AnswerStream}. */
 interface AnswerStreamParts {
-  readonly routed: Routed<OpenStream>;
+  readonly result: Pick<Result<OpenStream>, "member" | "received" | "connection" | "settle">;
   /** Whether the client requested usage (`stream_options.include_usage`). */
   readonly wantsUsage: boolean;
   /** Called if the provider fails midway. */
@@ -74,8 +74,8 @@ export class AnswerStream {
 
   constructor(parts: AnswerStreamParts) {
     this.#parts = parts;
-    const { connection, answer } = parts.routed;
-    answer.held.forEach((chunk) => this.#measure(chunk));
+    const { connection, received } = parts.result;
+    received.held.forEach((chunk) => this.#measure(chunk));
     connection.pause();
     connection.stop.addEventListener("abort", () => {
       const { reason } = connection.stop;
@@ -98,7 +98,7 @@ export class AnswerStream {
    */
   async read(): Promise<CompletionChunk | undefined> {
     while (this.#end === undefined) {
-      const { held, complete } = this.#parts.routed.answer;
+      const { held, complete } = this.#parts.result.received;
       const isHeld = this.#position < held.length;
       const chunk = isHeld ? held[this.#position++] : complete ? undefined : await this.#next();
       if (this.#end !== undefined) break;
@@ -139,7 +139,7 @@ export class AnswerStream {
 
   /** Reads the next chunk of the source. Creates few objects, since every event passes here. */
   #next(): Promise<CompletionChunk | undefined> {
-    const { connection, answer: { rest } } = this.#parts.routed;
+    const { connection, received: { rest } } = this.#parts.result;
     connection.listen();
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
@@ -164,7 +164,7 @@ export class AnswerStream {
 
   /** @throws If a custom connector yields an invalid value. */
   #accept(event: CompletionChunk): CompletionChunk {
-    const chunk = this.#parts.routed.answer.filter.read(event);
+    const chunk = this.#parts.result.received.filter.read(event);
     this.#measure(chunk);
     return chunk;
   }
@@ -176,14 +176,14 @@ export class AnswerStream {
     const waiting = this.#waiting;
     if (waiting === undefined) return undefined;
     this.#waiting = undefined;
-    this.#parts.routed.connection.pause();
+    this.#parts.result.connection.pause();
     if (this.#end === undefined) return waiting;
     waiting.resolve(undefined);
     return undefined;
   }
 
   #interrupted(error: unknown): StreamInterruptedError {
-    const { member, connection: { host } } = this.#parts.routed;
+    const { member, connection: { host } } = this.#parts.result;
     const failure = { ...toFailure(error, member.model.instance.provider!, this.#parts.redact), host };
     const message = `The answer was cut short: ${summarizeFailure(failure)}`;
     const interrupted = new StreamInterruptedError(message, "", { isOverload: isOverloaded(failure) });
@@ -205,8 +205,9 @@ export class AnswerStream {
   #close(end: StreamEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
-    const { routed: { connection, answer, settle }, onInterrupt } = this.#parts;
-    settle(outcomes[end.kind], {
+    const { result, onInterrupt } = this.#parts;
+    const { connection, received } = result;
+    result.settle(outcomes[end.kind], {
       cause: end.reason,
       failure: end.failure,
       usage: this.#usage,
@@ -216,7 +217,7 @@ export class AnswerStream {
     if (end.kind === "interrupted") onInterrupt();
     if (end.kind === "interrupted" || end.kind === "cancelled") connection.abort(end.reason);
     // releases the socket of a source with more data, such as after `[DONE]`; its errors no longer matter
-    endIterator(answer.rest);
+    endIterator(received.rest);
     if (end.kind === "stopped") this.onStop?.(end.reason);
   }
 }

@@ -15,14 +15,14 @@ import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import { isOverload } from "../util/resource_lack.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import { Connection } from "./connection.ts";
-import type { Call, SentRequest, Served } from "./routed.ts";
+import { type Call, type Received, Result, type SentRequest } from "./result.ts";
 
 /**
  * Calls one model, and retries after a delay as the decision requires.
  *
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
-export async function attempt<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | FailedAttempt> {
+export async function attempt<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | FailedAttempt> {
   const { context, member, alone, completion } = scope;
   const { clock, plan, deps: { runtime: { random } } } = context;
   const { entry, retryBudget } = member.model.instance;
@@ -31,7 +31,7 @@ export async function attempt<T>(scope: AttemptScope<T>): Promise<ServedTry<T> |
   let last: FailedAttempt | undefined;
   for (let retries = 0;; retries++) {
     const end = await tryAdapted(scope);
-    if ("served" in end) return end;
+    if (end instanceof Result) return end;
     const { failure, denial } = end;
     if (denial !== undefined) return last ?? { member, failure, denial, next: { step: "rotate" } };
     const next = end.next ?? decide(failure, {
@@ -60,11 +60,11 @@ export async function attempt<T>(scope: AttemptScope<T>): Promise<ServedTry<T> |
  *
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
-async function tryAdapted<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | RefusedTry> {
+async function tryAdapted<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | RefusedTry> {
   const { context, member: { model, state }, added = [] } = scope;
   let end = await tryModel(scope);
   const rejected: string[] = [];
-  for (let left = added; !("served" in end);) {
+  for (let left = added; !(end instanceof Result);) {
     const blamed = findBlamedMember(end.failure, left);
     if (blamed === undefined || !await readmit(scope)) return end;
     rejected.push(blamed);
@@ -76,7 +76,7 @@ async function tryAdapted<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | Ref
   return end;
 }
 
-function tryModel<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | RefusedTry> {
+function tryModel<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | RefusedTry> {
   return scope.member.state.keys === undefined ? tryOnce(scope) : tryKeys(scope);
 }
 
@@ -93,11 +93,11 @@ interface RefusedTry extends FailedTry {
  * @param scope The attempt, at a provider with several keys.
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
-async function tryKeys<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | RefusedTry> {
+async function tryKeys<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | RefusedTry> {
   let last: RefusedTry | undefined;
   for (let tries = 1;; tries++) {
     const end = await tryOnce(scope);
-    if ("served" in end) return end;
+    if (end instanceof Result) return end;
     if (end.denial !== undefined) return last ?? end;
     const { failure, reservation } = end;
     const rejection = reservation?.rejectApiKey(failure);
@@ -113,7 +113,7 @@ async function tryKeys<T>(scope: AttemptScope<T>): Promise<ServedTry<T> | Refuse
   }
 }
 
-function trace<T>(
+function trace<T extends Received>(
   { position, of, standbyMs }: KeyRejection,
   { kind }: Failure,
   { member: { state: { provider } }, context: { deps } }: AttemptScope<T>,
@@ -124,21 +124,12 @@ function trace<T>(
 }
 
 /** An attempt: one model for one request. */
-interface AttemptScope<T> extends AdmittedModel, SentRequest {
+interface AttemptScope<T extends Received> extends AdmittedModel, SentRequest {
   /** Parameters omitted because the model rejects them. */
   readonly dropped?: readonly string[];
   /** Members that ModelMesh has added to the request. */
   readonly added?: readonly string[];
   readonly call: Call<T>;
-}
-
-/** A successful try. */
-export interface ServedTry<T> {
-  readonly served: Served<T>;
-  /** The connection, open until the response ends. */
-  readonly connection: Connection;
-  /** Parameters omitted because the model rejects them. */
-  readonly dropped: readonly string[];
 }
 
 /** A failed try. */
@@ -155,9 +146,9 @@ interface FailedTry {
  *
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
-async function tryOnce<T>(
-  { context, member, permit, completion, clientNames, dropped = [], call }: AttemptScope<T>,
-): Promise<ServedTry<T> | FailedTry> {
+async function tryOnce<T extends Received>(
+  { context, member, permit, alone, completion, clientNames, dropped = [], call }: AttemptScope<T>,
+): Promise<Result<T> | FailedTry> {
   const { clock, deps: { runtime } } = context;
   const { instance } = member.model;
   context.unansweredMs = 0; // not the wait of an earlier model
@@ -170,15 +161,10 @@ async function tryOnce<T>(
   context.follow(connection);
   const from = clock.monotonic();
   try {
-    const answer = call(member, { completion, clientNames }, connection);
-    const served = await untilAborted(answer, connection.stop);
-    context.addTry(member, {
-      outcome: served.empty ? "empty" : "ok",
-      ms: clock.monotonic() - from,
-      model: served.model,
-      trace,
-    });
-    return { served, connection, dropped };
+    const received = await untilAborted(call(member, { completion, clientNames }, connection), connection.stop);
+    const { isEmpty, modelId: model } = received;
+    context.addTry(member, { outcome: isEmpty ? "empty" : "ok", ms: clock.monotonic() - from, model, trace });
+    return new Result({ context, member, permit, alone }, { received, connection, dropped });
   } catch (error) {
     const ms = clock.monotonic() - from;
     return fail(error, { context, member, connection, reservation, ms, trace });

@@ -2,23 +2,41 @@
  * Responses other than JSON, such as audio, streamed to the client.
  * @module
  */
-import type { CompletionResponse } from "../contracts/provider.ts";
+import type { CompletionRequest, CompletionResponse } from "../contracts/provider.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import { StreamInterruptedError, UpstreamError } from "../errors.ts";
 import type { Outcome } from "../state/counters/usage.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { AttemptTimeout, type Failure, summarizeFailure, toFailure } from "./failure.ts";
-import { clientDisconnect, type Routed, type Served } from "./routed.ts";
-import type { AnswerUsage } from "./operation.ts";
+import { readResponse } from "./read_response.ts";
+import type { RouteDeps } from "./request.ts";
+import { type Call, clientDisconnect, type Received, type Result } from "./result.ts";
+import type { AnswerUsage, Operation } from "./operation.ts";
 
 /** Content whose first bytes have been received. */
-export interface OpenContent {
+export interface OpenContent extends Received {
   /** Further facts from the provider. */
   readonly body: unknown;
   readonly type: string;
   readonly first: Uint8Array;
   /** The bytes after the first ones. */
   readonly rest: AsyncIterator<Uint8Array>;
+}
+
+/** Requests content from one model. */
+export function openingContent(operation: Operation): Call<OpenContent> {
+  return async ({ model }, { completion }, connection) => {
+    connection.passOn();
+    const response = await model.instance.provider!.complete(completion as CompletionRequest, connection);
+    return await openContent(readResponse(response, completion, operation), connection.stop);
+  };
+}
+
+/** Reads committed content. */
+export function readContent(result: Result<OpenContent>, operation: Operation, deps: RouteDeps): ContentStream {
+  const usage = operation.usageIn(result.received.body);
+  const onInterrupt = () => result.reportInterrupt();
+  return new ContentStream({ result, usage, onInterrupt, redact: deps.redact });
 }
 
 /**
@@ -31,7 +49,7 @@ export interface OpenContent {
 export async function openContent(
   { content, body }: CompletionResponse<unknown>,
   signal: StopSignal,
-): Promise<Served<OpenContent>> {
+): Promise<OpenContent> {
   if (content === undefined) throw new UpstreamError("The provider sent no content", { kind: "invalid_response" });
   const { type, bytes } = content;
   const rest = (bytes instanceof Uint8Array ? once(bytes) : bytes)[Symbol.asyncIterator]();
@@ -39,8 +57,8 @@ export async function openContent(
   for (;;) {
     const { done, value } = await rest.next();
     if (signal.aborted) throw signal.reason;
-    if (done) return { answer: { body, type, first: new Uint8Array(), rest }, empty: true };
-    if (value.length > 0) return { answer: { body, type, first: value, rest }, empty: false };
+    if (done) return { body, type, first: new Uint8Array(), rest, isEmpty: true };
+    if (value.length > 0) return { body, type, first: value, rest, isEmpty: false };
   }
 }
 
@@ -50,7 +68,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 /** Dependencies of a {@linkcode ContentStream}. */
 interface ContentStreamParts {
-  readonly routed: Routed<OpenContent>;
+  readonly result: Pick<Result<OpenContent>, "member" | "received" | "connection" | "settle">;
   /** The known usage. */
   readonly usage: AnswerUsage;
   /** Called if the provider fails midway. */
@@ -71,9 +89,9 @@ export class ContentStream {
 
   constructor(parts: ContentStreamParts) {
     this.#parts = parts;
-    const { answer, connection } = parts.routed;
-    this.type = answer.type;
-    this.#first = answer.first;
+    const { received, connection } = parts.result;
+    this.type = received.type;
+    this.#first = received.first;
     connection.pause();
     connection.stop.addEventListener("abort", () => {
       const { reason } = connection.stop;
@@ -90,7 +108,7 @@ export class ContentStream {
    * @throws The reason, if the stream was stopped.
    */
   async read(): Promise<Uint8Array | undefined> {
-    const { connection, answer: { rest }, member } = this.#parts.routed;
+    const { connection, received: { rest }, member } = this.#parts.result;
     if (this.#isOver) {
       if (connection.stop.aborted) throw connection.stop.reason;
       return undefined;
@@ -124,16 +142,16 @@ export class ContentStream {
   /** Cancels the stream and the provider's call. It does not count as a failure. */
   cancel(): void {
     const reason = clientDisconnect();
-    if (this.#end("none", reason)) this.#parts.routed.connection.abort(reason);
+    if (this.#end("none", reason)) this.#parts.result.connection.abort(reason);
   }
 
   /** Settles the request once. Returns false if it was settled before. */
   #end(outcome: Outcome, cause?: unknown, failure?: Failure): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
-    const { routed: { settle, answer }, usage } = this.#parts;
-    settle(outcome, { ...usage, cause, failure });
-    endIterator(answer.rest);
+    const { result, usage } = this.#parts;
+    result.settle(outcome, { ...usage, cause, failure });
+    endIterator(result.received.rest);
     return true;
   }
 }

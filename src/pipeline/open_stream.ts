@@ -7,7 +7,7 @@ import type { CompletionChunk, CompletionRequest, OperationRequest } from "../co
 import type { Runtime, StopSignal } from "../contracts/runtime.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { carriesContent, copyParts, readModelId } from "./read_response.ts";
-import type { Served } from "./routed.ts";
+import type { Received } from "./result.ts";
 import { ChunkNormalizer } from "../util/normalize_chunk.ts";
 import { createDefaults } from "../util/completion_defaults.ts";
 import type { ClientNames } from "./client_names.ts";
@@ -16,7 +16,7 @@ import type { ClientNames } from "./client_names.ts";
 const maxBufferedChars = 64 * 1024;
 
 /** A stream whose first content was received. */
-export interface OpenStream {
+export interface OpenStream extends Received {
   /** Events up to the first one with content, inclusive. */
   readonly held: CompletionChunk[];
   /** Later events. */
@@ -45,7 +45,7 @@ interface StreamReading {
 export function openStream(
   events: AsyncIterable<CompletionChunk>,
   reading: StreamReading,
-): Promise<Served<OpenStream>> {
+): Promise<OpenStream> {
   const rest = events[Symbol.asyncIterator]();
   // ends the source; without effect on a stream that has ended
   reading.signal.addEventListener("abort", () => endIterator(rest));
@@ -55,7 +55,7 @@ export function openStream(
 async function warmUp(
   rest: AsyncIterator<CompletionChunk>,
   { filter, signal }: StreamReading,
-): Promise<Served<OpenStream>> {
+): Promise<OpenStream> {
   const held: CompletionChunk[] = [];
   let size = 0;
   let usage: CompletionUsage | null | undefined;
@@ -63,7 +63,7 @@ async function warmUp(
     const { done, value: event } = await rest.next();
     if (signal.aborted) throw signal.reason;
     if (done) {
-      return { answer: { held, rest, complete: true, filter }, empty: true, usage, model: readModelId(held[0]?.value) };
+      return { held, rest, complete: true, filter, isEmpty: true, usage, modelId: readModelId(held[0]?.value) };
     }
     if (event.isPing) continue; // a sign of life, not a part of the response
     const value = filter.read(event);
@@ -71,7 +71,7 @@ async function warmUp(
     usage = value.value.usage ?? usage;
     size += value.wire?.length ?? JSON.stringify(value.value).length;
     if (carriesContent(value.value) || size > maxBufferedChars) {
-      return { answer: { held, rest, complete: false, filter }, empty: false, model: readModelId(value.value) };
+      return { held, rest, complete: false, filter, isEmpty: false, modelId: readModelId(value.value) };
     }
   }
 }

@@ -4,39 +4,55 @@
  */
 import type { RequestBody } from "../contracts/openai.ts";
 import type { CompletionRequest, CompletionResponse } from "../contracts/provider.ts";
-import { type Answer, createInterrupt, type StreamedAnswer, toAnswerFacts } from "./answer.ts";
 import type { ClientNames } from "./client_names.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import { readModelId, readResponse } from "./read_response.ts";
-import type { Call, Routed } from "./routed.ts";
+import type { Call, Received, Result } from "./result.ts";
 import { route } from "./route.ts";
 import { DeadlineError, MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import { callNow } from "../util/call_now.ts";
 import { AnswerStream } from "./answer_stream.ts";
+import type { ContentStream } from "./content_stream.ts";
 import { ChunkFilter, type OpenStream, openStream } from "./open_stream.ts";
 
-/** A response as received from the provider, and as returned to the client. */
-interface Completed<Response> {
-  readonly sent: Response;
+/** The form in which a result is delivered: a complete response, a stream of events, or one of bytes. */
+type Form<Response> =
+  | {
+    readonly kind: "whole";
+    readonly response: CompletionResponse<Response>;
+    /** Nano-dollars; undefined if the price or the usage is unknown. */
+    readonly costNanoUsd: number | undefined;
+  }
+  | { readonly kind: "stream"; readonly stream: AnswerStream }
+  | { readonly kind: "content"; readonly stream: ContentStream };
+
+/** The result of a request, in its form. */
+export type Delivered<Response> = Result & Form<Response>;
+
+/** A complete response. */
+interface Completion<Response> extends Received {
+  /** As received from the provider. */
+  readonly body: Response;
+  /** As returned to the client. */
   readonly response: CompletionResponse<Response>;
 }
 
 /** Requests a complete response from a model, as its operation defines. */
 function completing<Body extends RequestBody, Response>(
-  { operation, body }: RoutedRequest<Body, Response>,
+  { operation, body: requested }: RoutedRequest<Body, Response>,
   { runtime }: RouteDeps,
-): Call<Completed<Response>> {
+): Call<Completion<Response>> {
   return async ({ model }, { completion, clientNames }, options) => {
     const complete = await model.instance.provider!.complete(completion as CompletionRequest, options);
     const received = readResponse(complete, completion, operation);
     const normalized = operation.normalize?.(received, completion, runtime) ?? received;
     const response = clientNames === undefined ? normalized : withClientNames(normalized, clientNames);
-    const sent = response.body;
-    const modelId = readModelId(sent);
-    if (operation.isEmpty(sent)) {
-      return { answer: { sent, response }, empty: true, usage: operation.usageIn(sent).usage, model: modelId };
+    const { body } = response;
+    const modelId = readModelId(body);
+    if (operation.isEmpty(body)) {
+      return { body, response, isEmpty: true, usage: operation.usageIn(body).usage, modelId };
     }
-    return { answer: { sent, response: operation.finish?.(response, body) ?? response }, empty: false, model: modelId };
+    return { body, response: operation.finish?.(response, requested) ?? response, isEmpty: false, modelId };
   };
 }
 
@@ -60,7 +76,7 @@ function withClientNames<Response>(
 export function perform<Body extends RequestBody, Response>(
   request: RoutedRequest<Body, Response>,
   deps: RouteDeps,
-): Promise<Answer<Response>> {
+): Promise<Delivered<Response>> {
   return request.body.models?.length
     ? performInTurn(request, (one) => performOne(one, deps), () => deps.runtime.clock.monotonic())
     : performOne(request, deps);
@@ -69,28 +85,23 @@ export function perform<Body extends RequestBody, Response>(
 async function performOne<Body extends RequestBody, Response>(
   request: RoutedRequest<Body, Response>,
   deps: RouteDeps,
-): Promise<Answer<Response>> {
+): Promise<Delivered<Response>> {
   const { operation } = request;
   const routed = request as unknown as RoutedRequest;
   if (operation.hasContent) {
-    const { contentAnswer, openingContent } = await import("./perform_content.ts");
-    return contentAnswer(routed, await route(routed, openingContent(operation), deps), deps);
+    const { openingContent, readContent } = await import("./content_stream.ts");
+    const result = await route(routed, openingContent(operation), deps);
+    return Object.assign(result, { kind: "content" as const, stream: readContent(result, operation, deps) });
   }
   if (request.delivery === "stream") {
-    return streamedAnswer(routed, await route(routed, openingStream(deps), deps), deps);
+    const result = await route(routed, openingStream(deps), deps);
+    return Object.assign(result, { kind: "stream" as const, stream: readEvents(result, request, deps) });
   }
-  const served = await route(routed, completing(request, deps), deps);
-  const { sent, response } = served.answer;
-  const { costNanoUsd, estimated } = served.settle("success", {
-    ...operation.usageIn(sent),
-    text: () => JSON.stringify(sent),
-  });
-  return {
-    kind: "whole",
-    response,
-    costNanoUsd: estimated ? undefined : costNanoUsd,
-    ...toAnswerFacts(routed, served),
-  };
+  const result = await route(routed, completing(request, deps), deps);
+  const { body, response } = result.received;
+  const used = result.settle("success", { ...operation.usageIn(body), text: () => JSON.stringify(body) });
+  const costNanoUsd = used.estimated ? undefined : used.costNanoUsd;
+  return Object.assign(result, { kind: "whole" as const, response, costNanoUsd });
 }
 
 /**
@@ -100,11 +111,11 @@ async function performOne<Body extends RequestBody, Response>(
  * @param now Monotonic ms.
  * @throws A `MeshError`, the last one about existing models; or the client's abort reason.
  */
-async function performInTurn<Body extends RequestBody, Response, Result>(
+async function performInTurn<Body extends RequestBody, Response>(
   request: RoutedRequest<Body, Response>,
-  performOne: (request: RoutedRequest<Body, Response>) => Promise<Result>,
+  performOne: (request: RoutedRequest<Body, Response>) => Promise<Delivered<Response>>,
   now: () => number,
-): Promise<Result> {
+): Promise<Delivered<Response>> {
   const { body } = request;
   const models = [...new Set([request.model, ...body.models!])];
   const deadlineAt = now() + request.timeoutMs;
@@ -130,14 +141,13 @@ function openingStream({ runtime }: RouteDeps): Call<OpenStream> {
   };
 }
 
-/** Returns the response to a routed request for a stream. */
-function streamedAnswer(request: RoutedRequest, routed: Routed<OpenStream>, deps: RouteDeps): StreamedAnswer {
-  const wantsUsage = Object(request.body.stream_options).include_usage === true;
-  const { redact, hub: { payloadBytes: keptBytes } } = deps;
-  const onInterrupt = createInterrupt(request, routed, deps);
-  return {
-    kind: "stream",
-    stream: new AnswerStream({ routed, wantsUsage, onInterrupt, redact, keptBytes }),
-    ...toAnswerFacts(request, routed),
-  };
+/** Reads a committed stream. */
+function readEvents(
+  result: Result<OpenStream>,
+  { body: { stream_options } }: Pick<RoutedRequest, "body">,
+  { redact, hub: { payloadBytes: keptBytes } }: RouteDeps,
+): AnswerStream {
+  const wantsUsage = Object(stream_options).include_usage === true;
+  const onInterrupt = () => result.reportInterrupt();
+  return new AnswerStream({ result, wantsUsage, onInterrupt, redact, keptBytes });
 }

@@ -8,17 +8,11 @@ import type { Member, Pool } from "../registry/registry.ts";
 import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
 import { quotaRecovery, statedEnd } from "../state/breaker/end_date.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
-import type { Outcome, RequestEnd, Usage } from "../state/counters/usage.ts";
-import type { Load } from "../state/model/usage.ts";
+import type { Outcome, RequestEnd } from "../state/counters/usage.ts";
 import type { AdmittedModel } from "./admission.ts";
 import { reportFailure } from "./apply_strategy.ts";
 import { findWords, recordProviderError } from "./failure.ts";
-import type { AnswerUsage } from "./operation.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
-import type { ServedTry } from "./attempt.ts";
-import { notifySafely } from "../observe/notify.ts";
-import { costInNanoUsd } from "../util/cost.ts";
-import type { RouteDeps, RoutedRequest } from "./request.ts";
 import { limitsIn } from "../registry/provider_answers.ts";
 import type { Permit } from "../state/model/permit.ts";
 import { isSameLimits } from "../state/limits/rate_limiter.ts";
@@ -26,43 +20,6 @@ import { callNow } from "../util/call_now.ts";
 
 /** A model that has not responded for this long when the deadline expires counts as failed, ms. */
 const presumedDeadMs = 10_000;
-
-/** A successful attempt. Its permit and connection stay open until it is settled. */
-export class SuccessfulAttempt<T> {
-  readonly member: Member;
-  readonly answered: ServedTry<T>;
-  readonly #admitted: AdmittedModel;
-  /** Duration of the attempt, ms. */
-  readonly #ms: number;
-  #used: Usage | undefined;
-
-  /** Records the attempt. The permit stays in use. */
-  constructor(admitted: AdmittedModel, answered: ServedTry<T>) {
-    const { context, member, permit } = admitted;
-    this.member = member;
-    this.answered = answered;
-    this.#admitted = admitted;
-    this.#ms = context.clock.monotonic() - permit.admittedAt;
-    member.model.instance.lastError = undefined;
-    context.addStep(member, { outcome: answered.served.empty ? "empty" : "ok", ms: this.#ms });
-  }
-
-  /**
-   * Closes the connection and releases the permit with the actual usage. Later calls have no effect.
-   *
-   * @param outcome The outcome for the model.
-   * @param answer The reported usage.
-   */
-  settle(outcome: Outcome, answer: AnswerUsage): Usage {
-    if (this.#used !== undefined) return this.#used;
-    const { context: { plan, deps }, member, permit } = this.#admitted;
-    this.#used = report(member, answer, { request: plan.request, load: plan.load, deps });
-    applyReportedLimits(member, permit);
-    this.answered.connection.close();
-    release(this.#admitted, outcome, { ms: this.#ms, ...this.#used });
-    return this.#used;
-  }
-}
 
 /** Records a failed attempt. */
 export function recordFailure(admitted: AdmittedModel, failed: FailedAttempt): void {
@@ -102,7 +59,8 @@ export function recordAbort(admitted: AdmittedModel, error: unknown): void {
   release(admitted, isToBlame ? "failure" : "none", {});
 }
 
-function release({ context, member, permit }: AdmittedModel, outcome: Outcome, end: RequestEnd): void {
+/** Releases the permit of an attempt. */
+export function release({ context, member, permit }: AdmittedModel, outcome: Outcome, end: RequestEnd): void {
   permit.release(outcome, context.clock.monotonic(), end);
   if (outcome === "failure") reportFailure(member, context);
 }
@@ -127,47 +85,13 @@ function applyStandby({ member, next: { standby } }: FailedAttempt, { plan: { po
   state.openProviderBreaker(standby.reason, now, end);
 }
 
-/** A call and its estimate. */
-interface ReportContext {
-  readonly request: RoutedRequest;
-  /** The estimated usage. */
-  readonly load: Load;
-  readonly deps: RouteDeps;
-}
-
-/**
- * Returns the usage of a response, and reports it with its cost, if known, to the provider. Usage that the provider
- * does not report is estimated.
- *
- * @param member The model that responded.
- * @param answer The reported usage.
- * @returns Plausible numbers; undefined if unknown.
- */
-function report(member: Member, answer: AnswerUsage, context: ReportContext): Usage {
-  const { model: { info, instance } } = member;
-  const { deps: { runtime, hub } } = context;
-  const { request: { operation, body }, load } = context;
-  const { quantities, tokens, isEstimated } = operation.readUsage(answer, { body, model: info, load });
-  const { input, output } = quantities;
-  const costNanoUsd = costInNanoUsd(quantities, info.pricing, runtime.clock.now());
-  if (isEstimated) return { input, output, tokens, costNanoUsd, estimated: true };
-  const costUsd = costNanoUsd && costNanoUsd / 1e9;
-  notifySafely(
-    () => instance.provider!.reportUsage({ model: info.id, tokensIn: input, tokensOut: output, costUsd }),
-    () =>
-      hub.trace({ severity: "error", component: "provider", message: `"${instance.entry.id}" took no usage report` }),
-  );
-  const cached = quantities.cached || undefined;
-  return { input, output, cached, tokens, costNanoUsd };
-}
-
 /**
  * Queries the provider after a response. New limits replace earlier ones, as those in headers do.
  *
  * @param member The model that responded.
  * @param permit The permit of the request.
  */
-function applyReportedLimits({ model: { info, instance } }: Member, permit: Permit): void {
+export function applyReportedLimits({ model: { info, instance } }: Member, permit: Permit): void {
   const answers = instance.answers?.get(info.id);
   if (answers === undefined || instance.connector !== undefined && answers.limits === undefined) return;
   let limits;

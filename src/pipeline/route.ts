@@ -5,7 +5,7 @@
 import { eligibility, type EligibilityContext, type ModelChoice } from "./eligibility.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import type { Pool } from "../registry/registry.ts";
-import type { Call, Routed } from "./routed.ts";
+import type { Call, Received, Result } from "./result.ts";
 import { Routing } from "./routing.ts";
 import { poolFor } from "./select_pool.ts";
 
@@ -16,7 +16,11 @@ import { poolFor } from "./select_pool.ts";
  * @param deps Dependencies.
  * @throws A `MeshError`, or the client's abort reason.
  */
-export async function route<T>(request: RoutedRequest, call: Call<T>, deps: RouteDeps): Promise<Routed<T>> {
+export async function route<T extends Received>(
+  request: RoutedRequest,
+  call: Call<T>,
+  deps: RouteDeps,
+): Promise<Result<T>> {
   const { registry } = deps;
   // 1 capability resolution, 2 pool selection
   const pool = registry.relist === undefined

@@ -7,31 +7,27 @@ import { rememberRouting } from "../observe/routing_of.ts";
 import type { Member } from "../registry/registry.ts";
 import { adaptRequest } from "./adapt_request.ts";
 import { type AdmittedModel, openMembers, waitForSpacing } from "./admission.ts";
-import { applyStrategy, isIsolated, reportChoice, reportServed, selectionContext } from "./apply_strategy.ts";
-import { attempt, type ServedTry } from "./attempt.ts";
+import { applyStrategy, isIsolated, reportChoice, selectionContext } from "./apply_strategy.ts";
+import { attempt } from "./attempt.ts";
 import { createRequestError } from "./request_error.ts";
 import type { RequestPlan } from "./eligibility.ts";
 import type { RouteDeps } from "./request.ts";
-import { findWords, recordProviderError } from "./failure.ts";
-import { recordAbort, recordFailure, SuccessfulAttempt } from "./record_outcome.ts";
-import type { Call, Routed } from "./routed.ts";
+import { recordAbort, recordFailure } from "./record_outcome.ts";
+import { type Call, type Received, Result } from "./result.ts";
 import { type FailedAttempt, RequestContext } from "./request_context.ts";
-import { createRoutingRecord, emitRecord, readFault, type RequestFault } from "./routing_record.ts";
+import { createRoutingRecord, emitRecord, readFault } from "./routing_record.ts";
 
 /** A request ready to be sent. */
-interface RoutingPlan<T> extends RequestPlan {
+interface RoutingPlan<T extends Received> extends RequestPlan {
   /** Calls one model. */
   readonly call: Call<T>;
 }
-
-/** The fault of a complete response: none. */
-const complete: RequestFault = { status: 200 };
 
 /** Maximum number of models to which a request that fails as invalid is sent. */
 const maxRequestFaults = 3;
 
 /** The rotation of one request over its candidates, each at most once, in the strategy's order. */
-export class Routing<T> {
+export class Routing<T extends Received> {
   readonly #call: Call<T>;
   readonly #context: RequestContext;
 
@@ -52,20 +48,19 @@ export class Routing<T> {
    *
    * @throws The error according to the error table if no model serves it; the client's abort reason; the deadline.
    */
-  async run(): Promise<Routed<T>> {
-    let empty: SuccessfulAttempt<T> | undefined;
+  async run(): Promise<Result<T>> {
+    let empty: Result<T> | undefined;
     try {
       for (let next = await this.#admit(); next !== undefined; next = await this.#admit()) {
-        const success = await this.#tryModel(next);
-        if (success === undefined) continue;
-        const { served } = success.answered;
-        if (!served.empty) return this.#commit(success);
-        success.settle("none", { usage: served.usage, written: () => 0 });
+        const result = await this.#tryModel(next);
+        if (result === undefined) continue;
+        if (!result.received.isEmpty) return result.commit();
+        result.settle("none", { usage: result.received.usage, written: () => 0 });
         if (empty !== undefined) break; // the first of two empty responses is returned
-        empty = success;
+        empty = result;
       }
       if (empty === undefined) throw createRequestError(this.#context);
-      return this.#commit(empty);
+      return empty.commit();
     } catch (error) {
       this.#fail(error);
       throw error;
@@ -139,59 +134,24 @@ export class Routing<T> {
   }
 
   /** Attempts the request at one model; undefined if it fails, which is recorded. */
-  async #tryModel(next: AdmittedModel): Promise<SuccessfulAttempt<T> | undefined> {
+  async #tryModel(next: AdmittedModel): Promise<Result<T> | undefined> {
     const { context, member, permit, alone } = next;
     context.first ??= member;
     context.tried.add(member.model.name);
-    let end: ServedTry<T> | FailedAttempt;
+    let end: Result<T> | FailedAttempt;
     try {
       const { request } = context.plan;
       const loading = request.operation.prepare?.(member.model);
       if (loading !== undefined) await loading;
       const adapted = adaptRequest(request, member.model, member.state.rejectedMembers);
       end = await attempt({ context, member, permit, alone, ...adapted, call: this.#call });
-      if ("served" in end) return new SuccessfulAttempt(next, end);
+      if (end instanceof Result) return end;
     } catch (error) {
       recordAbort(next, error);
       throw error;
     }
     recordFailure(next, end);
     return undefined;
-  }
-
-  /** Commits the response. Only the idle timeout or the client ends it after that. */
-  #commit(success: SuccessfulAttempt<T>): Routed<T> {
-    const context = this.#context;
-    const { clock, plan } = context;
-    const { member, answered: { served, connection, dropped } } = success;
-    reportServed(member, context);
-    const routing = createRoutingRecord(context, { member, by: connection.servedBy });
-    context.commit();
-    const answeredAt = clock.monotonic();
-    let isOver = false;
-    return {
-      answer: served.answer,
-      pool: plan.pool,
-      member,
-      routing,
-      dropped: connection.dropped.length === 0 ? dropped : [...dropped, ...connection.dropped],
-      connection,
-      settle(outcome, answer) {
-        context.end();
-        const used = success.settle(outcome, answer);
-        if (isOver) return used;
-        isOver = true;
-        const { cause, failure } = answer;
-        const error = failure && findWords(failure);
-        if (cause !== undefined) {
-          context.endStep(member, { outcome: outcome === "failure" ? "stream_interrupted" : "aborted", error });
-        }
-        if (failure !== undefined) recordProviderError(member.model.instance, failure, context.deps);
-        const { status, code } = cause === undefined ? complete : readFault(cause, context);
-        emitRecord(routing, context, { status, code, outcome, answeredAt, used, text: answer.text });
-        return used;
-      },
-    };
   }
 
   #fail(error: unknown): void {

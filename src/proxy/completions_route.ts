@@ -7,7 +7,7 @@ import type { StopSignal } from "../contracts/runtime.ts";
 import type { PlainResponse } from "../contracts/shell.ts";
 import { completionsDialect as dialect, translateCompletion } from "../dialects/completions/completions.ts";
 import type { Translation } from "../dialects/dialect.ts";
-import type { Answer } from "../pipeline/answer.ts";
+import type { Delivered } from "../pipeline/perform.ts";
 import { editMembers } from "../util/json_members.ts";
 import { createWriter, performChat, respondToChat } from "./dialect_route.ts";
 import type { Exchange } from "./exchange.ts";
@@ -27,10 +27,10 @@ export async function handleCompletion(exchange: Exchange): Promise<PlainRespons
   const common = { ...work, text: editMembers(work.text ?? "{}", { prompt: undefined }) }; // each request has its own
   const { headers, requestId } = exchange;
   if (first!.chat.stream !== true) {
-    const answers = await performAll(chats, { work: common, exchange, signal: exchange.request.signal });
-    addRoutingHeaders(headers, answers[0]!);
-    const bodies = answers.flatMap((answer, index) =>
-      answer.kind === "whole" ? [chats[index]!.whole(answer.response.body)] : []
+    const results = await performAll(chats, { work: common, exchange, signal: exchange.request.signal });
+    addRoutingHeaders(headers, results[0]!);
+    const bodies = results.flatMap((result, index) =>
+      result.kind === "whole" ? [chats[index]!.whole(result.response.body)] : []
     );
     return json(whole(bodies), { headers });
   }
@@ -39,7 +39,7 @@ export async function handleCompletion(exchange: Exchange): Promise<PlainRespons
     startedAt: work.time.startedAt,
     format: toStreamFormat(createWriter(translator, requestId)),
     perform: (signal) => performAll(chats, { work: common, exchange, signal }),
-    respond: (answers) => joinedResponse(answers, { chats, translator, exchange }),
+    respond: (results) => joinedResponse(results, { chats, translator, exchange }),
   });
 }
 
@@ -50,12 +50,12 @@ interface JoinedParts {
 }
 
 function joinedResponse(
-  answers: readonly Answer<ChatCompletion>[],
+  results: readonly Delivered<ChatCompletion>[],
   { chats, translator, exchange: { headers, requestId, onEnd } }: JoinedParts,
 ): PlainResponse {
-  addRoutingHeaders(headers, answers[0]!);
+  addRoutingHeaders(headers, results[0]!);
   addStreamHeaders(headers, "text/event-stream");
-  const streams = answers.flatMap((answer) => answer.kind === "stream" ? answer.stream : []);
+  const streams = results.flatMap((result) => result.kind === "stream" ? result.stream : []);
   const body = new JoinedEvents(streams, {
     push: (index, chunk) => translator.pushFor(chats[index]!.form, chunk),
     end: () => translator.end(),
@@ -70,7 +70,7 @@ function joinedResponse(
 async function performAll(
   translations: readonly Translation[],
   { work, exchange, signal }: { readonly work: Work; readonly exchange: Exchange; readonly signal: StopSignal },
-): Promise<Answer<ChatCompletion>[]> {
+): Promise<Delivered<ChatCompletion>[]> {
   const all = new AbortController();
   const leave = () => all.abort(signal.reason);
   signal.addEventListener("abort", leave);
@@ -84,7 +84,7 @@ async function performAll(
       all.abort(error);
     }
   }));
-  if (failure === undefined) return settled as Answer<ChatCompletion>[];
-  for (const answer of settled) if (answer?.kind === "stream") answer.stream.cancel(failure.error);
+  if (failure === undefined) return settled as Delivered<ChatCompletion>[];
+  for (const result of settled) if (result?.kind === "stream") result.stream.cancel(failure.error);
   throw failure.error;
 }

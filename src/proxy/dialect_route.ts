@@ -7,7 +7,7 @@ import type { PlainResponse } from "../contracts/shell.ts";
 import type { Dialect, EmbeddingDialect, EventTranslator, Translation } from "../dialects/dialect.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import type { ChatCompletion, EmbeddingResponse, JsonObject } from "../contracts/openai.ts";
-import type { Answer } from "../pipeline/answer.ts";
+import type { Delivered } from "../pipeline/perform.ts";
 import { StreamInterruptedError } from "../errors.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
@@ -63,7 +63,7 @@ export async function respondToChat(
     startedAt,
     format: toStreamFormat(createWriter(events, exchange.requestId), events.contentType),
     perform: (signal) => performChat(translation, { ...performance, signal }),
-    respond: (answer) => chatResponse(answer, translation, exchange),
+    respond: (result) => chatResponse(result, translation, exchange),
   });
 }
 
@@ -71,7 +71,7 @@ export async function respondToChat(
 export function performChat(
   { chat: translated, session, dropped = [], native }: Translation,
   { dialect, work: { text = "", time }, exchange, signal }: ChatPerformance,
-): Promise<Answer<ChatCompletion>> {
+): Promise<Delivered<ChatCompletion>> {
   const checked = chat.check(translated, []); // applies the limits of chat to the translation as well
   if (checked.model === undefined) throw missing("model");
   const body = checked.stream === true ? { ...checked, stream_options: { include_usage: true } } : checked;
@@ -95,41 +95,41 @@ export function embeddingRoute(dialect: EmbeddingDialect): RouteEntry {
       const body = embeddings.check(request, []);
       if (body.model === undefined) throw missing("model");
       const original = new OriginalRequest({ dialect: dialect.name, dropped, native: native && { text, ...native } });
-      const answer = await performRequest(exchange, { operation: embeddings, body, original, time });
-      addRoutingHeaders(exchange.headers, answer);
-      return wholeResponse(answer, whole, exchange);
+      const result = await performRequest(exchange, { operation: embeddings, body, original, time });
+      addRoutingHeaders(exchange.headers, result);
+      return wholeResponse(result, whole, exchange);
     },
   };
 }
 
 /** Translates a response to the dialect of its request. */
 function chatResponse(
-  answer: Answer<ChatCompletion>,
+  result: Delivered<ChatCompletion>,
   translation: Translation,
   exchange: Exchange,
 ): PlainResponse {
   const { headers, requestId, onEnd } = exchange;
-  addRoutingHeaders(headers, answer);
-  if (answer.kind === "stream") {
+  addRoutingHeaders(headers, result);
+  if (result.kind === "stream") {
     const events = translation.events();
     addStreamHeaders(headers, events.contentType ?? "text/event-stream");
     return {
       status: 200,
       headers,
-      body: new EventBody(answer.stream, { writer: createWriter(events, requestId), onEnd }),
+      body: new EventBody(result.stream, { writer: createWriter(events, requestId), onEnd }),
     };
   }
-  return wholeResponse(answer, translation.whole, exchange);
+  return wholeResponse(result, translation.whole, exchange);
 }
 
 /** Returns the native response of a provider, or a translated one. */
 function wholeResponse<Response extends ChatCompletion | EmbeddingResponse>(
-  answer: Answer<Response>,
+  result: Delivered<Response>,
   translate: (response: Response) => JsonObject,
   { headers }: Exchange,
 ): PlainResponse {
-  if (answer.kind !== "whole") throw new TypeError(`A dialect has no answer of the kind ${answer.kind}`);
-  const { native, body } = answer.response;
+  if (result.kind !== "whole") throw new TypeError(`A dialect has no answer of the kind ${result.kind}`);
+  const { native, body } = result.response;
   if (native === undefined) return json(translate(body), { headers });
   headers["content-type"] = "application/json";
   return { status: 200, headers, body: native };

@@ -6,7 +6,7 @@ import type { RequestBody } from "../contracts/openai.ts";
 import type { PlainResponse } from "../contracts/shell.ts";
 import { missing } from "../pipeline/check_body.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
-import type { Answer } from "../pipeline/answer.ts";
+import type { Delivered } from "../pipeline/perform.ts";
 import { addContentType, ContentBody } from "./content_body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { readWork } from "./form.ts";
@@ -47,22 +47,22 @@ async function perform<Body extends RequestBody, Response>(
     startedAt: time.startedAt,
     format: toStreamFormat(chatEvents(exchange.requestId)),
     perform: (signal) => performRequest(exchange, { ...request, signal }),
-    respond: (answer) => toOperationResponse(answer, exchange),
+    respond: (result) => toOperationResponse(result, exchange),
   });
 }
 
-function toOperationResponse(answer: Answer<unknown>, { headers, requestId, onEnd }: Exchange): PlainResponse {
-  addRoutingHeaders(headers, answer);
-  if (answer.kind === "stream") {
+function toOperationResponse(result: Delivered<unknown>, { headers, requestId, onEnd }: Exchange): PlainResponse {
+  addRoutingHeaders(headers, result);
+  if (result.kind === "stream") {
     addStreamHeaders(headers, "text/event-stream");
-    return { status: 200, headers, body: new EventBody(answer.stream, { writer: chatEvents(requestId), onEnd }) };
+    return { status: 200, headers, body: new EventBody(result.stream, { writer: chatEvents(requestId), onEnd }) };
   }
-  if (answer.kind === "content") {
-    addStreamHeaders(headers, answer.stream.type);
-    addContentType(headers, answer.stream.type);
-    return { status: 200, headers, body: new ContentBody(answer.stream, onEnd) };
+  if (result.kind === "content") {
+    addStreamHeaders(headers, result.stream.type);
+    addContentType(headers, result.stream.type);
+    return { status: 200, headers, body: new ContentBody(result.stream, onEnd) };
   }
-  const { wire, body: parsed, content } = answer.response;
+  const { wire, body: parsed, content } = result.response;
   if (content !== undefined) {
     addContentType(headers, content.type);
     return { status: 200, headers, body: content.bytes as Uint8Array };

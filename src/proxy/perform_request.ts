@@ -4,7 +4,7 @@
  */
 import type { RequestBody } from "../contracts/openai.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
-import type { Answer } from "../pipeline/answer.ts";
+import type { Delivered } from "../pipeline/perform.ts";
 import { requestedDelivery } from "../pipeline/check_body.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
@@ -36,7 +36,7 @@ export function performRequest<Body extends RequestBody, Response>(
     Body,
     Response
   >,
-): Promise<Answer<Response>> {
+): Promise<Delivered<Response>> {
   const { startedAt, limitMs } = time;
   const routingConstraints = readRoutingConstraints(request.headers.get("x-mesh-route"), body);
   const session = findSession(request.headers.get("x-mesh-session"), body, named);

@@ -7,7 +7,7 @@ import { NetworkError, StreamInterruptedError } from "../../src/errors.ts";
 import { AnswerStream } from "../../src/pipeline/answer_stream.ts";
 import { Connection } from "../../src/pipeline/connection.ts";
 import { ChunkFilter, type OpenStream } from "../../src/pipeline/open_stream.ts";
-import type { Routed } from "../../src/pipeline/routed.ts";
+import type { Result } from "../../src/pipeline/result.ts";
 import { settle, testRuntime } from "../../src/runtime/test.ts";
 import { createMember, createModel } from "../support/_members.ts";
 
@@ -45,20 +45,21 @@ function open(rest: EventsAfter, { wantsUsage = false, iterator }: OpenOptions =
   const entry = { id: "acme", silenceMs: 100, timeoutMs: 1000 };
   const model = createModel("m", {}, { instance: { vendor: "acme", entry, provider } } as never);
   const connection = new Connection(runtime, model.instance, "stream");
-  const answer: OpenStream = {
+  const received: OpenStream = {
+    isEmpty: false,
     held: [chunk("one")],
     rest: (iterator ?? source()) as AsyncGenerator<CompletionChunk>,
     complete: false,
     filter: new ChunkFilter({ model: { id: "m" }, body: {} } as never, { runtime }),
   };
-  const routed = {
-    answer,
+  const result = {
+    received,
     connection,
     member: createMember(model),
     settle: (outcome: string) => void seen.push(outcome),
-  } as unknown as Routed<OpenStream>;
+  } as unknown as Result<OpenStream>;
   const stream = new AnswerStream({
-    routed,
+    result,
     wantsUsage,
     onInterrupt: () => seen.push("reported"),
     keptBytes: 0,

@@ -6,6 +6,7 @@ import type { CompletionRequest, FailureKind } from "../../src/contracts/provide
 import { NetworkError, UpstreamError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
 import { attempt } from "../../src/pipeline/attempt.ts";
+import { Result } from "../../src/pipeline/result.ts";
 import type { RequestPlan } from "../../src/pipeline/eligibility.ts";
 import type { RouteDeps } from "../../src/pipeline/request.ts";
 import { RequestContext } from "../../src/pipeline/request_context.ts";
@@ -80,7 +81,7 @@ function start({ behaviours, budget = 10, timeoutMs = 60_000, signal, skipSleeps
       if (behaviour !== "answer") {
         throw new UpstreamError(`It failed: ${behaviour}`, { kind: behaviour as FailureKind });
       }
-      return { answer: "Hello", empty: false };
+      return { text: "Hello", isEmpty: false };
     },
   });
   return { clock, context, end };
@@ -91,9 +92,9 @@ async function run(options: Options) {
   const { clock, context, end } = start(options);
   const result = await end;
   context.end();
-  if ("served" in result) result.connection.close();
+  if (result instanceof Result) result.connection.close();
   return {
-    end: "served" in result ? result.served.answer : result.failure.kind,
+    end: result instanceof Result ? result.received.text : result.failure.kind,
     calls: context.attempts,
     waits: clock.sleeps,
   };

@@ -33,10 +33,10 @@ async function open(sent: Sent) {
   const { runtime, model, connection } = createConnection();
   const seen: string[] = [];
   const content = { type: "audio/mpeg", bytes: createSource(sent) };
-  const { answer, empty } = await openContent({ body: {}, content }, connection.stop);
+  const received = await openContent({ body: {}, content }, connection.stop);
   const stream = new ContentStream({
-    routed: {
-      answer,
+    result: {
+      received,
       connection,
       member: createMember(model),
       settle: (outcome: string) => void seen.push(outcome),
@@ -45,7 +45,7 @@ async function open(sent: Sent) {
     onInterrupt: () => seen.push("reported"),
     redact: (text) => text,
   });
-  return { stream, connection, clock: runtime.clock, seen, empty };
+  return { stream, connection, clock: runtime.clock, seen, empty: received.isEmpty };
 }
 
 describe("openContent()", () => {
@@ -71,8 +71,8 @@ describe("openContent()", () => {
   it("takes content that is whole already", async () => {
     const { connection } = createConnection();
     const content = { type: "audio/mpeg", bytes: bytesOf("all of it") };
-    const { answer } = await openContent({ body: {}, content }, connection.stop);
-    assertEquals(textOf(answer.first), "all of it");
+    const { first } = await openContent({ body: {}, content }, connection.stop);
+    assertEquals(textOf(first), "all of it");
     connection.close();
   });
 });

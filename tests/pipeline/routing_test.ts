@@ -6,7 +6,7 @@ import type { RetryScope } from "../../src/config/settings/settings.ts";
 import { NoActiveModelError, UpstreamError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
 import type { RouteDeps } from "../../src/pipeline/request.ts";
-import type { Call } from "../../src/pipeline/routed.ts";
+import type { Call, Received } from "../../src/pipeline/result.ts";
 import { Routing } from "../../src/pipeline/routing.ts";
 import { fakeAnswer, fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { RetryBudget } from "../../src/state/limits/retry_budget.ts";
@@ -65,12 +65,12 @@ function scene({ models, scope = "any" }: Scene) {
   const records: RoutingRecord[] = [];
   const hub = new Hub(clock);
   hub.add({ emit: (record: unknown) => void records.push(record as RoutingRecord) } as never, ["event"]);
-  const call: Call<string> = async ({ model }, _completion, connection) => {
+  const call: Call<Text> = async ({ model }, _completion, connection) => {
     asked.push(model.name);
     await connection.send({ method: "POST", url: "https://api.acme.example", headers: {} });
     const behaviour = members.find((member) => member.model === model)!.behaviour;
     if (behaviour === "answer" || behaviour === "empty") {
-      return { answer: `from ${model.name}`, empty: behaviour === "empty" };
+      return { text: `from ${model.name}`, isEmpty: behaviour === "empty" };
     }
     throw new UpstreamError(`It failed: ${behaviour}`, { kind: behaviour });
   };
@@ -88,16 +88,21 @@ function scene({ models, scope = "any" }: Scene) {
       state.refresh(clock.monotonic());
       return `${state.name} ${state.reason ?? state.status}, ${state.inFlight} in flight`;
     });
-  return { routing: new Routing(plan as never, deps), asked, members, records, states };
+  return { routing: new Routing<Text>(plan as never, deps), asked, members, records, states };
+}
+
+/** A response of a model. */
+interface Text extends Received {
+  readonly text: string;
 }
 
 /** The models asked, and what came of the request: the answer, or the error's name. */
 async function run(of: Scene): Promise<string> {
   const { routing, asked } = scene(of);
   const end = await routing.run().then(
-    ({ answer, settle }) => {
-      settle("success", { usage: undefined, written: () => 0 });
-      return answer;
+    (result) => {
+      result.settle("success", { usage: undefined, written: () => 0 });
+      return result.received.text;
     },
     (error: Error) => error.name,
   );
@@ -136,11 +141,11 @@ describe("A request goes from model to model", () => {
 describe("A request that is over", () => {
   it("holds its permit until the answer is settled, and leaves one record", async () => {
     const { routing, states, records } = scene({ models: { a: "server", b: "answer" } });
-    const { settle } = await routing.run();
+    const result = await routing.run();
     assertEquals(states(), ["a retry_limit, 0 in flight", "b active, 1 in flight"]);
     assertEquals(records.filter(({ type }) => type === "routing"), []);
-    settle("success", { usage: undefined, written: () => 0 });
-    settle("failure", { usage: undefined, written: () => 0 });
+    result.settle("success", { usage: undefined, written: () => 0 });
+    result.settle("failure", { usage: undefined, written: () => 0 });
     assertEquals(states(), ["a retry_limit, 0 in flight", "b active, 0 in flight"]);
     const [record, ...others] = records.filter(({ type }) => type === "routing");
     assertEquals([others, record?.fallback_chain.map(({ model, outcome }) => `${model} ${outcome}`)], [

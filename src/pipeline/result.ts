@@ -1,0 +1,175 @@
+/**
+ * The result of a request: the response of a model, from its receipt until it is settled.
+ * @module
+ */
+import type { RoutingRecord } from "../contracts/events.ts";
+import type { OperationRequest } from "../contracts/provider.ts";
+import { notifySafely } from "../observe/notify.ts";
+import type { Member } from "../registry/registry.ts";
+import type { Outcome, Usage } from "../state/counters/usage.ts";
+import { costInNanoUsd } from "../util/cost.ts";
+import type { AdmittedModel } from "./admission.ts";
+import { reportServed } from "./apply_strategy.ts";
+import type { ClientNames } from "./client_names.ts";
+import type { Connection } from "./connection.ts";
+import { type Failure, findWords, recordProviderError } from "./failure.ts";
+import type { AnswerUsage } from "./operation.ts";
+import { applyReportedLimits, release } from "./record_outcome.ts";
+import { createRoutingRecord, emitRecord, readFault, type RequestFault } from "./routing_record.ts";
+
+/** A response as the call of a model returns it. */
+export interface Received {
+  /** Whether it is empty and contains no reason for that. */
+  readonly isEmpty: boolean;
+  /** Usage as reported by the provider; only of an empty response. */
+  readonly usage?: unknown;
+  /** The model id in the response. */
+  readonly modelId?: string | undefined;
+}
+
+/** An adapted request. */
+export interface SentRequest {
+  readonly completion: OperationRequest;
+  /** The client's names of tools, which the response has to have; undefined if they are sent. */
+  readonly clientNames?: ClientNames | undefined;
+}
+
+/** Calls one model: for a complete response, or for a stream or content up to its first part. */
+export type Call<T extends Received> = (
+  member: Member,
+  request: SentRequest,
+  connection: Connection,
+) => Promise<T>;
+
+/** The end of a response. */
+interface ResponseEnd extends AnswerUsage {
+  /**
+   * Why the response did not reach its end: the provider failed midway, its reader left, or it was abandoned for another
+   * reason, such as the end of the process. Undefined if it is complete.
+   */
+  readonly cause?: unknown;
+  /** The failure of the provider, if that is the cause. */
+  readonly failure?: Failure | undefined;
+}
+
+/** What a successful try has of its response. */
+interface ResultParts<T> {
+  readonly received: T;
+  readonly connection: Connection;
+  /** Parameters omitted because the model rejects them. */
+  readonly dropped: readonly string[];
+}
+
+/** The fault of a complete response: none. */
+const complete: RequestFault = { status: 200 };
+
+/** The response of a model to a request. Its permit and its connection stay open until it is settled. */
+export class Result<T extends Received = Received> {
+  readonly requestId: string;
+  readonly member: Member;
+  readonly received: T;
+  /** The connection, open until the response ends. */
+  readonly connection: Connection;
+  /** Parameters omitted for this model. */
+  readonly dropped: readonly string[];
+  /** How the request was routed, once it has committed to this response. */
+  declare routing: RoutingRecord;
+  readonly #admitted: AdmittedModel;
+  /** Duration of the attempt, ms. */
+  readonly #ms: number;
+  /** When the request committed, monotonic ms. */
+  #committedAt: number | undefined;
+  #used: Usage | undefined;
+  #isRecorded = false;
+
+  /** Records the attempt. */
+  constructor(admitted: AdmittedModel, { received, connection, dropped }: ResultParts<T>) {
+    const { context, member, permit } = admitted;
+    this.requestId = context.plan.request.id;
+    this.member = member;
+    this.received = received;
+    this.connection = connection;
+    this.dropped = connection.dropped.length === 0 ? dropped : [...dropped, ...connection.dropped];
+    this.#admitted = admitted;
+    this.#ms = context.clock.monotonic() - permit.admittedAt;
+    member.model.instance.lastError = undefined;
+    context.addStep(member, { outcome: received.isEmpty ? "empty" : "ok", ms: this.#ms });
+  }
+
+  /** Commits the request to this response. Only the idle timeout or the client ends it after that. */
+  commit(): this {
+    const { context, member } = this.#admitted;
+    reportServed(member, context);
+    this.routing = createRoutingRecord(context, { member, by: this.connection.servedBy });
+    context.commit();
+    this.#committedAt = context.clock.monotonic();
+    return this;
+  }
+
+  /**
+   * Settles the response, when it is complete, interrupted or cancelled: closes the connection, releases the permit with
+   * the actual usage, and emits the record of a committed request. Later calls have no effect.
+   *
+   * @param outcome The outcome for the model.
+   * @param end The reported usage, and the reason of a response that did not reach its end.
+   * @returns The usage in numbers.
+   */
+  settle(outcome: Outcome, end: ResponseEnd): Usage {
+    const { context, member, permit } = this.#admitted;
+    if (this.#used === undefined) {
+      this.#used = this.#report(end);
+      applyReportedLimits(member, permit);
+      this.connection.close();
+      release(this.#admitted, outcome, { ms: this.#ms, ...this.#used });
+    }
+    if (this.#committedAt !== undefined && !this.#isRecorded) {
+      this.#isRecorded = true;
+      context.end();
+      this.#record(outcome, end);
+    }
+    return this.#used;
+  }
+
+  /** Traces that the provider failed midway. */
+  reportInterrupt(): void {
+    const { context: { plan: { pool }, deps }, member: { state: { name: model, provider } } } = this.#admitted;
+    const message = "Stream interrupted midway";
+    const facts = { request_id: this.requestId, pool: pool.name, model, provider };
+    deps.hub.trace({ severity: "warning", component: "router", message, ...facts });
+  }
+
+  /** The usage in plausible numbers; reports it with its cost to the provider, unless it is estimated. */
+  #report(end: AnswerUsage): Usage {
+    const { context: { plan, deps } } = this.#admitted;
+    const { model: { info, instance } } = this.member;
+    const { request: { operation, body }, load } = plan;
+    const { quantities, tokens, isEstimated } = operation.readUsage(end, { body, model: info, load });
+    const { input, output } = quantities;
+    const costNanoUsd = costInNanoUsd(quantities, info.pricing, deps.runtime.clock.now());
+    if (isEstimated) return { input, output, tokens, costNanoUsd, estimated: true };
+    const costUsd = costNanoUsd && costNanoUsd / 1e9;
+    const message = `"${instance.entry.id}" took no usage report`;
+    notifySafely(
+      () => instance.provider!.reportUsage({ model: info.id, tokensIn: input, tokensOut: output, costUsd }),
+      () => deps.hub.trace({ severity: "error", component: "provider", message }),
+    );
+    return { input, output, cached: quantities.cached || undefined, tokens, costNanoUsd };
+  }
+
+  #record(outcome: Outcome, { cause, failure, text }: ResponseEnd): void {
+    const { context } = this.#admitted;
+    if (cause !== undefined) {
+      const error = failure && findWords(failure);
+      context.endStep(this.member, { outcome: outcome === "failure" ? "stream_interrupted" : "aborted", error });
+    }
+    if (failure !== undefined) recordProviderError(this.member.model.instance, failure, context.deps);
+    const { status, code } = cause === undefined ? complete : readFault(cause, context);
+    const answeredAt = this.#committedAt!;
+    emitRecord(this.routing, context, { status, code, outcome, answeredAt, used: this.#used!, text });
+  }
+}
+
+/** The reason of a response that its reader cancels. */
+export function clientDisconnect(): DOMException {
+  return new DOMException("The client has disconnected", "AbortError");
+}
