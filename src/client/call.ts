@@ -15,7 +15,7 @@ import { readTraceContext, requestIdFrom } from "../util/request_id.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { CallContext, OpenCall } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
-import { collectRoutingConstraints } from "./collect_routing_constraints.ts";
+import type { RoutingConstraints } from "../pipeline/routing_constraints.ts";
 
 /** A call: its operation, its request, and how its result is built. */
 interface Call<Body extends RequestBody, Response, Result> {
@@ -113,4 +113,26 @@ function checkTimeout(timeout: unknown): void {
     code: "invalid_value",
     param: "timeout",
   });
+}
+
+/**
+ * Reads routing constraints from the `x-mesh-route` header, the call's `route` and the request's `mesh`, in ascending
+ * precedence.
+ *
+ * @param request A validated request.
+ * @param settings Settings of the call.
+ * @throws {UnsupportedRequestError} When the constraints are malformed.
+ */
+async function collectRoutingConstraints(
+  request: RequestBody,
+  { headers, route }: CallSettings,
+): Promise<RoutingConstraints | undefined> {
+  const header = new Headers(headers).get("x-mesh-route");
+  const { mesh } = request;
+  if (header === null && route === undefined && mesh === undefined) return undefined;
+  const { readRoutingConstraints } = await import("../pipeline/routing_constraints.ts"); // few calls have any
+  return readRoutingConstraints(
+    header,
+    route === undefined ? request : { ...request, mesh: { ...route, ...mesh as object | undefined } },
+  );
 }

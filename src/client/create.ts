@@ -5,14 +5,18 @@
  */
 import type { SettingsPlan } from "../config/build/explicit.ts";
 import { Engine } from "../engine/engine.ts";
-import { ConfigError } from "../errors.ts";
+import { ConfigError, MeshError } from "../errors.ts";
 import { findStoreMaker, type StatePersistence } from "../state/state_persistence.ts";
-import { checkOptionNames } from "./_option_names.ts";
-import { checkTarget, poolsFor, refuseBeside } from "./_target.ts";
 import { type ClientParts, MeshClient } from "./client.ts";
 import type { MeshControls } from "./client_mesh.ts";
 import type { CreateOptions } from "./options.ts";
 import { type ConnectedRuntime, runtimeWith } from "./runtime_with.ts";
+import { nearest } from "../util/nearest.ts";
+import { nearestCapabilities } from "../capability/nearest.ts";
+import { CapabilityTree } from "../capability/tree.ts";
+import { resolveCapability } from "../pipeline/resolve_capability.ts";
+import { addLeafPools } from "../registry/build.ts";
+import type { Registry } from "../registry/registry.ts";
 
 /** What a shell supplies to `create`. */
 export interface CreateParts extends ConnectedRuntime {
@@ -108,4 +112,79 @@ function checkKinds({ storage, config }: CreateOptions): void {
       : [],
   ];
   if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/**
+ * Rejects unknown options.
+ *
+ * @param options The options to check. A member whose value is `undefined` is ignored.
+ * @param known The names of all options.
+ * @throws {ConfigError} Lists every unknown option, each with the nearest known name.
+ */
+function checkOptionNames(options: object, known: Readonly<Record<string, true>>): void {
+  const names = Object.keys(known);
+  const unknown = Object.entries(options).filter(([name, value]) => value !== undefined && !Object.hasOwn(known, name));
+  if (unknown.length === 0) return;
+  throw new ConfigError(unknown.map(([name]) => {
+    const [near] = nearest(name.slice(0, 80), names, 1);
+    const hint = near === undefined ? `; there are ${names.join(", ")}` : `, did you mean "${near}"?`;
+    return { path: name, message: `unknown option${hint}` };
+  }));
+}
+
+/**
+ * Returns the function that creates the pools of a client without configured pools: one pool for the client's
+ * capability, or one for each leaf of the capability tree that a model serves.
+ *
+ * @param capability A short name, a full path or an inner node.
+ * @throws {ConfigError} When the name is unknown or ambiguous.
+ */
+function poolsFor(capability: string | undefined): (registry: Registry) => void {
+  if (capability === undefined) return addLeafPools;
+  const path = resolvePath(capability);
+  return (registry) => void registry.poolAt(path, true);
+}
+
+/**
+ * Checks that the client's pool and capability exist, so that an unknown name fails in `create` and not in every call.
+ *
+ * @throws {ConfigError} When the pool or the capability is unknown.
+ */
+function checkTarget(
+  { registry }: Engine,
+  { pool, capability }: { readonly pool?: string; readonly capability?: string },
+): void {
+  for (const [path, name] of Object.entries({ pool, capability })) {
+    if (name === undefined) continue;
+    try {
+      resolveCapability(name, registry);
+    } catch (error) {
+      if (!MeshError.isInstance(error)) throw error;
+      throw new ConfigError([{ path, message: error.message }]);
+    }
+  }
+}
+
+/**
+ * Rejects options that belong in the configuration when a `config` is given.
+ *
+ * @throws {ConfigError} Lists every such option.
+ */
+function refuseBeside(options: Readonly<Partial<Record<"providers" | "models" | "strategy", unknown>>>): void {
+  const problems = (["providers", "models", "strategy"] as const)
+    .filter((name) => options[name] !== undefined)
+    .map((name) => ({ path: name, message: "goes without `config`: set it in the configuration" }));
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+function resolvePath(capability: string): string {
+  const tree = new CapabilityTree();
+  const [path, ...others] = tree.matches(capability);
+  if (path !== undefined && others.length === 0) return path;
+  const choices = path === undefined ? nearestCapabilities(tree, capability) : [path, ...others];
+  const use = choices.map((choice) => `"${choice}"`).join(" or ") || "one such as chat-completion";
+  throw new ConfigError([{
+    path: "capability",
+    message: `"${capability}" is ${path === undefined ? "no capability" : "ambiguous"}: use ${use}`,
+  }]);
 }

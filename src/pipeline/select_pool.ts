@@ -2,11 +2,12 @@
  * Step 2: pool selection.
  * @module
  */
-import { MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
+import { MeshError, ModelNotFoundError, NoActiveModelError } from "../errors.ts";
 import type { ModelEntry, Pool, Registry } from "../registry/registry.ts";
-import type { RoutedRequest } from "./request.ts";
-import { findModels, type NamedModels } from "../registry/named_models.ts";
-import { nearestNames } from "../registry/nearest_names.ts";
+import type { RouteDeps, RoutedRequest } from "./request.ts";
+import { untilAborted } from "../util/until_aborted.ts";
+import { unlistedHint, unlistedRetryMs } from "./eligibility.ts";
+import { resolveCapability, type Target } from "./resolve_capability.ts";
 
 /** Returns the pool of a target: a configured one, or one created for the capability or models. */
 function selectPool(target: Target, registry: Registry): Pool {
@@ -115,45 +116,50 @@ function findTarget(name: string, registry: Registry): Target | undefined {
   }
 }
 
-/** The target of a name: a pool, a node of the capability tree, or certain models. */
-type Target =
-  | { readonly kind: "pool"; readonly pool: Pool }
-  | { readonly kind: "capability"; readonly path: string }
-  | { readonly kind: "models" } & NamedModels<ModelEntry>;
-
 /**
- * Resolves a name. The first match applies: pool, alias, capability, model, `<vendor>/<id>` or upstream id, which may
- * be dated.
+ * Returns the pool of a request. The providers are asked for their lists again; if there is no model without them, the
+ * request waits for the answers.
  *
- * @param name The request's `model`.
- * @throws {ModelNotFoundError} If nothing has that name. The message contains the nearest names.
- * @throws {UnsupportedRequestError} If it is the short name of several capabilities.
+ * @param deps Dependencies.
+ * @throws {ModelNotFoundError} If there is no such pool.
+ * @throws {NoActiveModelError} If the name may be a model of a provider that has not listed any.
  */
-export function resolveCapability(name: string, registry: Registry): Target {
-  const alias = registry.pool(name) === undefined ? registry.aliases.get(name) : undefined;
-  const target = find(alias ?? name, registry);
-  if (target !== undefined) return target;
-  const suggestions = nearestNames(name, registry);
-  const hint = suggestions.length === 0 ? "." : `; did you mean ${suggestions.map((one) => `"${one}"`).join(" or ")}?`;
-  throw new ModelNotFoundError(
-    `The model or pool ${quoted(name)} does not exist${hint} To add a model, name it and its provider under "models"`,
-  );
+export async function poolOnceListed(
+  request: RoutedRequest,
+  { registry, runtime: { clock } }: RouteDeps,
+): Promise<Pool> {
+  const asking = registry.relist?.();
+  const find = () => poolFor(request.model, request, registry);
+  if (asking !== undefined && !hasModel(find)) {
+    const message = "The deadline expired while providers were asked for their models";
+    await untilAborted(asking, request.signal, { clock, ms: request.timeoutMs, message });
+  }
+  try {
+    return find();
+  } catch (error) {
+    throw ModelNotFoundError.isInstance(error) && request.client?.pools === undefined
+      ? unlistedError(request.model, error, registry)
+      : error;
+  }
 }
 
-function find(name: string, registry: Registry): Target | undefined {
-  const pool = registry.pool(name);
-  if (pool !== undefined) return { kind: "pool", pool };
-  const paths = registry.tree.matches(name);
-  if (paths.length === 1) return { kind: "capability", path: paths[0]! };
-  const named = findModels(name, registry);
-  if (named !== undefined) return { kind: "models", ...named };
-  if (paths.length === 0) return undefined;
-  throw new UnsupportedRequestError(`The capability ${quoted(name)} is ambiguous: use ${paths.join(" or ")}`, {
-    code: "invalid_value",
-    param: "model",
-  });
+/** The name is unknown, but a provider that has listed no model may have it. */
+function unlistedError(name: string, error: ModelNotFoundError, { instances, models }: Registry): MeshError {
+  const missing = instances.filter((one) => !models.some(({ instance }) => instance === one));
+  const hint = unlistedHint(missing);
+  if (hint === "") return error;
+  const prefixes = missing.flatMap(({ vendor, entry }) => [`${vendor}.`, `${vendor}/`, `${entry.id}.`]);
+  const isTheirs = models.length === 0 || prefixes.some((prefix) => name.startsWith(prefix));
+  if (!isTheirs) return new ModelNotFoundError(`${error.message}${hint}`);
+  const message = `No model named ${JSON.stringify(name)} is known${hint}`;
+  return new NoActiveModelError(message, { retryAfterMs: unlistedRetryMs, reasons: {} });
 }
 
-function quoted(name: string): string {
-  return JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
+function hasModel(find: () => Pool): boolean {
+  try {
+    return find().members.length > 0;
+  } catch (error) {
+    if (MeshError.isInstance(error)) return false;
+    throw error;
+  }
 }

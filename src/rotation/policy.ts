@@ -4,7 +4,6 @@
  */
 import type { DeactivationSettings } from "../config/settings/settings.ts";
 import type { DeactivationPolicy, ModelView, RecoveryPolicy, StandbyReason } from "../contracts/rotation.ts";
-import { consecutiveFailures } from "./deactivation.ts";
 import { callNow } from "../util/call_now.ts";
 
 /** Policies that a rotation connector may implement. */
@@ -70,4 +69,16 @@ function usable(reason: StandbyReason | undefined): StandbyReason | undefined {
 function checkTime(at: number | undefined): number | undefined {
   if (at === undefined) return Infinity;
   return typeof at === "number" && !Number.isNaN(at) ? at : undefined;
+}
+
+/** Deactivates a model after `retry_limit` consecutive failed requests. */
+export function consecutiveFailures(settings: DeactivationSettings): DeactivationPolicy {
+  const isOver = (model: ModelView) => model.consecutiveFailures >= settings.retryLimit;
+  return {
+    shouldDeactivate: isOver,
+    getReason(model): StandbyReason | undefined {
+      if (!isOver(model)) return undefined;
+      return model.lastStatus !== undefined && settings.errorCodes.has(model.lastStatus) ? "error_code" : "retry_limit";
+    },
+  };
 }

@@ -9,10 +9,9 @@ import { listEmbeddingInputs } from "../../connectors/providers/_embeddings.ts";
 import { listTokenInputs } from "../../connectors/providers/_openai_embeddings.ts";
 import { toDataUrl } from "../../connectors/providers/_image_dialect.ts";
 import { toContentParts } from "../../src/client/ai_sdk/_answer.ts";
-import { toChatMessages } from "../../src/client/ai_sdk/_prompt.ts";
-import { toChatRequest } from "../../src/client/ai_sdk/_request.ts";
+import { toChatMessages, toChatRequest } from "../../src/client/ai_sdk/_request.ts";
 import { toCallSettings } from "../../src/client/ai_sdk/_settings.ts";
-import { toStreamParts } from "../../src/client/ai_sdk/_stream.ts";
+import { toStreamParts } from "../../src/client/ai_sdk/language_model.ts";
 import { listMembers } from "../../src/config/schema/tree.ts";
 import { parsePartHead } from "../../src/util/multipart.ts";
 import { drained, type GrowthCase, prepared, times } from "./_case.ts";
@@ -33,7 +32,7 @@ const promptOf = (size: number) => [
 
 const aiSdk: readonly GrowthCase[] = [
   prepared({
-    covers: ["src/client/ai_sdk/_prompt.ts#toChatMessages", "src/client/ai_sdk/_request.ts#toChatRequest"],
+    covers: ["src/client/ai_sdk/_request.ts#toChatMessages", "src/client/ai_sdk/_request.ts#toChatRequest"],
     what: "messages and their parts",
     size: 500,
     input: promptOf,
@@ -47,7 +46,7 @@ const aiSdk: readonly GrowthCase[] = [
     work: (completion) => toContentParts(completion as never),
   }),
   prepared({
-    covers: ["src/client/ai_sdk/_stream.ts#toStreamParts"],
+    covers: ["src/client/ai_sdk/language_model.ts#toStreamParts"],
     what: "chunks with calls",
     size: 1_000,
     input: (size) =>

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { DeactivationSettings } from "../../src/config/settings/settings.ts";
-import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
+import { consecutiveFailures } from "../../src/rotation/policy.ts";
 import { ModelState } from "../../src/state/model/model_state.ts";
 import type { Outcome } from "../../src/state/counters/usage.ts";
 import { createTracker } from "../support/_members.ts";

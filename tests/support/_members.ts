@@ -9,7 +9,7 @@ import { filterByRequest } from "../../src/pipeline/eligibility.ts";
 import { chatLacks } from "../../src/pipeline/operations/_chat_lacks.ts";
 import { measureRequest, type RequestSize } from "../../src/pipeline/request_size.ts";
 import type { Member, ModelEntry, Pool, ProviderInstance } from "../../src/registry/registry.ts";
-import { consecutiveFailures } from "../../src/rotation/deactivation.ts";
+import { consecutiveFailures } from "../../src/rotation/policy.ts";
 import { ReportedRotations } from "../../src/rotation/reported_rotations.ts";
 import type { ProviderEntry, RoutingSettings } from "../../src/config/settings/settings.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
