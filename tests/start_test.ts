@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { evaluatedBy } from "./support/module_graph.ts";
 
 /** What runs once a proxy with a configuration file answers its first chat request. */
-const proxyStart = ["cli.ts", "src/cli/proxy.ts", "src/engine/run.ts"];
+const proxyStart = ["cli.ts", "src/cli/proxy.ts", "src/engine/lifecycle.ts"];
 
 /** What most programs and proxies never use, or not before a request for it. */
 const later = [

@@ -14,7 +14,7 @@ export const limitBytes = 49_152;
 export const callLimitBytes = 75_776;
 
 /** Modules loaded by its first chat call. */
-export const firstCall: readonly string[] = ["src/engine/run.ts", "src/pipeline/operations/chat.ts"];
+export const firstCall: readonly string[] = ["src/engine/lifecycle.ts", "src/pipeline/operations/chat.ts"];
 
 /** Name of the browser entry for consumers. */
 const browserEntry = "@modelmesh/core/browser";

@@ -15,7 +15,7 @@ export const program = "cli";
 /** What a start of a proxy imports dynamically. */
 const atStart: readonly string[] = [
   "src/cli/proxy.ts",
-  "src/engine/run.ts",
+  "src/engine/lifecycle.ts",
   "connectors/observability/console.ts",
   "connectors/providers/_openai_compatible.ts",
   "connectors/strategies/stick_until_failure.ts",

@@ -49,7 +49,7 @@ const triggers: Partial<Record<StandbyReason, ProviderDeactivation>> = {
 };
 
 /** Probes providers, each at most once at a time. */
-export class HealthMonitor {
+export class HealthProbes {
   readonly #parts: HealthParts;
   /** Ids of providers in standby because of failed probes. */
   readonly #unhealthy: Set<string>;

@@ -6,12 +6,12 @@ import type { Settings } from "../config/settings/settings.ts";
 import type { ProviderHealth, SyncStatus } from "../contracts/discovery.ts";
 import { MeshError, ModelNotFoundError } from "../errors.ts";
 import type { DiscoveryConnectors, DiscoveryMethods } from "./discovery_connectors.ts";
-import type { MonitorParts, Monitors } from "./monitors.ts";
+import type { MonitoringParts, PeriodicTasks } from "./periodic_tasks.ts";
 
 /** Runs health probes, model synchronization and maintenance windows from the start of a mesh to its end. */
 export class Monitoring {
-  #parts: MonitorParts | undefined;
-  #monitors: Monitors | undefined;
+  #parts: MonitoringParts | undefined;
+  #tasks: PeriodicTasks | undefined;
   #connectors: DiscoveryConnectors | undefined;
   #discovery: DiscoveryMethods | undefined;
 
@@ -22,7 +22,7 @@ export class Monitoring {
    * @returns Settles when the work required before the first request is complete.
    * @throws {ConnectorError} When a discovery connector cannot be imported.
    */
-  async start(parts: MonitorParts): Promise<void> {
+  async start(parts: MonitoringParts): Promise<void> {
     this.stop();
     this.#parts = parts;
     if (isMonitored(parts)) await (await this.#begin(parts))?.isBegun;
@@ -39,9 +39,9 @@ export class Monitoring {
 
   /** Synchronizes the models of all providers of `discovery.sync.providers` now. */
   async sync(): Promise<readonly SyncStatus[]> {
-    const { monitors, parts } = await this.#running();
-    const { syncedProviders } = await import("./monitors.ts");
-    return await monitors.sync(syncedProviders(parts));
+    const { tasks, parts } = await this.#running();
+    const { syncedProviders } = await import("./periodic_tasks.ts");
+    return await tasks.sync(syncedProviders(parts));
   }
 
   /** Returns the latest sync result of each provider. */
@@ -55,10 +55,10 @@ export class Monitoring {
    * @throws {ModelNotFoundError} When there is no provider of this id.
    */
   async probe(provider: string): Promise<ProviderHealth> {
-    const { monitors, parts: { registry } } = await this.#running();
+    const { tasks, parts: { registry } } = await this.#running();
     const instance = registry.instances.find(({ entry }) => entry.id === provider);
     if (instance === undefined) throw new ModelNotFoundError(`No provider is named ${JSON.stringify(provider)}`);
-    const health = await monitors.probe(instance);
+    const health = await tasks.probe(instance);
     if (health === undefined) throw new MeshError("The health monitor failed", { code: "probe_failed" });
     return health;
   }
@@ -71,34 +71,34 @@ export class Monitoring {
   /** Stops the background work. */
   stop(): void {
     this.#parts = undefined;
-    this.#monitors?.stop();
-    this.#monitors = undefined;
+    this.#tasks?.stop();
+    this.#tasks = undefined;
   }
 
-  async #running(): Promise<{ readonly monitors: Monitors; readonly parts: MonitorParts }> {
+  async #running(): Promise<{ readonly tasks: PeriodicTasks; readonly parts: MonitoringParts }> {
     const parts = this.#parts;
-    const monitors = this.#monitors ?? (parts && await this.#begin(parts));
-    if (parts === undefined || monitors === undefined) {
+    const tasks = this.#tasks ?? (parts && await this.#begin(parts));
+    if (parts === undefined || tasks === undefined) {
       throw new MeshError("The mesh is not running", { code: "not_initialized" });
     }
-    return { monitors, parts };
+    return { tasks, parts };
   }
 
-  async #begin(parts: MonitorParts): Promise<Monitors | undefined> {
-    const [{ Monitors }, { DiscoveryConnectors }] = await Promise.all([
-      import("./monitors.ts"),
+  async #begin(parts: MonitoringParts): Promise<PeriodicTasks | undefined> {
+    const [{ PeriodicTasks }, { DiscoveryConnectors }] = await Promise.all([
+      import("./periodic_tasks.ts"),
       import("./discovery_connectors.ts"),
     ]);
     this.#connectors ??= new DiscoveryConnectors();
     const discovery = await this.#connectors.load(parts);
     if (this.#parts !== parts) return; // stopped meanwhile, or started anew
     this.#discovery = discovery;
-    return this.#monitors ??= new Monitors(parts, discovery);
+    return this.#tasks ??= new PeriodicTasks(parts, discovery);
   }
 }
 
 /** Also where a monitor of an earlier process opened a breaker: without one that probes, none would close it. */
-function isMonitored({ settings: { health, sync }, registry, state }: MonitorParts): boolean {
+function isMonitored({ settings: { health, sync }, registry, state }: MonitoringParts): boolean {
   return health?.intervalMs !== undefined || sync?.intervalMs !== undefined ||
     registry.instances.some(({ entry }) => entry.refreshMs !== undefined) ||
     registry.pools.some(({ routing: { recovery, deactivation } }) =>

@@ -179,7 +179,7 @@ export class ClientMesh implements Mesh {
 
   /** Returns the latest sync result of each provider. */
   getSyncStatus(): readonly SyncStatus[] {
-    return this.#engine.run?.monitoring.getSyncStatus() ?? [];
+    return this.#engine.lifecycle?.monitoring.getSyncStatus() ?? [];
   }
 
   /**
@@ -194,7 +194,7 @@ export class ClientMesh implements Mesh {
 
   /** Returns the health of every provider that has been probed. */
   getHealthReport(): readonly ProviderHealth[] {
-    return this.#engine.run?.monitoring.getHealthReport() ?? [];
+    return this.#engine.lifecycle?.monitoring.getHealthReport() ?? [];
   }
 
   /**

@@ -48,12 +48,12 @@ export async function saveConfig(target: string | Storage, engine: Engine): Prom
 
 /** Lists the models of the providers of an engine that is ready. */
 export function sync(engine: Engine): Promise<readonly SyncStatus[]> {
-  return engine.run!.monitoring.sync();
+  return engine.lifecycle!.monitoring.sync();
 }
 
 /** Probes a provider of an engine that is ready. */
 export function probe(provider: string, engine: Engine): Promise<ProviderHealth> {
-  return engine.run!.monitoring.probe(provider);
+  return engine.lifecycle!.monitoring.probe(provider);
 }
 
 /** Explains where an engine that is ready would route a request. */

@@ -41,7 +41,7 @@ export async function addProvider(
   const drafted = await draftOpen(provider.id, settings, engine);
   extend(registry, drafted, { settings, state });
   engine.adopt(settings, resolved.secrets);
-  await engine.run!.monitoring.renew(settings);
+  await engine.lifecycle!.monitoring.renew(settings);
   await engine.relist();
   engine.warn(formatWarnings(settings, before));
   return config;

@@ -1,5 +1,5 @@
 /**
- * The engine: settings in, responses out. It connects the rooms, and knows neither runtimes nor vendors.
+ * The engine: settings in, responses out. It wires the other directories together, and knows neither runtimes nor vendors.
  * @module
  */
 import type { SettingsPlan } from "../config/build/explicit.ts";
@@ -40,7 +40,7 @@ import {
   outline,
 } from "./assembly.ts";
 import type { EngineParts } from "./engine_parts.ts";
-import type { EngineRun } from "./run.ts";
+import type { Lifecycle } from "./lifecycle.ts";
 import { listener, toTransitionEvent } from "./records.ts";
 import { bindEngine, type ListedPool, type Mesh } from "./mesh.ts";
 
@@ -72,7 +72,7 @@ export class Engine implements Mesh {
   /** Undefined before the start. */
   #assembly: Assembly | undefined;
   #ready: Promise<void> | undefined;
-  #run: EngineRun | undefined;
+  #lifecycle: Lifecycle | undefined;
   readonly #infrastructure: () => Promise<InfrastructureServices> = onceResolved(async () => {
     await this.ready();
     const { InfrastructureServices } = await import("../infrastructure/services.ts");
@@ -140,8 +140,8 @@ export class Engine implements Mesh {
   }
 
   /** The background work of the engine; undefined before the start. */
-  get run(): EngineRun | undefined {
-    return this.#run;
+  get lifecycle(): Lifecycle | undefined {
+    return this.#lifecycle;
   }
 
   /** Whether requests can be sent without waiting for `ready()`. */
@@ -162,7 +162,7 @@ export class Engine implements Mesh {
 
   /** Asks providers again for lists of models that could not be had, such as after a provider was added. */
   async relist(): Promise<void> {
-    await this.#run?.relist(this.#started);
+    await this.#lifecycle?.relist(this.#started);
   }
 
   /**
@@ -219,7 +219,7 @@ export class Engine implements Mesh {
     if (this.#isClosed) throw new MeshError("The mesh is closed", { code: "shutting_down" });
     if (!this.#isReady) await this.ready();
     try {
-      return await this.#run!.perform(request, this.routeDeps);
+      return await this.#lifecycle!.perform(request, this.routeDeps);
     } catch (error) {
       if (MeshError.isInstance(error)) error.requestId = request.id;
       throw error;
@@ -268,7 +268,7 @@ export class Engine implements Mesh {
    */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#run?.close();
+    await this.#lifecycle?.close();
     await this.hub.flush(({ usesStorage }) => usesStorage === true);
     try {
       await Promise.all(this.#closing.splice(0).map((task) => task()));
@@ -285,7 +285,7 @@ export class Engine implements Mesh {
    */
   publishMembers(added?: Pool): void {
     if (added !== undefined) return this.hub.publish("members_added", namesIn(added));
-    this.#run?.outages.begin(this.registry.pools);
+    this.#lifecycle?.outages.begin(this.registry.pools);
     this.hub.publish("members_changed", listMeshMembers(this.#started));
   }
 
@@ -319,22 +319,22 @@ export class Engine implements Mesh {
   }
 
   async #start(): Promise<void> {
-    const { EngineRun } = await import("./run.ts");
-    const run = this.#run ??= new EngineRun(this, { context: this.#context, store: this.#store });
-    const { assembly, secrets } = await run.open(this.#configured);
+    const { Lifecycle } = await import("./lifecycle.ts");
+    const lifecycle = this.#lifecycle ??= new Lifecycle(this, { context: this.#context, store: this.#store });
+    const { assembly, secrets } = await lifecycle.open(this.#configured);
     this.#plan = this.#assembly = assembly;
     this.#secrets = secrets;
-    await run.begin(assembly);
-    if (this.#isClosed) await run.close(); // closed during the start
+    await lifecycle.begin(assembly);
+    if (this.#isClosed) await lifecycle.close(); // closed during the start
     this.#isReady = true;
     // polling waits for the start, and reports its own failure
     if (assembly.registry.models.some(({ batch }) => batch?.isPolled)) this.infrastructure().catch(() => {});
-    await run.report(assembly);
+    await lifecycle.report(assembly);
   }
 
   #apply(transition: Transition): void {
     this.hub.event(toTransitionEvent(transition));
     this.#store?.mark();
-    if (this.#assembly !== undefined) this.#run?.follow(transition, this.#assembly);
+    if (this.#assembly !== undefined) this.#lifecycle?.follow(transition, this.#assembly);
   }
 }

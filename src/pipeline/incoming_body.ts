@@ -2,23 +2,16 @@
  * A request body that is received and sent in chunks.
  * @module
  */
-
-/** Receives the progress of the body. */
-interface ConnectionMonitor {
-  /** Restarts the idle timeout. */
-  touch(): void;
-  /** Aborts the call. */
-  abort(reason: unknown): void;
-}
+import type { Connection } from "./connection.ts";
 
 /** A body from the client. Each chunk restarts the idle timeout; an error aborts the call. */
 export class IncomingBody implements AsyncIterable<Uint8Array> {
   /** Whether it was read in part, and therefore cannot be resent. */
   isBegun = false;
   readonly #source: AsyncIterable<Uint8Array>;
-  readonly #connection: ConnectionMonitor;
+  readonly #connection: Pick<Connection, "touch" | "abort">;
 
-  constructor(source: AsyncIterable<Uint8Array>, connection: ConnectionMonitor) {
+  constructor(source: AsyncIterable<Uint8Array>, connection: Pick<Connection, "touch" | "abort">) {
     this.#source = source;
     this.#connection = connection;
   }

@@ -82,7 +82,7 @@ export class MeshGeneration {
     const { state, runtime: { clock } } = this.mesh;
     const states = statesFor(this.mesh, next.mesh.settings); // includes changes since the next one started
     new SnapshotMapper(next.mesh.state, clock).merge(states);
-    this.mesh.run?.retire();
+    this.mesh.lifecycle?.retire();
     next.#before = undefined;
     await next.#store.takeOver(next.mesh.state);
     if (this.#store.isSharedWith(next.mesh.settings.storage)) return; // it continues as a second process until its last request

@@ -1,5 +1,5 @@
 /**
- * A run of an engine: its start, and the background work apart from requests. Imported when the engine starts.
+ * The lifecycle of an engine: its start, its background work, and its end. Imported when the engine starts.
  * @module
  */
 import { queryProviders } from "../background/ask_providers.ts";
@@ -34,7 +34,7 @@ import type { ConfiguredSink } from "../observe/output.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 import { version } from "../version.ts";
 
-/** The running engine. */
+/** The engine. */
 interface RunningEngine extends SinkOwner, ReportedMesh, ResolvingParts {
   readonly runtime: Runtime;
   readonly hub: Hub;
@@ -44,17 +44,17 @@ interface RunningEngine extends SinkOwner, ReportedMesh, ResolvingParts {
   warn(messages: readonly string[]): void;
 }
 
-/** Dependencies of a run. */
-interface RunParts {
+/** Dependencies of a lifecycle. */
+interface LifecycleParts {
   readonly context: AssemblyContext;
   /** Persists the state. */
   readonly store: StateStore | undefined;
 }
 
 /** One engine from start to close. Restarted under other settings, it keeps its record of outages. */
-export class EngineRun {
+export class Lifecycle {
   readonly #engine: RunningEngine;
-  readonly #parts: RunParts;
+  readonly #parts: LifecycleParts;
   /** Health probes and model synchronization. */
   readonly monitoring: Monitoring = new Monitoring();
   /** Detects pools without an active model. */
@@ -65,7 +65,7 @@ export class EngineRun {
   #relisting: Relisting | undefined;
   #reports: StatisticsReports | undefined;
 
-  constructor(engine: RunningEngine, parts: RunParts) {
+  constructor(engine: RunningEngine, parts: LifecycleParts) {
     const { hub, runtime: { clock } } = engine;
     this.#engine = engine;
     this.#parts = parts;

@@ -9,38 +9,38 @@ import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import type { MeshState } from "../state/model/mesh_state.ts";
 import type { DiscoveryMethods } from "./discovery_connectors.ts";
-import { HealthMonitor } from "./health.ts";
+import { HealthProbes } from "./health.ts";
 import { type MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";
 import { probe } from "./probe.ts";
 import { MeshSync, type SyncParts } from "./registry_sync.ts";
 
-/** Dependencies of monitors. */
-export type MonitorParts = Omit<SyncParts, "probe">;
+/** Dependencies of tasks. */
+export type MonitoringParts = Omit<SyncParts, "probe">;
 
-/** Runs the configured monitors. */
-export class Monitors {
+/** Runs the configured tasks. */
+export class PeriodicTasks {
   /** Settles when the work required before the first request is complete: models in standby have been probed. */
   readonly isBegun: Promise<void>;
-  readonly #parts: MonitorParts;
+  readonly #parts: MonitoringParts;
   readonly #connectors: DiscoveryMethods;
-  readonly #health: HealthMonitor;
+  readonly #health: HealthProbes;
   readonly #maintenance: MaintenanceSchedule;
   readonly #cancels: Cancel[] = [];
   /** The latest sync. Syncs run one after the other. */
   #syncing: Promise<unknown> = Promise.resolve();
 
   /**
-   * Starts the configured monitors. Without an interval, a maintenance window or probes at start, there is nothing to
+   * Starts the configured tasks. Without an interval, a maintenance window or probes at start, there is nothing to
    * run.
    *
    * @param parts Dependencies.
    * @param connectors The connector for synchronization and probes.
    */
-  constructor(parts: MonitorParts, connectors: DiscoveryMethods) {
+  constructor(parts: MonitoringParts, connectors: DiscoveryMethods) {
     const { registry, state, runtime: { clock } } = parts;
     this.#parts = parts;
     this.#connectors = connectors;
-    this.#health = new HealthMonitor({ ...parts, clock, monitoring: connectors, probe: this.#probe });
+    this.#health = new HealthProbes({ ...parts, clock, monitoring: connectors, probe: this.#probe });
     this.#maintenance = new MaintenanceSchedule(clock);
     this.#maintenance.start(listMaintenancePlans(registry), state);
     this.#monitorHealth();
@@ -51,7 +51,7 @@ export class Monitors {
     this.isBegun = Promise.all(atStart.map(({ name }) => this.#health.recoverOnce(name))).then(() => {});
   }
 
-  /** Stops the monitors. */
+  /** Stops the tasks. */
   stop(): void {
     for (const cancel of this.#cancels) cancel();
     this.#health.stop();
@@ -106,14 +106,14 @@ export class Monitors {
 
 /** Returns the ids of the providers that are synchronized when none is given. */
 export function syncedProviders(
-  { settings: { sync }, registry }: Pick<MonitorParts, "settings" | "registry">,
+  { settings: { sync }, registry }: Pick<MonitoringParts, "settings" | "registry">,
 ): string[] {
   const ids = registry.instances.map(({ entry }) => entry.id);
   return sync?.providers === undefined ? ids : ids.filter((id) => sync.providers!.includes(id));
 }
 
 /** Returns the providers by their sync interval in ms. */
-function syncPlan(parts: MonitorParts): ReadonlyMap<number, readonly string[]> {
+function syncPlan(parts: MonitoringParts): ReadonlyMap<number, readonly string[]> {
   const { settings, registry } = parts;
   const sync: SyncSettings = settings.sync ?? defaultSync;
   const plan = new Map<number, string[]>();
