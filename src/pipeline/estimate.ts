@@ -169,7 +169,8 @@ const requesting: readonly string[] = ["web_search_options", "search_parameters"
 export function usesVendorTools(body: Readonly<Record<string, unknown>>): boolean {
   const { tools } = body;
   if (Array.isArray(tools) && tools.some(isRunByVendor)) return true;
-  return requesting.some((name) => isRequested(body[name]));
+  for (const name of requesting) if (isRequested(body[name])) return true;
+  return false;
 }
 
 function isRunByVendor(tool: unknown): boolean {

@@ -50,20 +50,26 @@ const contentFields = [
 
 /** Whether an event has content: text, refusal, reasoning, tool call, audio, image, or a finish reason other than `stop`. */
 export function carriesContent({ choices }: ChatCompletionChunk): boolean {
-  return choices.some(({ delta, finish_reason }) => hasContent(delta) || endsForAReason(finish_reason));
+  for (const { delta, finish_reason } of choices) if (hasContent(delta) || endsForAReason(finish_reason)) return true;
+  return false;
 }
 
 /** Whether a complete response has no text, tool call, refusal, reasoning, audio or image, and no reason for that. */
 export function isEmptyCompletion({ choices }: ChatCompletion): boolean {
-  return !choices.some(({ message, finish_reason }) => hasContent(message) || endsForAReason(finish_reason));
+  for (const { message, finish_reason } of choices) {
+    if (hasContent(message) || endsForAReason(finish_reason)) return false;
+  }
+  return true;
 }
 
 function hasContent(part: Record<string, unknown> | null | undefined): boolean {
   if (part === null || part === undefined) return false;
-  return contentFields.some((field) => {
+  for (const field of contentFields) {
     const value = part[field];
-    return typeof value === "string" || Array.isArray(value) ? value.length > 0 : value !== null && value !== undefined;
-  });
+    const isList = typeof value === "string" || Array.isArray(value);
+    if (isList ? value.length > 0 : value !== null && value !== undefined) return true;
+  }
+  return false;
 }
 
 function endsForAReason(reason: string | null | undefined): boolean {

@@ -64,7 +64,7 @@ export function createRoutingRecord(context: RequestContext, served?: ServedMode
   const { plan: { request, pool }, chain, clock } = context;
   const last = chain.at(-1);
   const { member, by } = served ?? {};
-  const left = member && chain.findLast(({ model }) => model !== member.model.name);
+  const left = member && chain.length > 1 && chain.findLast(({ model }) => model !== member.model.name);
   return {
     type: "routing",
     timestamp: context.deps.hub.timestamp(),

@@ -19,5 +19,6 @@ export function findSession(
   const { mesh, prompt_cache_key, safety_identifier, user } = body;
   const own = (mesh as { session?: unknown } | null | undefined)?.session;
   const names = [header, own, sessionId, prompt_cache_key, safety_identifier, user];
-  return names.find((name): name is string => typeof name === "string" && name !== "");
+  for (const name of names) if (typeof name === "string" && name !== "") return name;
+  return undefined;
 }

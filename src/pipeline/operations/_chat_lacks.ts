@@ -23,7 +23,9 @@ const noLanguage: ReadonlySet<string> = new Set(["und", "mul"]);
  */
 export function chatLacks(body: ChatCompletionRequest, size: RequestSize): RequestNeeds["findLack"] {
   const needs = neededFeatures(body, size);
-  const requested = requestedSizes(body, size);
+  const { images, largestFileBytes } = size;
+  const { language } = body;
+  const requested = { input: minTokens(size), output: outputLimit(body), images, largestFileBytes, language };
   return (model) => lacking(model, needs, body) ?? tooMuch(model, requested);
 }
 
@@ -35,7 +37,9 @@ function lacking(
   if (features !== undefined) {
     for (const feature of needs) if (features[feature] === false) return feature;
   }
-  return refusedBy(parameters, body) ?? refusedWithTools(parameters, body);
+  if (parameters === undefined) return undefined;
+  return refusedBy(parameters, body) ??
+    (parameters.refuse_with_tools === undefined ? undefined : refusedWithTools(parameters.refuse_with_tools, body));
 }
 
 /** The significant parameter of a body that a model rejects; undefined if there is none. */
@@ -43,9 +47,9 @@ export function refusedBy(parameters: ParameterRules | undefined, body: RequestB
   return parameters?.refuse?.find((name) => !isNeutral(name, body[name]));
 }
 
-function refusedWithTools(parameters: ParameterRules | undefined, body: ChatCompletionRequest): string | undefined {
-  if (parameters?.refuse_with_tools === undefined || isNeutral("tools", body.tools)) return undefined;
-  const name = refusedBy({ refuse: parameters.refuse_with_tools }, body);
+function refusedWithTools(refuse: readonly string[], body: ChatCompletionRequest): string | undefined {
+  if (isNeutral("tools", body.tools)) return undefined;
+  const name = refusedBy({ refuse }, body);
   return name === undefined ? undefined : `${name} with tools`;
 }
 
@@ -61,11 +65,6 @@ interface RequestedSizes {
   readonly language: unknown;
 }
 
-function requestedSizes(body: ChatCompletionRequest, size: RequestSize): RequestedSizes {
-  const { images, largestFileBytes } = size;
-  return { input: minTokens(size), output: outputLimit(body), images, largestFileBytes, language: body.language };
-}
-
 /** A limit above the maximum output does not exclude a model: it is lowered. */
 function tooMuch({ constraints }: ModelInfo, requested: RequestedSizes): string | undefined {
   if (constraints === undefined) return undefined;
@@ -75,7 +74,7 @@ function tooMuch({ constraints }: ModelInfo, requested: RequestedSizes): string 
   if (isOver(needed, context_window)) return `room for about ${needed} tokens`;
   if (isOver(images, max_images)) return `room for ${images} images`;
   if (isOver(largestFileBytes, max_file_size)) return `room for a file of ${largestFileBytes} bytes`;
-  return languageLack(constraints, language);
+  return language === undefined ? undefined : languageLack(constraints, language);
 }
 
 /**
@@ -167,7 +166,7 @@ export function lowerToBounds(
     const limit = body[name];
     if (typeof limit === "number" && limit > most) edits[name] = Math.min(most, roomFor(body, constraints));
   }
-  const stop = lowerStops(body.stop, parameters);
+  const stop = body.stop === undefined ? undefined : lowerStops(body.stop, parameters);
   if (stop !== body.stop) edits.stop = stop;
   return edits;
 }

@@ -138,6 +138,7 @@ function rewordChat(body: ChatCompletionRequest, { info, instance }: ModelEntry)
   const rules = rulesFor(info);
   const { dropped: left, added } = rules === undefined ? unruled : applyRules(rules, { ...body, ...bounded }, edits);
   const dropped = [...Object.keys(bounded), ...left];
+  if (isPlain(body)) return { edits, dropped, added };
   const clientNames = adaptContent(body, edits, { rules, instance });
   const names = clientNames === undefined ? {} : { clientNames };
   if (rules?.cache_control !== false) return { edits, dropped, added, ...names };
@@ -145,6 +146,25 @@ function rewordChat(body: ChatCompletionRequest, { info, instance }: ModelEntry)
   Object.assign(edits, unmarked);
   const all = Object.keys(unmarked).length > 0 ? [...dropped, "cache_control"] : dropped;
   return { edits, added, dropped: all, ...names };
+}
+
+/** Members of a request that may have to be adapted, besides its messages. */
+const adaptable = ["tools", "functions", "tool_choice", "function_call", "response_format", "cache_control"];
+
+/**
+ * Whether a request is a conversation of texts: instructions at its start, and messages of user and assistant without
+ * other members. Every model accepts it, so none of it is adapted.
+ */
+function isPlain(body: ChatCompletionRequest): boolean {
+  for (const name of adaptable) if (name in body) return false;
+  for (let index = 0; index < body.messages.length; index++) {
+    const message = body.messages[index]!;
+    const { role, content } = message;
+    if (role !== "user" && role !== "assistant" && (role !== "system" || index > 0)) return false;
+    if (typeof content !== "string") return false;
+    for (const name in message) if (name !== "role" && name !== "content") return false;
+  }
+  return true;
 }
 
 /** The rules that {@linkcode adaptTools} applies. */
