@@ -15,7 +15,7 @@ import {
 import { Connection } from "../pipeline/connection.ts";
 import { AttemptTimeout, type Failure, recordProviderError, summarizeFailure, toFailure } from "../pipeline/failure.ts";
 import { IncomingBody } from "../pipeline/incoming_body.ts";
-import { isIncoming } from "../util/chunks.ts";
+import { isIncoming } from "../util/bytes.ts";
 import { isOverload } from "../util/resource_lack.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import type { Account } from "./account.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Labels, MetricFamily, Sample } from "../contracts/metrics.ts";
-import { Histogram } from "./_histogram.ts";
+import { Histogram } from "./_histograms.ts";
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { FinishedRequest, RefusedRequest } from "./hub_events.ts";
 

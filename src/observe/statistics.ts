@@ -7,7 +7,7 @@ import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import type { BreakerOwner, Transition } from "../state/breaker/circuit_breaker.ts";
 import { newId } from "../util/request_id.ts";
-import { Membership } from "./_membership.ts";
+import { Membership } from "./_stats_counters.ts";
 import type { Hub } from "./hub.ts";
 import type { MemberNames, MeshMembers, RequestResult } from "./hub_events.ts";
 import type { RequestMetrics } from "./request_metrics.ts";

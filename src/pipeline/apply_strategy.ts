@@ -6,13 +6,12 @@ import type { SelectionContext, SelectionOutcome, SelectionStrategy } from "../c
 import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import { findLeadingTier, isListed } from "../rotation/tiers.ts";
-import { callNow } from "../util/call_now.ts";
+import { callNow, notifySafely } from "../util/call_now.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Load } from "../state/model/usage.ts";
 import type { ModelState } from "../state/model/model_state.ts";
 import { firstGuess } from "../state/metrics/output_tokens.ts";
 import type { FallbackStep } from "../contracts/events.ts";
-import { notifySafely } from "../observe/notify.ts";
 import type { RequestPlan } from "./eligibility.ts";
 import type { RequestContext } from "./request_context.ts";
 

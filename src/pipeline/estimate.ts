@@ -20,8 +20,7 @@
 import { isObject } from "../util/is_object.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { Load } from "../state/model/usage.ts";
-import { addText, emptyText, type TextSize } from "../util/text_size.ts";
-import { measureRequest, type RequestSize } from "./request_size.ts";
+import { addText, emptyText, measureRequest, type RequestSize, type TextSize } from "./request_size.ts";
 
 /** Characters per token. */
 type Ratios = Readonly<TextSize>;

@@ -4,7 +4,7 @@
  */
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { OperationRequest } from "../contracts/provider.ts";
-import { notifySafely } from "../observe/notify.ts";
+import { notifySafely } from "../util/call_now.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Outcome, Usage } from "../state/counters/usage.ts";
 import { costInNanoUsd } from "../util/cost.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Runtime, UpstreamRequest } from "../contracts/runtime.ts";
-import { isIncoming } from "../util/chunks.ts";
+import { isIncoming } from "../util/bytes.ts";
 import { readableFrom } from "../util/readable_from.ts";
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";

@@ -58,3 +58,12 @@ export function readBody(response: UpstreamResponse, limit: ReadLimit): Uint8Arr
   if (response.bytes !== undefined && declared <= limit.maxBytes) return response.bytes();
   return readAll(response.reader(), limit);
 }
+
+/**
+ * Whether a request body is a stream of chunks.
+ *
+ * @param body The request body.
+ */
+export function isIncoming(body: unknown): body is AsyncIterable<Uint8Array> {
+  return typeof body === "object" && body !== null && Symbol.asyncIterator in body;
+}

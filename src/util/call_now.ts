@@ -17,6 +17,21 @@ export function callNow<Result>(call: () => Result): Result {
 }
 
 /** Whether a value is a promise; it may come from another realm or library. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
+function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === "function";
+}
+
+/**
+ * Calls an observer without waiting for it. Catches its errors, including rejected promises.
+ *
+ * @param notify Calls the observer.
+ * @param onFailure Called once when the observer has failed.
+ */
+export function notifySafely(notify: () => unknown, onFailure: () => void = () => {}): void {
+  try {
+    const pending = notify();
+    if (isThenable(pending)) Promise.resolve(pending).catch(onFailure);
+  } catch {
+    onFailure();
+  }
 }

@@ -6,7 +6,7 @@ import { createHandler } from "../../proxy.ts";
 import { ModelMesh } from "../../mod.ts";
 import { DeliveryQueue } from "../../connectors/observability/_delivery_queue.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
-import { Membership } from "../../src/observe/_membership.ts";
+import { Membership } from "../../src/observe/_stats_counters.ts";
 import { redactAll, Redactor } from "../../src/observe/redact.ts";
 import { registrySync } from "../../connectors/discovery/registry_sync.ts";
 import { defaultSync } from "../../src/config/settings/defaults.ts";
@@ -163,7 +163,7 @@ export const meshCases: readonly GrowthCase[] = [
     },
   }),
   prepared({
-    covers: ["src/observe/_membership.ts#Membership"],
+    covers: ["src/observe/_stats_counters.ts#Membership"],
     what: "members that enter and leave standby",
     size: 2_000,
     input: ids,

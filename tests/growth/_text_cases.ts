@@ -3,7 +3,7 @@
  * @module
  */
 import { toStorageError } from "../../connectors/storage/_redis_errors.ts";
-import { addText, emptyText } from "../../src/util/text_size.ts";
+import { addText, emptyText } from "../../src/pipeline/request_size.ts";
 import { readJsonDocument, scanJson } from "../../src/config/load/load.ts";
 import { readYaml } from "../../src/config/load/_yaml_read.ts";
 import { parseDuration, parseSize } from "../../src/config/schema/units.ts";
@@ -63,7 +63,7 @@ const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   "src/util/request_path.ts#readSearch": (text) => readSearch(`http://localhost/${text}`),
   "src/util/retry_after.ts#retryAfterMs": (text) => retryAfterMs(always(text), 0),
   "src/util/strip_trailing.ts#stripTrailing": (text) => stripTrailing(text, "/"),
-  "src/util/text_size.ts#addText": (text) => addText(`${text}語`, emptyText()),
+  "src/pipeline/request_size.ts#addText": (text) => addText(`${text}語`, emptyText()),
   "src/util/nearest.ts#nearest": (text) => nearest(text, ["chat-completion", "embeddings"]),
   "src/util/json_progress.ts#JsonProgress": (text) => new JsonProgress().add(text),
   "src/config/schema/units.ts#parseDuration": parseDuration,

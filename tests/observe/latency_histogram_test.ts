@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { LatencyHistogram } from "../../src/observe/_latency_histogram.ts";
+import { LatencyHistogram } from "../../src/observe/_histograms.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
 
 function createLatencies(...all: readonly number[]): LatencyHistogram {

@@ -8,7 +8,7 @@ import type { CompletionResponse, ModelInfo, UploadedFile } from "../../contract
 import { UpstreamError } from "../../errors.ts";
 import type { ModelEntry } from "../../registry/registry.ts";
 import { parseDataUrl } from "../../util/data_url.ts";
-import { addText, emptyText } from "../../util/text_size.ts";
+import { addText, emptyText } from "../request_size.ts";
 import { checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
 import { countTokens } from "../estimate.ts";
 import type { AnswerUsage, RequestNeeds, Rewording, TakenUsage, UsageContext } from "../operation.ts";

@@ -8,7 +8,7 @@ import type { CompletionResponse, ModelInfo, UploadedFile } from "../../contract
 import { UpstreamError } from "../../errors.ts";
 import { audioSeconds } from "../../util/audio_duration.ts";
 import { findTranscriptType } from "../../util/audio_format.ts";
-import { addText, emptyText } from "../../util/text_size.ts";
+import { addText, emptyText } from "../request_size.ts";
 import { bodyChecker, checkOptional, invalid, missing } from "../check_body.ts";
 import { countTokens } from "../estimate.ts";
 import type { AnswerUsage, CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";

@@ -8,7 +8,7 @@ import type { CompletionResponse, ModelInfo } from "../../contracts/provider.ts"
 import { UpstreamError } from "../../errors.ts";
 import { base64OfFloats, floatsOfBase64 } from "../../util/float_base64.ts";
 import { isObject } from "../../util/is_object.ts";
-import { addText, emptyText, type TextSize } from "../../util/text_size.ts";
+import { addText, emptyText, type TextSize } from "../request_size.ts";
 import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
 import { countMinTokens, countTokens } from "../estimate.ts";
 import type { CheckedOperation, RequestNeeds } from "../operation.ts";

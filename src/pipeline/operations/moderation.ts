@@ -6,7 +6,7 @@ import { servesOperation } from "../../capability/operations.ts";
 import type { ModerationRequest, ModerationResponse } from "../../contracts/openai.ts";
 import type { ModelInfo } from "../../contracts/provider.ts";
 import { isObject } from "../../util/is_object.ts";
-import { addText, emptyText } from "../../util/text_size.ts";
+import { addText, emptyText } from "../request_size.ts";
 import { bodyChecker, invalid, missing, wrongType } from "../check_body.ts";
 import { countMinTokens, countTokens } from "../estimate.ts";
 import type { CheckedOperation, RequestNeeds } from "../operation.ts";

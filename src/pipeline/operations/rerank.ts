@@ -6,7 +6,7 @@ import { servesOperation } from "../../capability/operations.ts";
 import type { RerankDocument, RerankRequest, RerankResponse } from "../../contracts/openai.ts";
 import type { CompletionResponse, ModelInfo } from "../../contracts/provider.ts";
 import { isObject } from "../../util/is_object.ts";
-import { addText, emptyText, type TextSize } from "../../util/text_size.ts";
+import { addText, emptyText, type TextSize } from "../request_size.ts";
 import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
 import { countMinTokens, countTokens } from "../estimate.ts";
 import type { AnswerUsage, CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";

@@ -5,7 +5,7 @@
 import { servesOperation } from "../../capability/operations.ts";
 import type { SearchRequest, SearchResponse } from "../../contracts/openai.ts";
 import type { CompletionResponse } from "../../contracts/provider.ts";
-import { addText, emptyText } from "../../util/text_size.ts";
+import { addText, emptyText } from "../request_size.ts";
 import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
 import { countTokens } from "../estimate.ts";
 import type { AnswerUsage, CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";

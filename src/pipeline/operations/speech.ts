@@ -10,7 +10,7 @@ import { UpstreamError } from "../../errors.ts";
 import type { Member, ModelEntry } from "../../registry/registry.ts";
 import { getSoundType } from "../../util/audio_format.ts";
 import { isObject } from "../../util/is_object.ts";
-import { addText, emptyText, type TextSize } from "../../util/text_size.ts";
+import { addText, emptyText, type TextSize } from "../request_size.ts";
 import { bodyChecker, checkOptional, invalid, missing, wrongType } from "../check_body.ts";
 import { countTokens } from "../estimate.ts";
 import type { AnswerUsage, CheckedOperation, RequestNeeds, Rewording, TakenUsage, UsageContext } from "../operation.ts";

@@ -12,7 +12,7 @@ import { Connection, type Socket } from "./connection.ts";
 import { isPersistent, responseFraming } from "./framing.ts";
 import { MalformedMessage } from "./malformed.ts";
 import { ConnectionPool } from "./pool.ts";
-import { isIncoming } from "../../util/chunks.ts";
+import { isIncoming } from "../../util/bytes.ts";
 import { encodeRequest, type OutboundProxy, requestHead, type Target, Targets } from "./request.ts";
 import { lastChunk } from "./output_buffer.ts";
 import { type Decompressor, Http1Response } from "./response.ts";

@@ -4,7 +4,7 @@
  */
 import type { Authorities, UpstreamRequest } from "../../contracts/runtime.ts";
 import { userAgent } from "../_user_agent.ts";
-import { isIncoming } from "../../util/chunks.ts";
+import { isIncoming } from "../../util/bytes.ts";
 import type { OutputBuffer } from "./output_buffer.ts";
 
 /** An outbound proxy. */

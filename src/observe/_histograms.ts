@@ -1,7 +1,37 @@
 /**
- * Mean and 95th percentile of latencies, in constant memory.
+ * Histogram with fixed bucket bounds.
  * @module
  */
+import type { HistogramSample, Labels } from "../contracts/metrics.ts";
+
+/** Counts observations per bucket, in constant memory. */
+export class Histogram {
+  readonly #bounds: readonly number[];
+  readonly #counts: number[];
+  #sum = 0;
+  #count = 0;
+
+  /** @param bounds Upper bounds of the buckets, ascending. */
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = new Array(bounds.length + 1).fill(0);
+  }
+
+  /** Records an observation. Negative and non-finite values are ignored. */
+  observe(value: number): void {
+    if (!(value >= 0 && value < Infinity)) return;
+    let bucket = 0;
+    while (bucket < this.#bounds.length && value > this.#bounds[bucket]!) bucket++;
+    this.#counts[bucket]!++;
+    this.#sum += value;
+    this.#count++;
+  }
+
+  /** Returns the current counts, with labels. */
+  sample(labels: Labels): HistogramSample {
+    return { labels, bounds: this.#bounds, counts: [...this.#counts], sum: this.#sum, count: this.#count };
+  }
+}
 
 /** Buckets per doubling of latency. The middle of a bucket is within 2^(1/16) − 1 = 4.5 % of each value in it. */
 const bucketsPerDoubling = 8;
