@@ -92,15 +92,13 @@ export class Translations {
   }
 }
 
-interface SoundCall {
-  readonly context: CallContext;
-  readonly request: Params<TranscriptionRequest>;
-  readonly settings: CallSettings;
-}
-
 async function transcribe(
   operation: CheckedOperation<TranscriptionFields, Transcription>,
-  { context, request: { file, ...request }, settings }: SoundCall,
+  { context, request: { file, ...request }, settings }: {
+    readonly context: CallContext;
+    readonly request: Params<TranscriptionRequest>;
+    readonly settings: CallSettings;
+  },
 ): Promise<Transcription | string> {
   return await call<TranscriptionFields, Transcription, Transcription | string>(context, {
     operation,

@@ -110,12 +110,6 @@ export function countMinTokens(size: TextSize): number {
   return Math.floor(countTokens(size, low));
 }
 
-/** A choice of a complete response or of a stream event. */
-interface Choice {
-  readonly message?: unknown;
-  readonly delta?: unknown;
-}
-
 const textFields = ["content", "refusal", "reasoning_content", "reasoning"];
 
 /** Estimates output tokens from the text of a response, high as `estimateTokens`, for budgets and limits. */
@@ -123,7 +117,7 @@ export class OutputEstimate {
   readonly #size = emptyText();
 
   /** Adds the text of a response, or of a stream event. */
-  add(choices: readonly Choice[]): this {
+  add(choices: readonly { readonly message?: unknown; readonly delta?: unknown }[]): this {
     for (const { message, delta = message } of choices) this.#addPart(Object(delta));
     return this;
   }

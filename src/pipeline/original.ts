@@ -52,14 +52,6 @@ interface NativeText {
   readonly added: readonly string[];
 }
 
-/** What a native request depends on, besides the client's. */
-interface NativeFacts {
-  /** Members that differ for the model in chat form. */
-  readonly inChat: Rewording["edits"];
-  /** Members that the model rejects. */
-  readonly rejected: ReadonlySet<string>;
-}
-
 /** The original of a translated request. */
 export class OriginalRequest {
   /** Members that the chat form lacks. */
@@ -117,9 +109,13 @@ export class OriginalRequest {
   /**
    * Returns the native request; undefined if the model's provider does not support the dialect.
    *
-   * @param facts What the model rejects, and what differs for it.
+   * @param inChat Members that differ for the model in chat form.
+   * @param rejected Members that the model rejects.
    */
-  nativeFor(model: ModelEntry, { inChat, rejected }: NativeFacts): NativeText | undefined {
+  nativeFor(
+    model: ModelEntry,
+    { inChat, rejected }: { readonly inChat: Rewording["edits"]; readonly rejected: ReadonlySet<string> },
+  ): NativeText | undefined {
     if (this.#native === undefined || !this.#isSupportedBy(model)) return undefined;
     const { text, edits, adds: added = [], names = {}, dropped = [], headers } = this.#native;
     const without = added.filter((name) => rejected.has(name)).map((name) => [name, undefined]);

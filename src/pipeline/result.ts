@@ -52,14 +52,6 @@ interface ResponseEnd extends AnswerUsage {
   readonly failure?: Failure | undefined;
 }
 
-/** What a successful try has of its response. */
-interface ResultParts<T> {
-  readonly received: T;
-  readonly connection: Connection;
-  /** Parameters omitted because the model rejects them. */
-  readonly dropped: readonly string[];
-}
-
 /** The fault of a complete response: none. */
 const complete: RequestFault = { status: 200 };
 
@@ -83,7 +75,10 @@ export class Result<T extends Received = Received> {
   #isRecorded = false;
 
   /** Records the attempt. */
-  constructor(admitted: AdmittedModel, { received, connection, dropped }: ResultParts<T>) {
+  constructor(
+    admitted: AdmittedModel,
+    { received, connection, dropped }: Pick<Result<T>, "received" | "connection" | "dropped">,
+  ) {
     const { context, member, permit } = admitted;
     this.requestId = context.plan.request.id;
     this.member = member;

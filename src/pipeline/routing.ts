@@ -17,12 +17,6 @@ import { type Call, type Received, Result } from "./result.ts";
 import { type FailedAttempt, RequestContext } from "./request_context.ts";
 import { createRoutingRecord, emitRecord, readFault } from "./routing_record.ts";
 
-/** A request ready to be sent. */
-interface RoutingPlan<T extends Received> extends RequestPlan {
-  /** Calls one model. */
-  readonly call: Call<T>;
-}
-
 /** Maximum number of models to which a request that fails as invalid is sent. */
 const maxRequestFaults = 3;
 
@@ -34,10 +28,10 @@ export class Routing<T extends Received> {
   /**
    * Starts the request's deadline.
    *
-   * @param plan The request and its eligible models.
+   * @param plan The request, its eligible models, and the call of one of them.
    * @param deps Dependencies.
    */
-  constructor(plan: RoutingPlan<T>, deps: RouteDeps) {
+  constructor(plan: RequestPlan & { readonly call: Call<T> }, deps: RouteDeps) {
     this.#call = plan.call;
     this.#context = new RequestContext(plan, deps);
     deps.hub.publish("request_started", undefined);

@@ -24,13 +24,6 @@ import type { RequestContext } from "./request_context.ts";
 /** Maximum length of a request's `user` in the log, characters. */
 const maxUserLength = 256;
 
-/** The model that responded. */
-interface ServedModel {
-  readonly member: Member;
-  /** The actual model, if the provider is a proxy. */
-  readonly by?: ServedBy | undefined;
-}
-
 /** Members of a {@linkcode RoutingRecord} that are known at the end of the request. */
 type End = Pick<
   RoutingRecord,
@@ -58,9 +51,12 @@ interface RequestEnding extends RequestFault {
 /**
  * Creates the routing record of a request. It is emitted at the end of the request.
  *
- * @param served The model that responded; undefined if none did.
+ * @param served The model that responded, and the actual one if its provider is a proxy; undefined if none did.
  */
-export function createRoutingRecord(context: RequestContext, served?: ServedModel): RoutingRecord {
+export function createRoutingRecord(
+  context: RequestContext,
+  served?: { readonly member: Member; readonly by?: ServedBy | undefined },
+): RoutingRecord {
   const { plan: { request, pool }, chain, clock } = context;
   const last = chain.at(-1);
   const { member, by } = served ?? {};

@@ -7,12 +7,6 @@ import type { ModelView, SelectionContext, SelectionStrategy } from "../contract
 /** The priority lists of a pool; empty when omitted. */
 type PriorityLists = Partial<Pick<SelectionContext, "modelPriority" | "providerPriority">>;
 
-/** The strategies of a pool. */
-interface Strategies {
-  readonly strategy: SelectionStrategy;
-  readonly fallback?: SelectionStrategy | undefined;
-}
-
 /** The candidates of a tier, and what selects one of them. */
 interface Tier<View extends ModelView> {
   readonly candidates: readonly View[];
@@ -36,7 +30,7 @@ const readLists = new WeakMap<readonly string[], ReadonlySet<string>>();
 export function findLeadingTier<View extends ModelView>(
   candidates: readonly View[],
   { modelPriority = none, providerPriority = none }: PriorityLists,
-  { strategy, fallback }: Strategies,
+  { strategy, fallback }: Pick<Tier<View>, "strategy"> & Partial<Pick<Tier<View>, "fallback">>,
 ): Tier<View> {
   if (modelPriority.length === 0 && providerPriority.length === 0) return { candidates, strategy, fallback };
   const listed = candidates.filter((view) => isListed(view, { modelPriority, providerPriority }));
