@@ -8,7 +8,7 @@ import type { Observability, TraceContext } from "../contracts/observability.ts"
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import { newId } from "../util/request_id.ts";
 import type { FinishedRequest, HubEvents } from "./hub_events.ts";
-import { notifySafely } from "../util/call_now.ts";
+import { isThenable, notifySafely } from "../util/call_now.ts";
 import { type ConfiguredSink, Output, rankSeverity, type RecordKind, SinkLosses } from "./output.ts";
 import { redactAll } from "./redact.ts";
 import type { toRequestLog } from "./request_log.ts";
@@ -276,10 +276,17 @@ export class Hub {
     for (const output of outputs) if (rank >= output.minRank) this.#write(output, (sink) => sink.trace(entry));
   }
 
-  #write(output: Output, write: (sink: Observability) => void): void {
+  #write(output: Output, write: (sink: Observability) => unknown): void {
     const { sink, losses } = output;
-    if (losses.isBehind) losses.thrown++;
-    else notifySafely(() => losses.follow(write(sink)), () => losses.thrown++);
+    try {
+      if (losses.isBehind) losses.thrown++;
+      else {
+        const result: unknown = write(sink);
+        if (isThenable(result)) losses.follow(result);
+      }
+    } catch {
+      losses.thrown++;
+    }
     this.#reportLosses(losses);
   }
 

@@ -51,11 +51,10 @@ export class SinkLosses {
     return this.#pending >= maxPending;
   }
 
-  /** Counts a call as pending until its promise settles, if it returned one. */
-  follow(result: unknown): unknown {
-    if (!(result instanceof Promise)) return result;
+  /** Counts a call as pending until its promise settles, and as lost if it rejects. */
+  follow(result: PromiseLike<unknown>): void {
     this.#pending++;
-    return result.finally(() => this.#pending--);
+    Promise.resolve(result).catch(() => this.thrown++).finally(() => this.#pending--);
   }
 
   /** Total number of lost records. */

@@ -17,7 +17,7 @@ export function callNow<Result>(call: () => Result): Result {
 }
 
 /** Whether a value is a promise; it may come from another realm or library. */
-function isThenable(value: unknown): value is PromiseLike<unknown> {
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === "function";
 }
 
