@@ -152,7 +152,7 @@ export function reportServed(member: Member, { plan, chain, deps }: RequestConte
   if (plan.isConstrained) return;
   const { pool } = plan;
   const { model, state } = member;
-  const failed = chain.length === 1 ? [] : chain.filter((step) => step.model !== model.name && !isOwnFault(step, pool));
+  const failed = chain.filter((step) => step.model !== model.name && !isOwnFault(step, pool));
   if (failed.length > 0) report({ failed: new Set(failed.map((step) => step.model)), served: state }, pool, deps.hub);
   if (!isIsolated(plan)) moveTo({ member, candidates: pool.members }, pool);
 }
