@@ -1,5 +1,6 @@
 /**
- * Performs requests for complete, streamed and binary responses. The last are imported with their first request.
+ * Performs requests for complete, streamed and binary responses. The latter two are imported with their first request, which keeps pages
+ * small.
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
@@ -10,10 +11,10 @@ import { readModelId, readResponse } from "./read_response.ts";
 import type { Call, Received, Result } from "./result.ts";
 import { route } from "./route.ts";
 import { DeadlineError, MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
-import { callNow } from "../util/call_now.ts";
-import { AnswerStream } from "./answer_stream.ts";
+import type { AnswerStream } from "./answer_stream.ts";
 import type { ContentStream } from "./content_stream.ts";
-import { ChunkFilter, type OpenStream, openStream } from "./open_stream.ts";
+
+let streams: typeof import("./perform_stream.ts") | undefined;
 
 /** The form in which a result is delivered: a complete response, a stream of events, or one of bytes. */
 type Form<Response> =
@@ -94,6 +95,7 @@ async function performOne<Body extends RequestBody, Response>(
     return Object.assign(result, { kind: "content" as const, stream: readContent(result, operation, deps) });
   }
   if (request.delivery === "stream") {
+    const { openingStream, readEvents } = streams ??= await import("./perform_stream.ts");
     const result = await route(routed, openingStream(deps), deps);
     return Object.assign(result, { kind: "stream" as const, stream: readEvents(result, request, deps) });
   }
@@ -130,24 +132,4 @@ async function performInTurn<Body extends RequestBody, Response>(
     }
   }
   throw failure;
-}
-
-/** Requests a stream from one model. */
-function openingStream({ runtime }: RouteDeps): Call<OpenStream> {
-  return ({ model }, { completion, clientNames }, connection) => {
-    const events = callNow(() => model.instance.provider!.stream(completion as CompletionRequest, connection));
-    const filter = new ChunkFilter(completion, { runtime, clientNames });
-    return openStream(events, { filter, signal: connection.stop });
-  };
-}
-
-/** Reads a committed stream. */
-function readEvents(
-  result: Result<OpenStream>,
-  { body: { stream_options } }: Pick<RoutedRequest, "body">,
-  { redact, hub: { payloadBytes: keptBytes } }: RouteDeps,
-): AnswerStream {
-  const wantsUsage = Object(stream_options).include_usage === true;
-  const onInterrupt = () => result.reportInterrupt();
-  return new AnswerStream({ result, wantsUsage, onInterrupt, redact, keptBytes });
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Authorities, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
-import { isIncoming } from "../util/chunks.ts";
+import { isIncoming } from "../util/bytes.ts";
 import { readableFrom } from "../util/readable_from.ts";
 import { authorities } from "./_authorities.ts";
 import { env } from "./_deno_env.ts";

@@ -64,6 +64,8 @@ export const proxyCases: readonly GrowthCase[] = [
     prepared({
       covers: [
         "src/pipeline/answer_stream.ts#AnswerStream",
+        "src/pipeline/perform_stream.ts#openingStream",
+        "src/pipeline/perform_stream.ts#readEvents",
         "src/pipeline/open_stream.ts#openStream",
         "src/proxy/body_reader.ts#readBody",
         "src/proxy/form.ts#readWork",

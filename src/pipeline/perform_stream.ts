@@ -1,0 +1,30 @@
+/**
+ * Requests for streamed responses.
+ * @module
+ */
+import type { CompletionRequest } from "../contracts/provider.ts";
+import { callNow } from "../util/call_now.ts";
+import { AnswerStream } from "./answer_stream.ts";
+import { ChunkFilter, type OpenStream, openStream } from "./open_stream.ts";
+import type { RouteDeps, RoutedRequest } from "./request.ts";
+import type { Call, Result } from "./result.ts";
+
+/** Requests a stream from one model. */
+export function openingStream({ runtime }: RouteDeps): Call<OpenStream> {
+  return ({ model }, { completion, clientNames }, connection) => {
+    const events = callNow(() => model.instance.provider!.stream(completion as CompletionRequest, connection));
+    const filter = new ChunkFilter(completion, { runtime, clientNames });
+    return openStream(events, { filter, signal: connection.stop });
+  };
+}
+
+/** Reads a committed stream. */
+export function readEvents(
+  result: Result<OpenStream>,
+  { body: { stream_options } }: Pick<RoutedRequest, "body">,
+  { redact, hub: { payloadBytes: keptBytes } }: RouteDeps,
+): AnswerStream {
+  const wantsUsage = Object(stream_options).include_usage === true;
+  const onInterrupt = () => result.reportInterrupt();
+  return new AnswerStream({ result, wantsUsage, onInterrupt, redact, keptBytes });
+}
