@@ -148,6 +148,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${slow}/load_test.ts`]: processes,
   [`${b}/local_servers_test.ts`]: environment,
   [`${b}/late_servers_test.ts`]: environment,
+  [`${b}/fetch_proxy_test.ts`]: environment,
   [`${b}/malformed_requests_test.ts`]: sockets,
   [`${b}/mesh_override_test.ts`]: {
     "POST /mesh/activate and /mesh/deactivate > are never for pages of another origin, whatever CORS allows": server,

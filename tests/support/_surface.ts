@@ -7,13 +7,14 @@ import { Buffer } from "node:buffer";
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { patienceMs, until } from "./patience.ts";
-import { onDeno } from "./_programs.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 import { assertMatchesSchema } from "./schema.ts";
 import { answer, startUpstream, type Upstream } from "./upstream.ts";
 
 /** HTTP servers of a proxy on this runtime. */
-export const listeners: readonly NonNullable<TestProxyOptions["listener"]>[] = onDeno ? ["deno", "node"] : ["node"];
+export const listeners: readonly NonNullable<TestProxyOptions["listener"]>[] = "Deno" in globalThis
+  ? ["deno", "node"]
+  : ["node"];
 
 /** A request body that every pool serves. */
 export const goodBody: Readonly<Record<string, unknown>> = {
