@@ -20,9 +20,10 @@ export function* listPlaces(
   put: (value: unknown) => unknown = (value) => value,
 ): Generator<(value: unknown) => unknown> {
   yield put;
-  const { fields = {}, item, options = [], type } = field;
+  const { fields = {}, item, options = [], type, isSingleAllowed } = field;
   for (const [key, inner] of Object.entries(fields)) yield* listPlaces(inner, (value) => put({ [key]: value }));
   for (const inner of options) yield* listPlaces(inner, put);
   if (item === undefined) return;
+  if (isSingleAllowed) yield* listPlaces(item, put);
   yield* listPlaces(item, (value) => put(type === "list" ? [value] : { "acme.llm.v1": value }));
 }
