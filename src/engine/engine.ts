@@ -328,7 +328,7 @@ export class Engine implements Mesh {
     if (this.#isClosed) await lifecycle.close(); // closed during the start
     this.#isReady = true;
     // polling waits for the start, and reports its own failure
-    if (assembly.registry.models.some(({ batch }) => batch?.isPolled)) this.infrastructure().catch(() => {});
+    if (assembly.registry.models.some(({ batch }) => batch?.polling)) this.infrastructure().catch(() => {});
     await lifecycle.report(assembly);
   }
 

@@ -34,14 +34,14 @@ export function maxFileBytes({ provider, entry }: ProviderInstance): number {
 
 /** Returns the limits of a batch, and its price relative to single requests. */
 export function batchLimits(
-  { instance, batch = {} as NonNullable<ModelEntry["batch"]> }: Pick<ModelEntry, "instance" | "batch">,
+  { instance, batch }: Pick<ModelEntry, "instance" | "batch">,
 ): { readonly maxItems: number; readonly maxBytes: number; readonly priceFactor: number } {
   const facts = instance.provider?.infrastructure?.facts.batch;
   const provider = instance.entry.infrastructure?.maxItems ?? facts?.maxItems ?? Infinity;
   return {
-    maxItems: Math.min(batch.maxItems ?? Infinity, provider),
-    maxBytes: Math.min(batch.maxBytes ?? Infinity, facts?.maxBytes ?? Infinity, maxFileBytes(instance)),
-    priceFactor: batch.priceFactor ?? facts?.priceFactor ?? 1,
+    maxItems: Math.min(batch?.maxItems ?? Infinity, provider),
+    maxBytes: Math.min(batch?.maxPayload ?? Infinity, facts?.maxBytes ?? Infinity, maxFileBytes(instance)),
+    priceFactor: batch?.costDiscount ?? facts?.priceFactor ?? 1,
   };
 }
 

@@ -43,7 +43,7 @@ export function readBatchRequest(body: unknown): BatchRequest {
  * @throws {UnsupportedRequestError} When it is shorter than the model's.
  */
 export function readWindow(given: string | undefined | null, { model: { name, batch } }: Member): string {
-  const { windowMs } = batch ?? {};
+  const { completionWindowMs: windowMs } = batch ?? {};
   if (given === undefined || given === null) return windowMs === undefined ? defaultWindow : formatDuration(windowMs);
   const ms = parseDuration(given);
   if (ms === undefined) throw invalid(`"completion_window" has to be a duration such as "24h"`, "completion_window");

@@ -126,7 +126,7 @@ export class Batches {
       const call: ObjectCall = { requestId, timeoutMs: pollMs };
       const located = await locate(id, { kind: "batch", call, isOurs: true }, mesh);
       const { model } = findBatchMember(located.ref.batch!, located.account, mesh);
-      if (model.batch?.isPolled) await this.#refresh(id, located, call);
+      if (model.batch?.polling) await this.#refresh(id, located, call);
     }));
   }
 
@@ -229,7 +229,7 @@ export class Batches {
       await records.save(ref, { id, object, isOver: true, requestId, costNanoUsd, ...named });
       const ended = { ref, object, member, requestId, clientName };
       emitRecord({ ...ended, used, attempts: parts.length }, mesh);
-      if (member.model.batch?.isAnnounced) emitBatchEvent(ended, mesh);
+      if (member.model.batch?.callback) emitBatchEvent(ended, mesh);
     });
   }
 
@@ -240,7 +240,7 @@ export class Batches {
     const { model } = findBatchMember(ref.batch!, account, mesh);
     const toFileId = async (name: "output_file_id" | "error_file_id" | "input_file_id") => {
       const ids = parts.flatMap((part) => part[name] || []);
-      const isShown = name === "input_file_id" || parts.length === 1 || isOver(batch) || model.batch?.hasPartialResults;
+      const isShown = name === "input_file_id" || parts.length === 1 || isOver(batch) || model.batch?.partialResults;
       if (ids.length === 0 || !isShown) return null;
       const file = name === "input_file_id" ? { ids, batch: ref.batch } : { ids };
       return await resultFileId(file, { ref, account }, mesh);

@@ -32,5 +32,5 @@ export class InfrastructureServices {
 
 /** Whether the batches of any model are polled. */
 function isPolling({ registry }: Pick<InfrastructureMesh, "registry">): boolean {
-  return registry.models.some(({ batch }) => batch?.isPolled);
+  return registry.models.some(({ batch }) => batch?.polling);
 }

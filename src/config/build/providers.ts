@@ -12,16 +12,10 @@ import { type Report, show, suggest, under } from "../schema/report.ts";
 import { defaultTimeouts } from "../settings/defaults.ts";
 import type { KnownProvider } from "../settings/known.ts";
 import { referencesIn } from "../schema/references.ts";
-import { complete, type Completed } from "../schema/complete.ts";
+import { complete } from "../schema/complete.ts";
 import { model, type ModelValues } from "../schema/models.ts";
 import { provider, type ProviderValues } from "../schema/providers.ts";
-import type {
-  BatchSettings,
-  ConfiguredModel,
-  InfrastructureSettings,
-  ProviderEntry,
-  ProviderQueries,
-} from "../settings/settings.ts";
+import type { ConfiguredModel, InfrastructureSettings, ProviderEntry, ProviderQueries } from "../settings/settings.ts";
 
 /** Checks each provider's connector, credentials and attributes, and fills in defaults. */
 export function buildProviders(
@@ -171,23 +165,11 @@ function buildModel(name: string, value: ModelValues, vendor: string | undefined
     constraints: value.constraints ?? {},
     pricing: value.pricing,
     limits: value.limits ?? {},
-    ...(batch === undefined ? {} : { batch: buildBatch(batch) }),
+    ...(batch === undefined ? {} : { batch: { ...batch, polling: batch.polling ?? batch.callback } }),
     weight,
     ...(embeddingSpace === undefined ? {} : { embeddingSpace }),
     ...(value.voices === undefined ? {} : { voices: Object.fromEntries(value.voices) }),
     ...(responseFormats === undefined ? {} : { responseFormats }),
     parameters: value.parameters,
-  };
-}
-
-function buildBatch(batch: NonNullable<Completed<typeof model>["batch"]>): BatchSettings {
-  return {
-    maxItems: batch.maxItems,
-    maxBytes: batch.maxPayload,
-    windowMs: batch.completionWindowMs,
-    priceFactor: batch.costDiscount,
-    isAnnounced: batch.callback,
-    isPolled: batch.polling ?? batch.callback,
-    hasPartialResults: batch.partialResults,
   };
 }

@@ -15,7 +15,7 @@ import type {
 import type { Provider } from "../../contracts/provider.ts";
 import type { Authorities } from "../../contracts/runtime.ts";
 import type { Completed } from "../schema/complete.ts";
-import type { ModelValues } from "../schema/models.ts";
+import type { model, ModelValues } from "../schema/models.ts";
 import type { AuthValues, provider } from "../schema/providers.ts";
 import type { discovery, secrets } from "../schema/schema.ts";
 import type { SinkSettings } from "./observability.ts";
@@ -102,21 +102,9 @@ export interface InfrastructureSettings {
 }
 
 /** Batch settings of a model. */
-export interface BatchSettings {
-  /** Maximum requests per batch. */
-  readonly maxItems?: number;
-  /** Maximum file size of a batch, bytes. */
-  readonly maxBytes?: number;
-  /** Expected turnaround, ms. */
-  readonly windowMs?: number;
-  /** Price relative to a single request. */
-  readonly priceFactor?: number;
-  /** Whether the end of a batch emits an event. */
-  readonly isAnnounced: boolean;
+export interface BatchSettings extends Omit<Required<Completed<typeof model>>["batch"], "polling"> {
   /** Whether open batches are polled in the background. */
-  readonly isPolled: boolean;
-  /** Whether results are available while parts of a split batch are in progress. */
-  readonly hasPartialResults: boolean;
+  readonly polling: boolean;
 }
 
 /** Queries to a vendor at startup. */
@@ -130,7 +118,8 @@ export interface ProviderQueries {
 }
 
 /** A configured model; omitted facts are taken from the catalogue. */
-export interface ConfiguredModel {
+export interface ConfiguredModel
+  extends Pick<Completed<typeof model>, "weight" | "embeddingSpace" | "responseFormats"> {
   readonly name: string;
   /** Entry id of its provider. */
   readonly provider: string;
@@ -146,16 +135,10 @@ export interface ConfiguredModel {
   readonly pricing?: DatedPricing;
   readonly limits: RateLimits;
   readonly batch?: BatchSettings;
-  /** Weight under weighted strategies. */
-  readonly weight: number;
   /** Applied after the connector's own rules. */
   readonly parameters?: ParameterRules;
-  /** Its embedding space. */
-  readonly embeddingSpace?: string;
   /** The vendor's voice by requested voice. */
   readonly voices?: Readonly<Record<string, string>>;
-  /** Supported response formats of transcriptions, or audio formats of speech. */
-  readonly responseFormats?: readonly string[];
 }
 
 /** Settings of the secret store. A cache time of 0 disables the cache. */
