@@ -10,7 +10,7 @@ import { explain, type Explanation } from "../pipeline/explain.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
 import { operations } from "../pipeline/operations/all.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
-import { findSession } from "../pipeline/session.ts";
+import { findSession } from "../util/request_id.ts";
 
 /** Options of `explain`. */
 export interface ExplainOptions {

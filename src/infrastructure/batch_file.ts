@@ -6,8 +6,7 @@
 import type { RequestBody } from "../contracts/openai.ts";
 import { MeshError, UnsupportedRequestError } from "../errors.ts";
 import { adaptRequest } from "../pipeline/adapt_request.ts";
-import { invalid } from "../pipeline/check_body.ts";
-import { memberFinder } from "../pipeline/known_members.ts";
+import { invalid, memberFinder } from "../pipeline/check_body.ts";
 import type { RequestNeeds } from "../pipeline/operation.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
 import type { Member, Pool } from "../registry/registry.ts";

@@ -7,7 +7,7 @@ import type { ModelInfo, OperationRequest } from "../contracts/provider.ts";
 import type { ModelEntry } from "../registry/registry.ts";
 import { splitDate } from "../util/model_ids.ts";
 import type { ClientNames } from "./client_names.ts";
-import { privateFields } from "./known_members.ts";
+import { privateFields } from "./check_body.ts";
 import type { RoutedRequest } from "./request.ts";
 
 /** A request adapted to a model. */

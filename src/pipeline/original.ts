@@ -6,7 +6,7 @@ import type { ModelInfo, NativeRequest } from "../contracts/provider.ts";
 import type { UnsupportedRequestError } from "../errors.ts";
 import type { Member, ModelEntry } from "../registry/registry.ts";
 import { editMembers } from "../util/json_members.ts";
-import { privateFields } from "./known_members.ts";
+import { privateFields } from "./check_body.ts";
 import type { Rewording } from "./operation.ts";
 import { callNow } from "../util/call_now.ts";
 

@@ -1,22 +1,18 @@
 /**
- * Records the outcome of an attempt: for the model's counters and circuit breaker, its provider, the strategy, and the
- * request. All permits are released here.
+ * Records the failure of an attempt: for the model's counters and circuit breaker, its provider, the strategy, and the
+ * request.
  * @module
  */
 import { DeadlineError } from "../errors.ts";
-import type { Member, Pool } from "../registry/registry.ts";
+import type { Pool } from "../registry/registry.ts";
 import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
 import { quotaRecovery, statedEnd } from "../state/breaker/end_date.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
-import type { Outcome, RequestEnd } from "../state/counters/usage.ts";
+import type { Outcome } from "../state/counters/usage.ts";
 import type { AdmittedModel } from "./admission.ts";
-import { reportFailure } from "./apply_strategy.ts";
 import { findWords, recordProviderError } from "./failure.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
-import { limitsIn } from "../registry/provider_answers.ts";
-import type { Permit } from "../state/model/permit.ts";
-import { isSameLimits } from "../state/limits/rate_limiter.ts";
-import { callNow } from "../util/call_now.ts";
+import { release } from "./result.ts";
 
 /** A model that has not responded for this long when the deadline expires counts as failed, ms. */
 const presumedDeadMs = 10_000;
@@ -59,12 +55,6 @@ export function recordAbort(admitted: AdmittedModel, error: unknown): void {
   release(admitted, isToBlame ? "failure" : "none", {});
 }
 
-/** Releases the permit of an attempt. */
-export function release({ context, member, permit }: AdmittedModel, outcome: Outcome, end: RequestEnd): void {
-  permit.release(outcome, context.clock.monotonic(), end);
-  if (outcome === "failure") reportFailure(member, context);
-}
-
 /** An invalid request, or a standby that the vendor requests, does not count as a failure of the model. */
 function classifyOutcome({ failure, next }: FailedAttempt, { routing }: Pool): Outcome {
   if (failure.status !== undefined && routing.deactivation.errorCodes.has(failure.status)) return "failure";
@@ -83,24 +73,4 @@ function applyStandby({ member, next: { standby } }: FailedAttempt, { plan: { po
   const stated = statedEnd(standby.until, clock) ?? standby.standbyMs;
   const end = stated ?? quotaRecovery(pool.routing.recovery, instance.entry, clock);
   state.openProviderBreaker(standby.reason, now, end);
-}
-
-/**
- * Queries the provider after a response. New limits replace earlier ones, as those in headers do.
- *
- * @param member The model that responded.
- * @param permit The permit of the request.
- */
-export function applyReportedLimits({ model: { info, instance } }: Member, permit: Permit): void {
-  const answers = instance.answers?.get(info.id);
-  if (answers === undefined || instance.connector !== undefined && answers.limits === undefined) return;
-  let limits;
-  try {
-    limits = limitsIn(callNow(() => instance.provider!.getRateLimits(info.id)));
-  } catch {
-    return; // traced at startup
-  }
-  if (limits === undefined || isSameLimits(limits, answers.latestLimits ?? answers.limits ?? {})) return;
-  answers.latestLimits = limits;
-  permit.limit(limits);
 }

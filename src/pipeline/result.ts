@@ -4,17 +4,19 @@
  */
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { OperationRequest } from "../contracts/provider.ts";
-import { notifySafely } from "../util/call_now.ts";
+import { limitsIn } from "../registry/provider_answers.ts";
+import { callNow, notifySafely } from "../util/call_now.ts";
 import type { Member } from "../registry/registry.ts";
-import type { Outcome, Usage } from "../state/counters/usage.ts";
+import type { Outcome, RequestEnd, Usage } from "../state/counters/usage.ts";
+import { isSameLimits } from "../state/limits/rate_limiter.ts";
+import type { Permit } from "../state/model/permit.ts";
 import { costInNanoUsd } from "../util/cost.ts";
 import type { AdmittedModel } from "./admission.ts";
-import { reportServed } from "./apply_strategy.ts";
+import { reportFailure, reportServed } from "./apply_strategy.ts";
 import type { ClientNames } from "./client_names.ts";
 import type { Connection } from "./connection.ts";
 import { type Failure, findWords, recordProviderError } from "./failure.ts";
 import type { AnswerUsage } from "./operation.ts";
-import { applyReportedLimits, release } from "./record_outcome.ts";
 import { createRoutingRecord, emitRecord, readFault, type RequestFault } from "./routing_record.ts";
 
 /** A response as the call of a model returns it. */
@@ -167,4 +169,30 @@ export class Result<T extends Received = Received> {
 /** The reason of a response that its reader cancels. */
 export function clientDisconnect(): DOMException {
   return new DOMException("The client has disconnected", "AbortError");
+}
+
+/** Releases the permit of an attempt. */
+export function release({ context, member, permit }: AdmittedModel, outcome: Outcome, end: RequestEnd): void {
+  permit.release(outcome, context.clock.monotonic(), end);
+  if (outcome === "failure") reportFailure(member, context);
+}
+
+/**
+ * Queries the provider after a response. New limits replace earlier ones, as those in headers do.
+ *
+ * @param member The model that responded.
+ * @param permit The permit of the request.
+ */
+function applyReportedLimits({ model: { info, instance } }: Member, permit: Permit): void {
+  const answers = instance.answers?.get(info.id);
+  if (answers === undefined || instance.connector !== undefined && answers.limits === undefined) return;
+  let limits;
+  try {
+    limits = limitsIn(callNow(() => instance.provider!.getRateLimits(info.id)));
+  } catch {
+    return; // traced at startup
+  }
+  if (limits === undefined || isSameLimits(limits, answers.latestLimits ?? answers.limits ?? {})) return;
+  answers.latestLimits = limits;
+  permit.limit(limits);
 }

@@ -4,8 +4,7 @@
  */
 import { UnsupportedRequestError } from "../errors.ts";
 import type { FileSource } from "../infrastructure/uploads.ts";
-import { checkCase, invalid, missing } from "../pipeline/check_body.ts";
-import { memberFinder } from "../pipeline/known_members.ts";
+import { checkCase, invalid, memberFinder, missing } from "../pipeline/check_body.ts";
 import { concat } from "../util/bytes.ts";
 import { FormError, type IncomingPart, readFormStream } from "../util/form_stream.ts";
 import { isObject } from "../util/is_object.ts";

@@ -8,8 +8,7 @@ import type { Delivered } from "../pipeline/perform.ts";
 import { requestedDelivery } from "../pipeline/check_body.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
-import { findSession } from "../pipeline/session.ts";
-import { readTraceContext } from "../util/request_id.ts";
+import { findSession, readTraceContext } from "../util/request_id.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RequestTime } from "./form.ts";
 

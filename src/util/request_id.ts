@@ -1,9 +1,10 @@
 /**
- * Ids of requests, and their trace context: the span of a caller, and those of the calls for its request (W3C Trace
- * Context).
+ * What a request has in its headers: its id, its session, and its trace context, which is the span of a caller, and those
+ * of the calls for its request (W3C Trace Context).
  * @module
  */
 import type { TraceContext } from "../contracts/observability.ts";
+import type { RequestBody } from "../contracts/openai.ts";
 
 /** Returns the caller's `x-request-id` if it is 1 to 128 visible ASCII characters, else a new id. */
 export function requestIdFrom(given: string | null | undefined): string {
@@ -82,4 +83,23 @@ export function newSpan(parent?: TraceContext): TraceContext {
  */
 export function randomHex(digits: number): string {
   return newId().replaceAll("-", "").slice(0, digits);
+}
+
+/**
+ * Returns the session of a request, the first present of: the header `x-mesh-session`, `mesh.session`, the library's
+ * `sessionId`, `prompt_cache_key`, `safety_identifier`, `user`.
+ *
+ * @param header The header's value.
+ * @param sessionId The library's option.
+ */
+export function findSession(
+  header: string | null | undefined,
+  body: RequestBody,
+  sessionId?: string,
+): string | undefined {
+  const { mesh, prompt_cache_key, safety_identifier, user } = body;
+  const own = (mesh as { session?: unknown } | null | undefined)?.session;
+  const names = [header, own, sessionId, prompt_cache_key, safety_identifier, user];
+  for (const name of names) if (typeof name === "string" && name !== "") return name;
+  return undefined;
 }

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { serverConnectors } from "../../connectors/server.ts";
 import { isProvider } from "../../src/config/settings/known.ts";
 import type { ParameterRules } from "../../src/contracts/provider.ts";
-import { chatMembers, memberFinder } from "../../src/pipeline/known_members.ts";
+import { chatMembers, memberFinder } from "../../src/pipeline/check_body.ts";
 
 const knownMember = memberFinder(chatMembers);
 

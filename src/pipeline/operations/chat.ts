@@ -12,6 +12,7 @@ import { chatLacks, lowerToBounds } from "./_chat_lacks.ts";
 import { isObject } from "../../util/is_object.ts";
 import {
   bodyChecker,
+  chatMembers,
   checkCount,
   checkId,
   checkOptional,
@@ -20,7 +21,6 @@ import {
   missing,
   wrongType,
 } from "../check_body.ts";
-import { chatMembers } from "../known_members.ts";
 import type { ModelInfo, ParameterRules } from "../../contracts/provider.ts";
 import type { ModelEntry } from "../../registry/registry.ts";
 import { isGiven } from "../../util/token_limit.ts";
