@@ -5,9 +5,13 @@
 import type { PlainRequest } from "../contracts/shell.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { checkMemberCount, invalid } from "../pipeline/check_body.ts";
-import { bodyBounds, findJsonExcess } from "../util/bounded_json.ts";
+import { bodyBounds, findJsonExcess, innerBounds } from "../util/bounded_json.ts";
 import { memberText, repeatedMember } from "../util/json_members.ts";
 import { HttpError } from "./error_body.ts";
+import type { UploadedFile } from "../contracts/provider.ts";
+import type { FormRules } from "../pipeline/operation.ts";
+import { findBoundary, type Form, readForm } from "../util/multipart.ts";
+import type { Exchange } from "./exchange.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -77,4 +81,116 @@ function checkType(headers: PlainRequest["headers"]): void {
   }
   const charset = /;\s*charset="?([^";\s]+)/i.exec(type ?? "")?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw unsupported("The charset has to be UTF-8");
+}
+
+/** Options for reading a form. */
+interface FormReading {
+  /** Reads the bytes of the request. */
+  readonly read: () => Uint8Array | Promise<Uint8Array>;
+  /** Converts the form to a body. */
+  readonly form: FormRules;
+}
+
+/** The body of a request. */
+interface RequestParts {
+  readonly value: unknown;
+  /** The JSON as received. */
+  readonly text?: string;
+  /** Views of the received bytes. */
+  readonly files?: readonly UploadedFile[];
+}
+
+/** The time limit of a request. */
+export interface RequestTime {
+  /** Start time, monotonic ms. */
+  readonly startedAt: number;
+  /** Time limit from then on, ms. */
+  readonly limitMs: number;
+}
+
+/** A request after its body was read. */
+export interface Work extends RequestParts {
+  readonly time: RequestTime;
+}
+
+/**
+ * Reads the body of a request.
+ *
+ * @param form Converts a form to a body; only JSON is accepted by default.
+ */
+export async function readWork({ mesh, request, body }: Exchange, form?: FormRules): Promise<Work> {
+  const startedAt = mesh.runtime.clock.monotonic();
+  const time = { startedAt, limitMs: findRequestTimeout(request, mesh.settings.deadlineMs) };
+  const type = request.headers.get("content-type");
+  if (form === undefined || form.takesJson && !multipart.test(type ?? "")) {
+    const { value, text } = await readJson(request, () => body(time));
+    return { value, text, time };
+  }
+  const { value, files } = await readFormBody(type, { read: () => body({ ...time, isUpload: true }), form });
+  return { value, files, time };
+}
+
+const multipart = /^\s*multipart\//i;
+
+/** The shorter of the configured deadline and the one that official clients send in seconds, ms. */
+export function findRequestTimeout(request: PlainRequest, ownMs: number): number {
+  const clientMs = Math.round(Number(request.headers.get("x-stainless-timeout") ?? NaN) * 1000);
+  return clientMs > 0 ? Math.min(clientMs, ownMs) : ownMs;
+}
+
+/**
+ * Reads a form.
+ *
+ * @param type The content type of the request, which is checked before the body is read.
+ * @throws {HttpError} 415 for another content type.
+ * @throws {UnsupportedRequestError} `invalid_value` for a malformed form.
+ */
+async function readFormBody(type: string | null, { read, form }: FormReading): Promise<RequestParts> {
+  if (!multipart.test(type ?? "")) {
+    throw new HttpError("The content type has to be multipart/form-data", {
+      status: 415,
+      code: "unsupported_media_type",
+    });
+  }
+  const boundary = findBoundary(type);
+  const bytes = await read();
+  const parts = boundary === undefined ? undefined : readForm(bytes, boundary);
+  if (parts === undefined) {
+    throw new UnsupportedRequestError("The body is no form: its boundary is wrong, or it is cut short", {
+      code: "invalid_value",
+    });
+  }
+  return { value: toFormBody(parts.fields, form), files: parts.files };
+}
+
+/** Converts string fields to members of a body. */
+function toFormBody(fields: Form["fields"], { fields: rules }: FormRules): Record<string, unknown> {
+  const body = new Map<string, unknown>();
+  for (const [given, text] of fields) {
+    const name = given.endsWith("[]") ? given.slice(0, -2) : given;
+    const value = valueOf(text, { name, rule: Object.hasOwn(rules, name) ? rules[name] : undefined });
+    const before = body.get(name);
+    if (before !== undefined || given !== name) body.set(name, [before ?? [], value].flat());
+    else body.set(name, value);
+  }
+  return Object.fromEntries(body);
+}
+
+function valueOf(
+  text: string,
+  { name, rule }: { name: string; rule: FormRules["fields"][string] | undefined },
+): unknown {
+  if (rule === undefined) return text;
+  if (rule === "boolean" && (text === "true" || text === "false")) return text === "true";
+  if (rule === "number" && text.trim() !== "" && Number.isFinite(Number(text))) return Number(text);
+  if (rule === "json") {
+    const excess = findJsonExcess(text, innerBounds);
+    if (excess !== undefined) throw invalid(`"${name}" has ${excess}`, name);
+    try {
+      return JSON.parse(text);
+    } catch {
+      // reported below
+    }
+  }
+  throw invalid(`"${name}" has to be ${rule === "json" ? "JSON" : `a ${rule}`}`, name);
 }

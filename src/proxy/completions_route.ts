@@ -13,7 +13,7 @@ import { createWriter, performChat, respondToChat } from "./dialect_route.ts";
 import type { Exchange } from "./exchange.ts";
 import { JoinedEvents } from "./joined_events.ts";
 import { json } from "./json.ts";
-import { readWork, type Work } from "./form.ts";
+import { readWork, type Work } from "./body.ts";
 import { addStreamHeaders, respondWithStream } from "./heartbeat.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 import { toStreamFormat } from "./sse.ts";

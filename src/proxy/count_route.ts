@@ -8,7 +8,7 @@ import { estimateTokens } from "../pipeline/estimate.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
 import type { RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
-import { readWork } from "./form.ts";
+import { readWork } from "./body.ts";
 
 /**
  * Creates a token counting route. The model's name must exist, as for a request.

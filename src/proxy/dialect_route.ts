@@ -16,7 +16,7 @@ import { OriginalRequest } from "../pipeline/original.ts";
 import { toErrorRow } from "./error_body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
-import { readWork, type Work } from "./form.ts";
+import { readWork, type Work } from "./body.ts";
 import { addStreamHeaders, respondWithStream } from "./heartbeat.ts";
 import { performRequest } from "./perform_request.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";

@@ -14,7 +14,7 @@ import { isAmbiguous, readPath } from "../util/request_path.ts";
 import { acceptedTokens, Authenticator, requireToken } from "./authenticator.ts";
 import { type BodyBounds, BodyMemory, ClientDisconnectedError, readBody, receivedBody } from "./body_reader.ts";
 import { decompressed } from "./compressed_body.ts";
-import { checkedRoute, invalidUrl, notAdministrator, withoutBody } from "./checked_route.ts";
+import { checkedRoute, findRoute, invalidUrl, notAdministrator, servedEndpoints, withoutBody } from "./routes.ts";
 import { type Caller, type Client, namedClients } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
 import { HttpError, toErrorRow, waitHeaders } from "./error_body.ts";
@@ -23,7 +23,6 @@ import { errorResponse, isRouted } from "./error_response.ts";
 import { isLoopback, OriginPolicy } from "./origin_policy.ts";
 import { OwnOverview, type ProxyOverview } from "./overview/overview.ts";
 import { LogRateLimit } from "./log_rate_limit.ts";
-import { findRoute, servedEndpoints } from "./routes.ts";
 import { Slots } from "./slots.ts";
 
 /** Maximum length of a path in logs, characters. */

@@ -16,7 +16,7 @@ import type { Exchange } from "./exchange.ts";
 import { formSource } from "./form_source.ts";
 import { json } from "./json.ts";
 import { decompressed } from "./compressed_body.ts";
-import { findRequestTimeout, readWork } from "./form.ts";
+import { findRequestTimeout, readWork } from "./body.ts";
 import { UploadBody } from "./upload_body.ts";
 
 /** `POST /v1/files`. */

@@ -5,12 +5,18 @@
 import type { RequestBody } from "../contracts/openai.ts";
 import type { StopSignal } from "../contracts/runtime.ts";
 import type { Delivered } from "../pipeline/perform.ts";
-import { requestedDelivery } from "../pipeline/check_body.ts";
+import { missing, requestedDelivery } from "../pipeline/check_body.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
 import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
 import { findSession, readTraceContext } from "../util/request_id.ts";
-import type { Exchange } from "./exchange.ts";
-import type { RequestTime } from "./form.ts";
+import type { Exchange, RouteEntry } from "./exchange.ts";
+import { readWork, type RequestTime } from "./body.ts";
+import type { PlainResponse } from "../contracts/shell.ts";
+import type { CheckedOperation } from "../pipeline/operation.ts";
+import { addContentType, ContentBody } from "./content_body.ts";
+import { addStreamHeaders, respondWithStream } from "./heartbeat.ts";
+import { addRoutingHeaders } from "./routing_headers.ts";
+import { chatEvents, EventBody, toStreamFormat } from "./sse.ts";
 
 /** A request to perform. */
 interface CheckedRequest<Body extends RequestBody, Response>
@@ -58,4 +64,60 @@ export function performRequest<Body extends RequestBody, Response>(
     trace: readTraceContext(request.headers),
     ...(session === undefined ? {} : { session }),
   });
+}
+
+/**
+ * Creates the route of an operation.
+ *
+ * @param operation Validates and performs the requests.
+ */
+export function operationRoute<Body extends RequestBody, Response>(
+  operation: CheckedOperation<Body, Response>,
+): RouteEntry {
+  return {
+    methods: ["POST"],
+    isWork: true,
+    handle: (exchange) => perform(exchange, operation),
+  };
+}
+
+async function perform<Body extends RequestBody, Response>(
+  exchange: Exchange,
+  operation: CheckedOperation<Body, Response>,
+): Promise<PlainResponse> {
+  const { value, text, files = [], time } = await readWork(exchange, operation.form);
+  const body = operation.check(value, files);
+  const { defaultModel } = operation;
+  if (body.model === undefined && defaultModel === undefined) throw missing("model");
+  const received = files.length === 0 ? { text } : { text, files };
+  const request = { operation, body, defaultModel, time, ...received };
+  if (body.stream !== true || operation.hasContent) {
+    return toOperationResponse(await performRequest(exchange, request), exchange);
+  }
+  return await respondWithStream(exchange, {
+    startedAt: time.startedAt,
+    format: toStreamFormat(chatEvents(exchange.requestId)),
+    perform: (signal) => performRequest(exchange, { ...request, signal }),
+    respond: (result) => toOperationResponse(result, exchange),
+  });
+}
+
+function toOperationResponse(result: Delivered<unknown>, { headers, requestId, onEnd }: Exchange): PlainResponse {
+  addRoutingHeaders(headers, result);
+  if (result.kind === "stream") {
+    addStreamHeaders(headers, "text/event-stream");
+    return { status: 200, headers, body: new EventBody(result.stream, { writer: chatEvents(requestId), onEnd }) };
+  }
+  if (result.kind === "content") {
+    addStreamHeaders(headers, result.stream.type);
+    addContentType(headers, result.stream.type);
+    return { status: 200, headers, body: new ContentBody(result.stream, onEnd) };
+  }
+  const { wire, body: parsed, content } = result.response;
+  if (content !== undefined) {
+    addContentType(headers, content.type);
+    return { status: 200, headers, body: content.bytes as Uint8Array };
+  }
+  headers["content-type"] = "application/json";
+  return { status: 200, headers, body: wire ?? JSON.stringify(parsed) };
 }

@@ -11,9 +11,8 @@ import { env } from "./_deno_env.ts";
 import { denoKeyValues } from "./_deno_kv.ts";
 import { disk } from "./_disk.ts";
 import { sendOnDemand } from "./_send_on_demand.ts";
-import { coarseTimers } from "./_coarse_timers.ts";
+import { coarseTimers, systemClock, type Timer } from "./_timers.ts";
 import { Stop } from "./_stop.ts";
-import { systemClock, type Timer } from "./_timers.ts";
 
 const files: FileSystem = {
   readText: (path) => Deno.readTextFile(path),

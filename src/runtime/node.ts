@@ -10,9 +10,8 @@ import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { removeFile, replaceText } from "./_replace_text.ts";
 import { disk } from "./_disk.ts";
 import { sendOnDemand } from "./_send_on_demand.ts";
-import { coarseTimers } from "./_coarse_timers.ts";
+import { coarseTimers, systemClock } from "./_timers.ts";
 import { Stop } from "./_stop.ts";
-import { systemClock } from "./_timers.ts";
 
 const files: FileSystem = {
   readText: (path) => builtin("node:fs").promises.readFile(path, "utf8"),

@@ -68,7 +68,7 @@ export const proxyCases: readonly GrowthCase[] = [
         "src/pipeline/perform_stream.ts#readEvents",
         "src/pipeline/open_stream.ts#openStream",
         "src/proxy/body_reader.ts#readBody",
-        "src/proxy/form.ts#readWork",
+        "src/proxy/body.ts#readWork",
         "src/proxy/joined_events.ts#JoinedEvents",
         "src/proxy/sse.ts#chatEvents",
       ],

@@ -11,7 +11,7 @@ import { LineSplitter, readLines } from "../../src/infrastructure/json_lines.ts"
 import { readId } from "../../src/infrastructure/object_id.ts";
 import { readEntries } from "../../src/registry/_zip.ts";
 import { ChunkedDecoder } from "../../src/runtime/http1/chunked.ts";
-import { isPersistent, responseFraming } from "../../src/runtime/http1/framing.ts";
+import { isPersistent, responseFraming } from "../../src/runtime/http1/body.ts";
 import { HeadScanner, parseResponseHead, responseRules } from "../../src/runtime/http1/response_head.ts";
 import { fakeAnswer, fakeClock } from "../../src/runtime/test.ts";
 import { fromJson, toJson } from "../../src/storage/_formats.ts";

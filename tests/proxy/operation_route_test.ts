@@ -7,7 +7,7 @@ import { getEngine } from "../../src/engine/get_engine.ts";
 import type { CheckedOperation } from "../../src/pipeline/operation.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import type { Exchange } from "../../src/proxy/exchange.ts";
-import { operationRoute } from "../../src/proxy/operation_route.ts";
+import { operationRoute } from "../../src/proxy/perform_request.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { findBoundary, readForm } from "../../src/util/multipart.ts";
 import { customProvider } from "../support/_custom_provider.ts";

@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { stepWatcher } from "../../src/runtime/_clock_steps.ts";
-import { systemClock } from "../../src/runtime/_timers.ts";
+import { stepWatcher, systemClock } from "../../src/runtime/_timers.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 
 /** Watches a clock as the runtimes watch theirs. */

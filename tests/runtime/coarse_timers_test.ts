@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { coarseTimers } from "../../src/runtime/_coarse_timers.ts";
+import { coarseTimers } from "../../src/runtime/_timers.ts";
 
 /** Runs `task` at one moment, with `setTimeout` and `clearTimeout` recorded; `fire` runs what is still set, an hour later. */
 async function withTimers(task: (timers: { set: number[]; open: () => number; fire: () => void }) => void) {

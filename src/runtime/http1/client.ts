@@ -7,14 +7,11 @@ import type { UpstreamRequest, UpstreamResponse } from "../../contracts/runtime.
 import { MeshError, NetworkError } from "../../errors.ts";
 import { callAfter } from "../_timers.ts";
 import { turnEnd } from "../_turn_end.ts";
-import { Body, CutMessage } from "./body.ts";
-import { Connection, type Socket } from "./connection.ts";
-import { isPersistent, responseFraming } from "./framing.ts";
+import { Body, CutMessage, isPersistent, responseFraming } from "./body.ts";
+import { Connection, ConnectionPool, type Socket } from "./connection.ts";
 import { MalformedMessage } from "./malformed.ts";
-import { ConnectionPool } from "./pool.ts";
 import { isIncoming } from "../../util/bytes.ts";
-import { encodeRequest, type OutboundProxy, requestHead, type Target, Targets } from "./request.ts";
-import { lastChunk } from "./output_buffer.ts";
+import { encodeRequest, lastChunk, type OutboundProxy, requestHead, type Target, Targets } from "./request.ts";
 import { type Decompressor, Http1Response } from "./response.ts";
 import { HeadScanner, parseResponseHead, type ResponseHead, responseRules } from "./response_head.ts";
 
