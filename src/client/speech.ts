@@ -6,7 +6,7 @@ import type { Params } from "../contracts/params.ts";
 import type { SpeechRequest } from "../contracts/audio.ts";
 import type { ContentStream } from "../pipeline/content_stream.ts";
 import { speech } from "../pipeline/operations/speech.ts";
-import { toReadable } from "../util/plain_stream.ts";
+import { toReadable } from "../util/bytes.ts";
 import { call } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";

@@ -9,7 +9,7 @@ import type { Engine } from "../engine/engine.ts";
 import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
 import { toClientFacts } from "../pipeline/request.ts";
-import { isStream } from "../util/plain_stream.ts";
+import { isStream } from "../util/bytes.ts";
 import { isAmbiguous, readPath } from "../util/request_path.ts";
 import { acceptedTokens, Authenticator, requireToken } from "./authenticator.ts";
 import { type BodyBounds, BodyMemory, ClientDisconnectedError, readBody, receivedBody } from "./body_reader.ts";

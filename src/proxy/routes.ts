@@ -17,7 +17,7 @@ import type { Exchange, RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
 import { findObjectRoute } from "./object_routes.ts";
 import { operationRoute } from "./perform_request.ts";
-import { isStream } from "../util/plain_stream.ts";
+import { isStream } from "../util/bytes.ts";
 import { HttpError } from "./error_body.ts";
 
 const prefix = "/v1/";

@@ -8,13 +8,10 @@
  * the rotation.
  */
 export class ReportedRotations {
-  #count = 0;
+  /** Number of reported rotations. */
+  count = 0;
   /** Last rotation by the model left. */
   readonly #last = new Map<string, { readonly to: string; readonly count: number }>();
-
-  get count(): number {
-    return this.#count;
-  }
 
   /**
    * Counts a rotation.
@@ -27,7 +24,7 @@ export class ReportedRotations {
   add(from: string, to: string, since: number): boolean {
     const last = this.#last.get(from);
     if (last !== undefined && last.to === to && last.count > since) return false;
-    this.#last.set(from, { to, count: ++this.#count });
+    this.#last.set(from, { to, count: ++this.count });
     return true;
   }
 }

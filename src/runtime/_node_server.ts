@@ -15,8 +15,7 @@ import type {
   RunningServer,
   ServeOptions,
 } from "../contracts/shell.ts";
-import { concat } from "../util/bytes.ts";
-import { isStream } from "../util/plain_stream.ts";
+import { concat, isStream } from "../util/bytes.ts";
 import { connectionsWithin, parseDescriptorLimit } from "./_descriptors.ts";
 import { keepHalfOpen } from "./_half_open.ts";
 import { IdleSockets } from "./_idle_sockets.ts";
@@ -26,8 +25,7 @@ import { OpenResponses } from "./_open_responses.ts";
 import { plainResponse } from "./_plain_response.ts";
 import { createRequest, requestUrl } from "./_request_url.ts";
 import { Stop } from "./_stop.ts";
-import { callAfter } from "./_timers.ts";
-import { turnEnd } from "./_turn_end.ts";
+import { callAfter, turnEnd } from "./_timers.ts";
 import { listenOptions } from "./_workers.ts";
 
 const headersTimeoutMs = 15_000;

@@ -6,7 +6,7 @@ import type { Cancel, StopSignal } from "../contracts/runtime.ts";
 import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
 import { Bag, type Thing } from "../util/bag.ts";
-import { isStream } from "../util/plain_stream.ts";
+import { isStream } from "../util/bytes.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 

@@ -3,7 +3,7 @@
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
-import { toPlainStream } from "../util/plain_stream.ts";
+import { toPlainStream } from "../util/bytes.ts";
 
 /** Converts a response. Bodies other than event streams are read whole. */
 export async function plainResponse(answer: Response): Promise<PlainResponse> {

@@ -3,7 +3,7 @@
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
-import { isStream, toReadable } from "./plain_stream.ts";
+import { isStream, toReadable } from "./bytes.ts";
 
 /** Converts a plain response, including its body, to a `Response`. */
 export function toResponse({ status, headers, body }: PlainResponse): Response {

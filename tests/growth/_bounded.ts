@@ -56,8 +56,8 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/state/persistence/pending_state.ts#readClocks": "reads the clocks",
   "src/state/persistence/snapshot_codec.ts#describeLeftOut": "names at most five",
   "src/util/hash.ts#toFraction": oneValue,
-  "src/util/plain_stream.ts#toPlainStream": "passes chunks of bytes on",
-  "src/util/plain_stream.ts#toReadable": "passes chunks of bytes on",
+  "src/util/bytes.ts#toPlainStream": "passes chunks of bytes on",
+  "src/util/bytes.ts#toReadable": "passes chunks of bytes on",
   "src/util/to_response.ts#toResponse": "passes a body on",
   "src/util/to_text.ts#toText": oneValue,
   "src/client/objects.ts#Batches": "calls of the library; lists are pages, see object_records.ts",
@@ -92,6 +92,6 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/util/form_stream.ts#writeFormStream": "writes what it is given",
   "src/util/normalize_message.ts#toArguments": oneValue,
   "src/util/normalize_message.ts#toCalls": oneValue,
-  "src/util/plain_stream.ts#isStream": oneValue,
+  "src/util/bytes.ts#isStream": oneValue,
   "src/util/watch_text.ts#readIfPresent": "a file of the operator",
 };
