@@ -9,7 +9,7 @@ import type { ChatCompletionChunk } from "../../src/contracts/openai.ts";
 import { chat, checkChatRequest } from "../../src/pipeline/operations/chat.ts";
 import { estimateTokens } from "../../src/pipeline/estimate.ts";
 import { createHandler } from "../../src/proxy/handler.ts";
-import { coarseTimers, callAfter } from "../../src/runtime/_timers.ts";
+import { callAfter, coarseTimers } from "../../src/runtime/_timers.ts";
 import { costInNanoUsd } from "../../src/util/cost.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
