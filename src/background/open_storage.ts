@@ -35,13 +35,13 @@ export async function openStorage(
   settings: StorageSettings,
   user: StorageUser,
 ): Promise<CodedStorage> {
-  const { connector, config, format, isCompressed, isEncrypted } = settings;
+  const { connector, config, format, compression, encryption } = settings;
   addSecretSettings(config, user.redactor);
   const inner = await (await user.catalogue.load("storage", connector)).create(config, user.runtime);
-  const secret = isEncrypted ? await readEncryptionKey(user) : undefined;
+  const secret = encryption ? await readEncryptionKey(user) : undefined;
   const title = `The storage "${connector}"`;
   const limits = { title, clock: user.runtime.clock };
-  return new CodedStorage(new TimedStorage(inner, limits), { title, format, isCompressed, secret });
+  return new CodedStorage(new TimedStorage(inner, limits), { title, format, isCompressed: compression, secret });
 }
 
 async function readEncryptionKey(

@@ -66,9 +66,9 @@ export function buildStorage(
     return undefined;
   }
   const { connector, onUnavailable, persistence, locking } = complete(storage, values)!;
-  const { sync_policy, sync_interval } = values;
+  const { syncPolicy, syncIntervalMs, ...coding } = persistence;
   const config = Object.fromEntries(Object.entries(values).filter(([key]) => !Object.hasOwn(storage.fields, key)));
-  const policy = sync_policy ?? persistence.syncPolicy;
+  const policy = values.sync_policy ?? syncPolicy;
   if (!storages.includes(connector)) {
     report.problem("storage.connector", `no storage ${show(connector)} is registered${suggest(connector, storages)}`);
   }
@@ -82,10 +82,8 @@ export function buildStorage(
       report,
     })),
     policy,
-    intervalMs: sync_interval ?? persistence.syncIntervalMs,
-    format: persistence.format,
-    isCompressed: persistence.compression,
-    isEncrypted: persistence.encryption,
+    intervalMs: values.sync_interval ?? syncIntervalMs,
+    ...coding,
     onUnavailable,
     locking: buildLocking(locking, policy),
   };
