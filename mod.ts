@@ -21,8 +21,7 @@ import { stateIn } from "./src/state/state_persistence.ts";
 import { persistenceOnDemand } from "./src/background/persistence_on_demand.ts";
 import { configureByDocument } from "./src/client/configure.ts";
 import { createClient, type CreateParts } from "./src/client/create.ts";
-import { createMockClient } from "./src/client/mock.ts";
-import type { MockOptions } from "./src/client/_mock_script.ts";
+import { createMockClient, type MockOptions } from "./src/client/mock.ts";
 import { ModelMeshBase } from "./src/client/model_mesh.ts";
 import type { CreateOptions, MeshOptions } from "./src/client/options.ts";
 import { planOfNames } from "./src/client/plan_of_names.ts";
@@ -104,7 +103,7 @@ export function mockClient(options: MockOptions): MeshClient {
 }
 
 export type { RedisOptions };
-export type { MockOptions, MockResponse } from "./src/client/_mock_script.ts";
+export type { MockOptions, MockResponse } from "./src/client/mock.ts";
 
 /**
  * The engine behind clients and proxies, for programs that use it directly.

@@ -4,10 +4,9 @@
  */
 import { stickUntilFailure } from "../connectors/strategies/stick_until_failure.ts";
 import { persistenceOnDemand } from "../src/background/persistence_on_demand.ts";
-import type { MockOptions } from "../src/client/_mock_script.ts";
+import { createMockClient, type MockOptions } from "../src/client/mock.ts";
 import type { MeshClient } from "../src/client/client.ts";
 import { createClient, type CreateParts } from "../src/client/create.ts";
-import { createMockClient } from "../src/client/mock.ts";
 import type { CreateOptions } from "../src/client/options.ts";
 import { findPlan } from "../src/client/planned_config.ts";
 import type { MeshConfigBase } from "../src/config/load/mesh_config.ts";
@@ -17,7 +16,7 @@ import type { CapabilityName } from "../src/contracts/names.ts";
 import { ConfigError } from "../src/errors.ts";
 import { browserRuntime, sendWith } from "../src/runtime/browser.ts";
 
-export type { MockBody, MockOptions, MockResponse } from "../src/client/_mock_script.ts";
+export type { MockBody, MockOptions, MockResponse } from "../src/client/mock.ts";
 
 /** Created on use: importing the package has no side effects. */
 const pageParts = (): CreateParts => ({

@@ -2,11 +2,9 @@
  * The built-in connectors for servers.
  * @module
  */
-import type { PluggableConnector } from "../src/contracts/connector.ts";
-import * as discovery from "./discovery/declarations.ts";
-import * as sinks from "./observability/declarations.ts";
-import { lazyOpenAiCompatible, loadedBy } from "./providers/_lazy.ts";
-import { createDeclaration } from "./providers/_openai_vendor.ts";
+import type { LazyProviderConnector, PluggableConnector, ProviderDeclaration } from "../src/contracts/connector.ts";
+import { withDialectAttributes } from "./providers/_dialect_attributes.ts";
+import { createDeclaration, type OpenAiCompatible } from "./providers/_openai_vendor.ts";
 import { anthropic } from "./providers/anthropic.ts";
 import { azure } from "./providers/azure.ts";
 import { bedrock } from "./providers/bedrock.ts";
@@ -14,7 +12,10 @@ import { fireworks } from "./providers/fireworks.ts";
 import { gemini } from "./providers/gemini.ts";
 import { groq } from "./providers/groq.ts";
 import { jina } from "./providers/jina.ts";
+import { lmstudio, localai, vllm } from "./providers/local_servers.ts";
 import { mistral } from "./providers/mistral.ts";
+import { cerebras, cloudflare, huggingface, nvidia, sambanova, together } from "./providers/model_hosts.ts";
+import { cohere, deepseek, perplexity, voyage, xai } from "./providers/model_makers.ts";
 import { ollama } from "./providers/ollama.ts";
 import { openModelVendors } from "./providers/open_models.ts";
 import { openai } from "./providers/openai.ts";
@@ -22,16 +23,15 @@ import { openaiCompatible } from "./providers/openai_compatible.ts";
 import { openrouter } from "./providers/openrouter.ts";
 import { firecrawl, serper, tavily } from "./providers/search_engines.ts";
 import { assemblyai, azureSpeech, deepgram, elevenlabs } from "./providers/speech_vendors.ts";
-import { lmstudio, localai, vllm } from "./providers/local_servers.ts";
-import { cerebras, cloudflare, huggingface, nvidia, sambanova, together } from "./providers/model_hosts.ts";
-import { cohere, deepseek, perplexity, voyage, xai } from "./providers/model_makers.ts";
 import { vertex } from "./providers/vertex.ts";
-import * as secrets from "./secrets/declarations.ts";
 import { envSecrets } from "./secrets/env.ts";
 import { memorySecretsConnector } from "./secrets/memory.ts";
-import * as storage from "./storage/declarations.ts";
 import { memoryStorageConnector } from "./storage/memory.ts";
 import { allStrategies } from "./strategies/all.ts";
+import * as discovery from "./discovery/declarations.ts";
+import * as sinks from "./observability/declarations.ts";
+import * as secrets from "./secrets/declarations.ts";
+import * as storage from "./storage/declarations.ts";
 
 /**
  * All connectors. Providers are detected, and placed in pools, in this order. Connectors with `load` are imported only
@@ -122,3 +122,30 @@ export const serverConnectors: readonly PluggableConnector[] = [
     load: async () => (await import("./discovery/health_monitor.ts")).healthMonitor,
   },
 ];
+
+/**
+ * The lazy connector of an OpenAI-compatible vendor.
+ *
+ * @param vendor The vendor's declaration.
+ */
+function lazyOpenAiCompatible(vendor: OpenAiCompatible): LazyProviderConnector {
+  const whole = withDialectAttributes(vendor);
+  return loadedBy(
+    createDeclaration(whole),
+    async () => (await import("./providers/_openai_compatible.ts")).openAiCompatible(whole),
+  );
+}
+
+/**
+ * A lazy connector, whose implementation is imported when a configuration names it.
+ *
+ * @param declaration Its declaration; the model list is not evaluated.
+ * @param load Imports the implementation.
+ */
+function loadedBy(
+  declaration: ProviderDeclaration,
+  load: LazyProviderConnector["load"],
+): LazyProviderConnector {
+  const members = Object.getOwnPropertyDescriptors(declaration);
+  return Object.defineProperties({ load }, members) as LazyProviderConnector;
+}

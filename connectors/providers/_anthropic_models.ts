@@ -1,12 +1,95 @@
 /**
- * Anthropic's models: capabilities and prices.
+ * Anthropic's models: capabilities and prices, and the rules of their generations.
  * @module
  */
 import type { ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
 import { once } from "../../src/util/once.ts";
-import { findGeneration } from "./_anthropic_generations.ts";
 import { knownModels } from "./_catalogue.ts";
 import { entries } from "./catalogue/anthropic.ts";
+
+/**
+ * Rules of all models: the API's own patterns, and errors that it responds with (loomcycle#326: combined parameters).
+ * Arguments are objects there.
+ */
+export const claudeRules: ParameterRules = {
+  tool_call_ids: { characters: "word", max_length: 64 },
+  repeated_call_ids: false,
+  tool_names: { characters: "word", max_length: 128 },
+  blank_stop_sequences: false,
+  combined_parameters: false,
+};
+
+/** Effort levels, ascending. */
+export const effortLevels = ["low", "medium", "high", "xhigh", "max"] as const;
+
+/** One of {@linkcode effortLevels}. */
+export type Effort = typeof effortLevels[number];
+
+/** The features of a generation of models. */
+export interface Generation {
+  /** How thinking is configured: by a token budget, by an effort level, or not at all. */
+  readonly thinking: "none" | "budget" | "adaptive";
+  /** Supported effort levels, ascending. */
+  readonly efforts: readonly Effort[];
+  /** How thinking is disabled; omitted if it cannot be. */
+  readonly off?: "say nothing" | "disabled" | "between_tools";
+  /** Whether `temperature`, `top_p` and `top_k` are accepted. */
+  readonly sampling: boolean;
+  /** Whether a tool call can be forced. */
+  readonly forcedTools: boolean;
+  /** Whether JSON Schema is enforced, in responses and strict tools. */
+  readonly schemas: boolean;
+}
+
+/** The newest generation; also the conservative default for unknown models. */
+const newest: Generation = {
+  thinking: "adaptive",
+  efforts: effortLevels,
+  sampling: false,
+  forcedTools: true,
+  schemas: true,
+};
+
+const budgeted: Generation = {
+  thinking: "budget",
+  efforts: [],
+  off: "say nothing",
+  sampling: true,
+  forcedTools: true,
+  schemas: true,
+};
+
+/** The first pattern that matches a model id applies. */
+const generations = (): readonly (readonly [RegExp, Generation])[] => [
+  [/sonnet-5-5/, { ...newest, off: "between_tools", forcedTools: false }],
+  [/opus-5-5|(fable|mythos)-5-[12]/, { ...newest, forcedTools: false }],
+  [/haiku-5-5/, { ...newest, off: "disabled" }],
+  [/fable|mythos/, newest],
+  [/(opus|sonnet)-5/, { ...newest, off: "disabled" }],
+  [/opus-4-[78]/, { ...newest, off: "say nothing" }],
+  [/(opus|sonnet)-4-6/, { ...newest, efforts: ["low", "medium", "high", "max"], off: "say nothing", sampling: true }],
+  [/-4-5|opus-4-1/, budgeted],
+  [/(opus|sonnet)-4|claude-3-7/, { ...budgeted, schemas: false }],
+  [/claude-(instant|2|3)/, { ...budgeted, thinking: "none", schemas: false }],
+];
+
+/**
+ * The generation of a model.
+ *
+ * @param model The model id; prefixes and dates are ignored.
+ */
+export function findGeneration(model: string): Generation {
+  return generations().find(([pattern]) => pattern.test(model))?.[1] ?? newest;
+}
+
+/**
+ * Whether a model is a Claude model, on any cloud.
+ *
+ * @param model The model id.
+ */
+export function isClaude(model: string): boolean {
+  return /claude/i.test(model);
+}
 
 const features = { structured_output: true, json_mode: false, system_prompt: true, logprobs: false };
 

@@ -1,12 +1,79 @@
 /**
- * The known Gemini models.
+ * The known Gemini models, and the rules of their families.
  * @module
  */
-import type { ModelFeatures, ModelInfo } from "../../src/contracts/provider.ts";
+import type { ModelFeatures, ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
 import { once } from "../../src/util/once.ts";
 import { knownModels } from "./_catalogue.ts";
-import { findFamilyRules, speech, speechRules } from "./_gemini_family.ts";
 import { entries } from "./catalogue/gemini.ts";
+
+/** The capability leaf of text-to-speech models. */
+export const speech = "generation.audio.text-to-speech";
+/** Speech responses cannot be streamed. */
+export const speechRules: ParameterRules = { refuse: ["stream_format"] };
+
+/** Rules of all chat models. */
+export const geminiRules: ParameterRules = {
+  max_stop_sequences: 5,
+  tool_names: { characters: "dotted", starts_with_letter: true, max_length: 64 },
+  incomplete_schemas: false,
+};
+
+/** First generation with thinking levels and mandatory thought signatures. */
+export const firstWithLevels = 300;
+/** First generation that ignores sampling parameters; later ones are announced to reject them. */
+const firstWithoutSampling = 306;
+const firstLiteWithoutSampling = 305;
+
+/**
+ * Whether function calls in a conversation must carry a thought signature.
+ *
+ * @param model The model id.
+ */
+export function demandsSignatures(model: string): boolean {
+  return parseGeneration(model) >= firstWithLevels;
+}
+
+/**
+ * Whether `temperature`, `top_p` and `top_k` have an effect.
+ *
+ * @param model The model id.
+ */
+export function takesSampling(model: string): boolean {
+  return parseGeneration(model) < (/flash-lite/.test(model) ? firstLiteWithoutSampling : firstWithoutSampling);
+}
+
+/**
+ * The model's parameter rules, in addition to those of all models.
+ *
+ * @param model The model id.
+ */
+export function findFamilyRules(model: string): ParameterRules {
+  return {
+    ...(takesSampling(model) ? {} : { drop: ["temperature", "top_p", "top_k"] }),
+    ...(parseGeneration(model) < firstWithLevels ? { refuse_with_tools: ["response_format"] } : { refuse: ["n"] }),
+  };
+}
+
+/**
+ * The parameter rules of a model that the catalogue does not know. An id without a version counts as the newest.
+ *
+ * @param model The model id.
+ */
+export function findUnknownRules(model: string): ParameterRules {
+  return findFamilyRules(/^gemini-(?!\d)/.test(model) ? "gemini-flash-latest" : model);
+}
+
+/**
+ * The generation as a number: 205 for `gemini-2.5-pro`. Aliases without a version count as the newest generation.
+ *
+ * @param model The model id.
+ */
+export function parseGeneration(model: string): number {
+  if (/gemini-(pro|flash|flash-lite)-latest$/.test(model)) return Infinity;
+  const [, major, minor] = /gemini-(\d+)(?:\.(\d+))?/.exec(model) ?? [];
+  return major === undefined ? 0 : Number(major) * 100 + Number(minor ?? 0);
+}
 
 /** The capability leaves of chat models. */
 export const chatLeaves: readonly string[] = [

@@ -22,12 +22,18 @@ import { type CompletionDefaults, createDefaults } from "../../src/util/completi
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { BaseProvider, isSuccess, readText } from "./_base.ts";
 import { type FaultReader, parseChunk, parseObject, readBytes, readFault } from "./_http.ts";
-import { writeJson, writeMultipart, writeOperationBody } from "./_openai_body.ts";
+import {
+  checkCompletion,
+  findEdits,
+  openChunkStream,
+  writeJson,
+  writeMultipart,
+  writeOperationBody,
+} from "./_openai_wire.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { lazyInfrastructure } from "./_lazy_infrastructure.ts";
 import type { ReceivedEvent } from "./_openai_stream.ts";
 import { createDeclaration, listVendorModels, type OpenAiCompatible, type Post } from "./_openai_vendor.ts";
-import { checkCompletion, findEdits, openChunkStream } from "./_openai_wire.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 

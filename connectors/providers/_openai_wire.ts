@@ -2,12 +2,71 @@
  * Requests and responses in OpenAI's dialect, for compatible vendors and for providers that programs define.
  * @module
  */
-import type { ChatCompletion } from "../../src/contracts/openai.ts";
-import type { CompletionChunk, CompletionRequest } from "../../src/contracts/provider.ts";
-import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
+import type { ChatCompletion, JsonObject } from "../../src/contracts/openai.ts";
+import type {
+  CompletionChunk,
+  CompletionRequest,
+  OperationRequest,
+  UploadedFile,
+} from "../../src/contracts/provider.ts";
+import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { editMembers } from "../../src/util/json_members.ts";
+import { newBoundary, writeForm } from "../../src/util/multipart.ts";
 import { throwIfError } from "./_http.ts";
 import type { StreamParts } from "./_openai_stream.ts";
+
+/**
+ * The JSON request body; the client's own JSON with edits spliced in, if available.
+ *
+ * @param edits Members to change; undefined removes a member.
+ * @default `{ model }`, the upstream model id
+ */
+export function writeJson(
+  { model, body, wire }: OperationRequest,
+  edits: Readonly<Record<string, unknown>> = { model: model.id },
+): string {
+  return wire === undefined
+    ? JSON.stringify({ ...body, ...edits })
+    : editMembers(wire.text, { ...wire.edits, ...edits });
+}
+
+/**
+ * The request body and its headers: JSON, or a multipart form if there are files.
+ *
+ * @param runtime Generates a boundary that does not occur in any file.
+ */
+export function writeOperationBody(
+  request: OperationRequest,
+  runtime: Pick<Runtime, "random">,
+): Pick<UpstreamRequest, "body" | "headers"> {
+  const { files, body, model } = request;
+  if (files === undefined) return { headers: {}, body: writeJson(request) };
+  return writeMultipart({ files, fields: { ...body, model: model.id } }, runtime);
+}
+
+/**
+ * A multipart form with files, and its header.
+ *
+ * @param form Its fields by name, and its files.
+ * @param runtime Generates a boundary that does not occur in any file.
+ */
+export function writeMultipart(
+  { files, fields: values }: { readonly files: readonly UploadedFile[]; readonly fields: JsonObject },
+  { random }: Pick<Runtime, "random">,
+): Pick<UpstreamRequest, "body" | "headers"> {
+  const fields = Object.entries(values).flatMap(([name, value]) => flattenFormField(name, value));
+  const boundary = newBoundary({ random });
+  const { contentType, chunks } = writeForm({ fields, files }, boundary);
+  return { headers: { "content-type": contentType }, body: chunks };
+}
+
+/** Arrays become repeated fields whose name ends in `[]`, as OpenAI's clients encode them. */
+function flattenFormField(name: string, value: unknown): readonly (readonly [string, string])[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((one) => flattenFormField(`${name}[]`, one));
+  return [[name, typeof value === "object" ? JSON.stringify(value) : String(value)]];
+}
 
 /** Edits that a request body needs for the provider: the upstream model id, and reporting of usage. */
 export function findEdits(

@@ -5,8 +5,7 @@
  * @module
  */
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
-import { claudeRules } from "./_anthropic_generations.ts";
-import { anthropicModels } from "./_anthropic_models.ts";
+import { anthropicModels, claudeRules } from "./_anthropic_models.ts";
 
 /**
  * Anthropic. `ANTHROPIC_AUTH_TOKEN` is not detected as a key: a token is sent in another header than an API key, and at

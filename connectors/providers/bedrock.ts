@@ -6,7 +6,7 @@
  */
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
 import { once } from "../../src/util/once.ts";
-import { claudeRules, findGeneration, isClaude } from "./_anthropic_generations.ts";
+import { claudeRules, findGeneration, isClaude } from "./_anthropic_models.ts";
 import { knownModels } from "./_catalogue.ts";
 import { entries } from "./catalogue/bedrock.ts";
 

@@ -5,8 +5,7 @@
  * @module
  */
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
-import { findUnknownRules, geminiRules } from "./_gemini_family.ts";
-import { geminiModels } from "./_gemini_models.ts";
+import { findUnknownRules, geminiModels, geminiRules } from "./_gemini_models.ts";
 
 /** Google Gemini. */
 export const gemini: ProviderDeclaration = {

@@ -8,9 +8,9 @@
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { once } from "../../src/util/once.ts";
-import { claudeRules, findGeneration, isClaude } from "./_anthropic_generations.ts";
+import { claudeRules, findGeneration, isClaude } from "./_anthropic_models.ts";
 import { knownModels } from "./_catalogue.ts";
-import { findFamilyRules, findUnknownRules, geminiRules, speech, speechRules } from "./_gemini_family.ts";
+import { findFamilyRules, findUnknownRules, geminiRules, speech, speechRules } from "./_gemini_models.ts";
 import { entries } from "./catalogue/vertex.ts";
 
 const models = /* @__PURE__ */ once(() =>

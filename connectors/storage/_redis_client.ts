@@ -4,8 +4,7 @@
  */
 import type { Cancel, Clock } from "../../src/contracts/runtime.ts";
 import { ConnectorError } from "../../src/errors.ts";
-import { RetryTimer } from "../../src/util/retry_timer.ts";
-import { afterRunning } from "../../src/util/running_timer.ts";
+import { afterRunning, RetryTimer } from "../../src/util/retry_timer.ts";
 import type { RedisAddress } from "./_redis_address.ts";
 import { isFailover, redisId, toStorageError } from "./_redis_errors.ts";
 

@@ -1,6 +1,6 @@
 /**
  * Implements `create`. The shell (`mod.ts`, `browser.ts`) supplies the connectors and the runtime, and turns options
- * and configurations into settings.
+ * and configurations into settings. What is wrong with its options is known at once.
  * @module
  */
 import type { SettingsPlan } from "../config/build/explicit.ts";

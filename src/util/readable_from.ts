@@ -1,5 +1,5 @@
 /**
- * Converts an async iterable to a `ReadableStream`.
+ * Bodies of requests that are streams of chunks, also as a `ReadableStream`.
  * @module
  */
 

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Clock } from "../contracts/runtime.ts";
-import { afterRunning } from "./running_timer.ts";
+import { afterRunning } from "./retry_timer.ts";
 
 /** The limit of a wait. */
 interface TimeLimit {

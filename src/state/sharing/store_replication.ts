@@ -6,7 +6,7 @@ import type { Clock } from "../../contracts/runtime.ts";
 import type { Shared, SharedReservation } from "../../contracts/storage.ts";
 import type { CounterGroup, CounterRequest } from "../counters/replicated_counter.ts";
 import type { Replication, SharedCounters } from "../counters/shared_counters.ts";
-import { afterRunning } from "../../util/running_timer.ts";
+import { afterRunning } from "../../util/retry_timer.ts";
 import { Lease } from "./lease.ts";
 import { add, applyTotal, subtract, toSharedSum } from "./acknowledgements.ts";
 import type { RateGrant, SharedRate } from "../counters/shared_rate.ts";
