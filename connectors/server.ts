@@ -8,14 +8,12 @@ import { createDeclaration, type OpenAiCompatible } from "./providers/_openai_ve
 import { anthropic } from "./providers/anthropic.ts";
 import { azure } from "./providers/azure.ts";
 import { bedrock } from "./providers/bedrock.ts";
-import { fireworks } from "./providers/fireworks.ts";
+import { cerebras, cloudflare, fireworks, huggingface, nvidia, sambanova, together } from "./providers/model_hosts.ts";
 import { gemini } from "./providers/gemini.ts";
 import { groq } from "./providers/groq.ts";
-import { jina } from "./providers/jina.ts";
+import { cohere, deepseek, jina, perplexity, voyage, xai } from "./providers/model_makers.ts";
 import { lmstudio, localai, vllm } from "./providers/local_servers.ts";
 import { mistral } from "./providers/mistral.ts";
-import { cerebras, cloudflare, huggingface, nvidia, sambanova, together } from "./providers/model_hosts.ts";
-import { cohere, deepseek, perplexity, voyage, xai } from "./providers/model_makers.ts";
 import { ollama } from "./providers/ollama.ts";
 import { openModelVendors } from "./providers/open_models.ts";
 import { openai } from "./providers/openai.ts";

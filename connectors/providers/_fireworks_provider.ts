@@ -5,7 +5,7 @@
  * @module
  */
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
-import { fireworks } from "./fireworks.ts";
+import { fireworks } from "./model_hosts.ts";
 import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
 import { createDeclaration } from "./_openai_vendor.ts";
 

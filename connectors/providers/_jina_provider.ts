@@ -5,7 +5,7 @@
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
 import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
 import { createDeclaration } from "./_openai_vendor.ts";
-import { jina } from "./jina.ts";
+import { jina } from "./model_makers.ts";
 
 const hosts: Readonly<Record<string, string>> = {
   search: "https://s.jina.ai/",

@@ -6,6 +6,7 @@ import type { ProviderSettings } from "../../src/contracts/connector.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { findOwn } from "../../src/util/find_own.ts";
 import { knownModels } from "./_catalogue.ts";
+import { dialectAttributes } from "./_dialect_attributes.ts";
 import { effortsFor } from "./_efforts.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import {
@@ -16,13 +17,14 @@ import {
   openAiTranscription,
   plainRerank,
 } from "./_openai_operations.ts";
-import type { OpenAiCompatible } from "./_openai_vendor.ts";
-import { entries as togetherEntries } from "./catalogue/together.ts";
-import { entries as sambanovaEntries } from "./catalogue/sambanova.ts";
-import { entries as nvidiaEntries } from "./catalogue/nvidia.ts";
-import { entries as huggingfaceEntries } from "./catalogue/huggingface.ts";
+import { onlyFirst, type OpenAiCompatible } from "./_openai_vendor.ts";
 import { entries as cerebrasEntries } from "./catalogue/cerebras.ts";
 import { entries as cloudflareEntries } from "./catalogue/cloudflare.ts";
+import { entries as fireworksEntries } from "./catalogue/fireworks.ts";
+import { entries as huggingfaceEntries } from "./catalogue/huggingface.ts";
+import { entries as nvidiaEntries } from "./catalogue/nvidia.ts";
+import { entries as sambanovaEntries } from "./catalogue/sambanova.ts";
+import { entries as togetherEntries } from "./catalogue/together.ts";
 
 /**
  * Together AI.
@@ -189,3 +191,26 @@ function findAccountAddress(settings: ProviderSettings, env?: (name: string) => 
   }
   return `https://api.cloudflare.com/client/v4/accounts/${encodeURIComponent(accountId)}/ai/v1`;
 }
+
+/**
+ * Fireworks AI.
+ *
+ * Source: docs.fireworks.ai. Efforts of GLM 5: docs.fireworks.ai/guides/reasoning, as implemented by
+ * langchain-ai/deepagents.
+ */
+export const fireworks: OpenAiCompatible = {
+  id: "fireworks.api.v1",
+  vendor: "fireworks",
+  baseUrl: "https://api.fireworks.ai/inference/v1",
+  detection: { keys: ["FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY"], baseUrl: ["FIREWORKS_BASE_URL"] },
+  dialects: { completions: true },
+  attributes: dialectAttributes({ completions: true }),
+  parameters: { ...onlyFirst, rename: { max_completion_tokens: "max_tokens" } }, // litellm#39852
+  models: () => knownModels(fireworksEntries),
+  operations: {
+    embeddings: openAiEmbeddings,
+    image: imagesLazily(async () => (await import("./_fireworks_images.ts")).fireworksImages),
+    transcription: openAiTranscription,
+    "audio-translation": openAiAudioTranslation,
+  },
+};

@@ -8,13 +8,21 @@ import { isObject } from "../../src/util/is_object.ts";
 import { knownModels } from "./_catalogue.ts";
 import { effortsFor } from "./_efforts.ts";
 import { readOpenAiError } from "./_openai_error.ts";
-import { embeddingsLazily, imagesLazily, rerankLazily, searchLazily } from "./_openai_operations.ts";
+import {
+  documentsLazily,
+  embeddingsLazily,
+  imagesLazily,
+  plainRerank,
+  rerankLazily,
+  searchLazily,
+} from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
-import { entries as deepseekEntries } from "./catalogue/deepseek.ts";
-import { entries as xaiEntries } from "./catalogue/xai.ts";
-import { entries as perplexityEntries } from "./catalogue/perplexity.ts";
 import { entries as cohereEntries } from "./catalogue/cohere.ts";
+import { entries as deepseekEntries } from "./catalogue/deepseek.ts";
+import { entries as jinaEntries } from "./catalogue/jina.ts";
+import { entries as perplexityEntries } from "./catalogue/perplexity.ts";
 import { entries as voyageEntries } from "./catalogue/voyage.ts";
+import { entries as xaiEntries } from "./catalogue/xai.ts";
 
 /**
  * DeepSeek. It supports JSON mode but not JSON Schema, and no `n`.
@@ -197,5 +205,59 @@ export const voyage: OpenAiCompatible = {
       }),
     }),
     rerank: rerankLazily({ path: "rerank", topName: "top_k", resultsName: "data" }),
+  },
+};
+
+const jinaHeaders = { accept: "application/json" };
+
+/**
+ * Jina: embeddings, reranking, web search, and web pages as Markdown.
+ *
+ * Sources: jina.ai/embeddings and jina.ai/reader, by public clients of `POST /embeddings`, `POST /rerank`, s.jina.ai
+ * and r.jina.ai; jina-ai/meta-prompt v9 (requests and responses of all of them), jina-ai/MCP (current models; errors
+ * are `{detail}`, 402 means an exhausted balance). Its model list is known only from public reports.
+ */
+export const jina: OpenAiCompatible = {
+  id: "jina.ai.v1",
+  vendor: "jina",
+  baseUrl: "https://api.jina.ai/v1",
+  detection: { keys: ["JINA_API_KEY"], baseUrl: ["JINA_BASE_URL"] },
+  withoutChat: true,
+  list: { path: "models" },
+  models: () => knownModels(jinaEntries),
+  operations: {
+    embeddings: embeddingsLazily({
+      path: "embeddings",
+      purposeName: "task",
+      purposes: { query: "retrieval.query", document: "retrieval.passage" },
+      own: ["truncate", "late_chunking"],
+      write: ({ model, inputs, dimensions, purpose }) => ({
+        model,
+        input: inputs,
+        ...(purpose === undefined ? {} : { task: purpose }),
+        ...(dimensions === undefined ? {} : { dimensions }),
+      }),
+      varyInLength: true,
+    }),
+    rerank: plainRerank,
+    search: searchLazily({
+      path: "search",
+      maxResults: 20,
+      // titles and descriptions only: complete pages would cost their tokens
+      headers: { ...jinaHeaders, "x-respond-with": "no-content" },
+      write: ({ query, count }) => ({ q: query, ...(count === undefined ? {} : { num: count }) }),
+      resultsIn: ({ data }) => data,
+      names: { snippet: "description", published: "date" },
+      usageIn: ({ meta }) => ({ searches: 1, total_tokens: Object(Object(meta).usage).tokens }),
+    }),
+    documents: documentsLazily(() =>
+      Promise.resolve({
+        path: "reader",
+        headers: jinaHeaders,
+        write: ({ url }) => ({ url }),
+        pagesIn: ({ data }) => [Object(data).content],
+        usageIn: ({ data }) => ({ total_tokens: Object(Object(data).usage).tokens }),
+      })
+    ),
   },
 };
