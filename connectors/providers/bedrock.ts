@@ -8,7 +8,7 @@ import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
 import { once } from "../../src/util/once.ts";
 import { claudeRules, findGeneration, isClaude } from "./_anthropic_models.ts";
 import { knownModels } from "./_catalogue.ts";
-import { entries } from "./catalogue/bedrock.ts";
+import { bedrock as entries } from "./catalogue/clouds.ts";
 
 const models = /* @__PURE__ */ once(() =>
   knownModels(entries, {

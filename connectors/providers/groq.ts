@@ -9,7 +9,7 @@ import { knownModels } from "./_catalogue.ts";
 import { effortsFor } from "./_efforts.ts";
 import { openAiAudioTranslation, openAiSpeech, openAiTranscription } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
-import { entries } from "./catalogue/groq.ts";
+import { groq as entries } from "./catalogue/page_vendors.ts";
 
 /** Groq. */
 export const groq: OpenAiCompatible = {

@@ -9,7 +9,7 @@
 import { knownModels } from "./_catalogue.ts";
 import { documentsLazily, openAiEmbeddings, openAiModeration, openAiTranscription } from "./_openai_operations.ts";
 import { mistralRules, type OpenAiCompatible } from "./_openai_vendor.ts";
-import { entries } from "./catalogue/mistral.ts";
+import { mistral as entries } from "./catalogue/page_vendors.ts";
 
 /** Mistral. */
 export const mistral: OpenAiCompatible = {

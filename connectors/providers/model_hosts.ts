@@ -18,13 +18,15 @@ import {
   plainRerank,
 } from "./_openai_operations.ts";
 import { onlyFirst, type OpenAiCompatible } from "./_openai_vendor.ts";
-import { entries as cerebrasEntries } from "./catalogue/cerebras.ts";
-import { entries as cloudflareEntries } from "./catalogue/cloudflare.ts";
-import { entries as fireworksEntries } from "./catalogue/fireworks.ts";
-import { entries as huggingfaceEntries } from "./catalogue/huggingface.ts";
-import { entries as nvidiaEntries } from "./catalogue/nvidia.ts";
-import { entries as sambanovaEntries } from "./catalogue/sambanova.ts";
-import { entries as togetherEntries } from "./catalogue/together.ts";
+import {
+  cerebras as cerebrasEntries,
+  fireworks as fireworksEntries,
+  huggingface as huggingfaceEntries,
+  nvidia as nvidiaEntries,
+  sambanova as sambanovaEntries,
+  together as togetherEntries,
+} from "./catalogue/model_hosts.ts";
+import { cloudflare as cloudflareEntries } from "./catalogue/clouds.ts";
 
 /**
  * Together AI.

@@ -17,12 +17,13 @@ import {
   searchLazily,
 } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
-import { entries as cohereEntries } from "./catalogue/cohere.ts";
-import { entries as deepseekEntries } from "./catalogue/deepseek.ts";
-import { entries as jinaEntries } from "./catalogue/jina.ts";
-import { entries as perplexityEntries } from "./catalogue/perplexity.ts";
-import { entries as voyageEntries } from "./catalogue/voyage.ts";
-import { entries as xaiEntries } from "./catalogue/xai.ts";
+import {
+  cohere as cohereEntries,
+  deepseek as deepseekEntries,
+  perplexity as perplexityEntries,
+  xai as xaiEntries,
+} from "./catalogue/model_makers.ts";
+import { jina as jinaEntries, voyage as voyageEntries } from "./catalogue/retrieval.ts";
 
 /**
  * DeepSeek. It supports JSON mode but not JSON Schema, and no `n`.

@@ -11,7 +11,7 @@ import { knownModels } from "./_catalogue.ts";
 import { effortsFor } from "./_efforts.ts";
 import { openAiEmbeddings } from "./_openai_operations.ts";
 import { type OpenAiCompatible, openAiTools } from "./_openai_vendor.ts";
-import { entries } from "./catalogue/openrouter.ts";
+import { openrouter as entries } from "./catalogue/page_vendors.ts";
 
 /** OpenRouter. */
 export const openrouter: OpenAiCompatible = {

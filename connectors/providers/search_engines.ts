@@ -6,9 +6,11 @@ import { knownModels } from "./_catalogue.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { documentsLazily, searchLazily } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
-import { entries as tavilyEntries } from "./catalogue/tavily.ts";
-import { entries as serperEntries } from "./catalogue/serper.ts";
-import { entries as firecrawlEntries } from "./catalogue/firecrawl.ts";
+import {
+  firecrawl as firecrawlEntries,
+  serper as serperEntries,
+  tavily as tavilyEntries,
+} from "./catalogue/retrieval.ts";
 
 /**
  * Tavily: web search.

@@ -8,10 +8,12 @@ import { knownModels } from "./_catalogue.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { lazily } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
-import { entries as elevenlabsEntries } from "./catalogue/elevenlabs.ts";
-import { entries as azureSpeechEntries } from "./catalogue/azure_speech.ts";
-import { entries as deepgramEntries } from "./catalogue/deepgram.ts";
-import { entries as assemblyaiEntries } from "./catalogue/assemblyai.ts";
+import {
+  assemblyai as assemblyaiEntries,
+  azure as azureSpeechEntries,
+  deepgram as deepgramEntries,
+  elevenlabs as elevenlabsEntries,
+} from "./catalogue/speech_vendors.ts";
 
 /**
  * ElevenLabs: text to speech, with voices identified by id, and speech to text.

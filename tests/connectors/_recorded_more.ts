@@ -2,7 +2,7 @@
  * The same of further vendors, clouds and servers.
  * @module
  */
-import { entries as perplexityModels } from "../../connectors/providers/catalogue/perplexity.ts";
+import { perplexity as perplexityModels } from "../../connectors/providers/catalogue/model_makers.ts";
 import { chunk, counted, counts, end, fault, hello, list, perMinute, type Recorded } from "./_recorded_parts.ts";
 
 /** What servers of vLLM's kind answer errors with. */
