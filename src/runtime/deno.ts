@@ -2,17 +2,56 @@
  * The runtime port for Deno.
  * @module
  */
-import type { FileSystem, Runtime } from "../contracts/runtime.ts";
+import type { FileSystem, KeyValues, Runtime } from "../contracts/runtime.ts";
 import { readAuthorities } from "./_authorities.ts";
 import { createDecompressor } from "./_decompressor.ts";
-import { moduleLoader } from "./_modules.ts";
-import { removeFile, replaceText } from "./_replace_text.ts";
 import { env } from "./_deno_env.ts";
-import { denoKeyValues } from "./_deno_kv.ts";
-import { disk } from "./_disk.ts";
+import { disk, removeFile, replaceText } from "./_disk.ts";
+import { moduleLoader } from "./_modules.ts";
 import { sendOnDemand } from "./_send_on_demand.ts";
-import { coarseTimers, systemClock, type Timer } from "./_timers.ts";
 import { Stop } from "./_stop.ts";
+import { coarseTimers, systemClock, type Timer } from "./_timers.ts";
+
+/** The used part of `Deno.Kv`, which is declared only with the flag. */
+interface Kv {
+  get(key: readonly string[]): Promise<{ readonly value: unknown; readonly versionstamp: string | null }>;
+  list(selector: { prefix: readonly string[] }): AsyncIterable<{ readonly key: readonly string[] }>;
+  atomic(): Atomic;
+  close(): void;
+}
+
+interface Atomic {
+  check(entry: { key: readonly string[]; versionstamp: string | null }): Atomic;
+  set(key: readonly string[], value: unknown): Atomic;
+  delete(key: readonly string[]): Atomic;
+  commit(): Promise<{ readonly ok: boolean }>;
+}
+
+type Open = (path?: string) => Promise<Kv>;
+
+/** Undefined if Deno was started without the flag. */
+function denoKeyValues(): ((path?: string) => Promise<KeyValues>) | undefined {
+  const { openKv } = Deno as { readonly openKv?: Open };
+  return openKv && (async (path) => over(await openKv(path)));
+}
+
+function over(kv: Kv): KeyValues {
+  return {
+    async get(key) {
+      const { value, versionstamp } = await kv.get(key);
+      return { value: value instanceof Uint8Array ? value : undefined, version: versionstamp };
+    },
+    list: async (prefix) => (await Array.fromAsync(kv.list({ prefix }))).map(({ key }) => key),
+    async commit({ check, set, deletes = [] }) {
+      const atomic = kv.atomic();
+      if (check !== undefined) atomic.check({ key: check.key, versionstamp: check.version });
+      if (set !== undefined) atomic.set(...set);
+      for (const key of deletes) atomic.delete(key);
+      return (await atomic.commit()).ok;
+    },
+    close: () => kv.close(),
+  };
+}
 
 const files: FileSystem = {
   readText: (path) => Deno.readTextFile(path),
