@@ -40,8 +40,8 @@ interface Setup {
   readonly listener?: "node" | "deno";
 }
 
-const ownServer: Setup = { dialect: "openai", listener: "deno" };
-const setups: readonly Setup[] = [...dialects.map((dialect) => ({ dialect })), ownServer];
+const nodeServer: Setup = { dialect: "openai", listener: "node" };
+const setups: readonly Setup[] = [...dialects.map((dialect) => ({ dialect })), nodeServer];
 
 /** A proxy over one provider, and a client of it. */
 async function withClient(
@@ -169,7 +169,7 @@ for (const setup of setups) {
 describe("The openai package", () => {
   it("ends the provider's call by an AbortController before the answer, streaming or not", async () => {
     for (const request of [ask, askStream]) {
-      await withClient({ dialect: "openai" }, hang(), async (client, upstream, proxy) => {
+      await withClient({ dialect: "openai", listener: "node" }, hang(), async (client, upstream, proxy) => {
         const controller = new AbortController();
         const { signal } = controller;
         const failed = assertRejects(

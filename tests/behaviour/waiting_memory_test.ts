@@ -108,7 +108,7 @@ describe("The memory of a body", () => {
         }
       }
     }
-    await using site = await startSite(sizes.long, hang());
+    await using site = await startSite(sizes.long, hang(), { listener: "node" });
     for (const round of four) {
       const controllers = four.map(() => new AbortController());
       const sent = controllers.map(({ signal }) => site.send(toBody(sizes.long), { signal }).catch(() => {}));
