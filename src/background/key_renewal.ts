@@ -3,8 +3,7 @@
  * @module
  */
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
-import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
-import type { Observability } from "../contracts/observability.ts";
+import type { MeshEvent } from "../contracts/events.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import { MeshError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
@@ -31,7 +30,7 @@ export interface RenewedMesh {
  * Looks up a provider's API keys again: uncached when requests rotate to it, cached when it recovers. If the lookup
  * fails or returns an invalid value, the keys are kept.
  */
-export class KeyRenewal implements Observability {
+export class KeyRenewal {
   readonly #mesh: RenewedMesh;
   /** Time of the last uncached lookup, monotonic ms. */
   readonly #renewedAt = new WeakMap<ProviderInstance, number>();
@@ -42,9 +41,7 @@ export class KeyRenewal implements Observability {
   }
 
   /** Starts a lookup after a rotation to another provider, and after a recovery. */
-  emit(record: MeshEvent | RoutingRecord): void {
-    if (record.type !== "event") return;
-    const { event, provider, from, reason } = record;
+  follow({ event, provider, from, reason }: Pick<MeshEvent, "event" | "provider" | "from" | "reason">): void {
     if (event !== "recovery" && (event !== "rotation" || reason === "recovery")) return; // recoveries have their own event
     const { registry, runtime: { clock } } = this.#mesh;
     const instance = registry.instances.find(({ entry }) => entry.id === provider);
@@ -55,14 +52,6 @@ export class KeyRenewal implements Observability {
     if (now - (this.#renewedAt.get(instance) ?? -Infinity) < minIntervalMs) return;
     this.#renewedAt.set(instance, now);
     this.#begin(instance, true);
-  }
-
-  /** Ignores traces. */
-  trace(): void {}
-
-  /** Has nothing to flush. */
-  flush(): Promise<void> {
-    return Promise.resolve();
   }
 
   #begin(instance: ProviderInstance, isForced: boolean): void {

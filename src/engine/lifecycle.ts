@@ -13,7 +13,7 @@ import { isRetiring } from "../config/check/is_retiring.ts";
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import { isProvider } from "../config/settings/known.ts";
 import type { Settings } from "../config/settings/settings.ts";
-import type { Runtime } from "../contracts/runtime.ts";
+import type { Cancel, Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Statistics } from "../observe/statistics.ts";
 import type { ReportedMesh, StatisticsReports } from "../observe/statistics_reports.ts";
@@ -35,7 +35,7 @@ import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 import { version } from "../version.ts";
 
 /** The engine. */
-interface RunningEngine extends SinkOwner, ReportedMesh, ResolvingParts {
+interface RunningEngine extends SinkOwner, RenewedMesh, ReportedMesh, ResolvingParts {
   readonly runtime: Runtime;
   readonly hub: Hub;
   readonly registry: Registry;
@@ -64,6 +64,7 @@ export class Lifecycle {
   readonly #recovery: RecoveryTimer;
   #relisting: Relisting | undefined;
   #reports: StatisticsReports | undefined;
+  #stopRenewal: Cancel | undefined;
 
   constructor(engine: RunningEngine, parts: LifecycleParts) {
     const { hub, runtime: { clock } } = engine;
@@ -85,6 +86,7 @@ export class Lifecycle {
     const engine = this.#engine;
     const { settings, secrets } = await resolveSettings(written, engine);
     await engine.hub.configure(await createSinks(settings, engine));
+    await this.#renewKeys(settings);
     await this.#startReports();
     await loadConnectors(settings, engine.catalogue);
     const assembly = await this.#assembleOpen({ settings, addPools });
@@ -158,6 +160,16 @@ export class Lifecycle {
     return answers === undefined ? listed : withKnown({ discovered, answers });
   }
 
+  /** Keys are renewed on servers, and in pages whose configuration names a secret store. */
+  async #renewKeys({ secrets }: Settings): Promise<void> {
+    this.#stopRenewal?.();
+    this.#stopRenewal = undefined;
+    if (!secrets?.reloadOnRotation) return;
+    const { KeyRenewal } = await import("../background/key_renewal.ts");
+    const renewal = new KeyRenewal(this.#engine);
+    this.#stopRenewal = this.#engine.hub.on("event", (event) => renewal.follow(event));
+  }
+
   async #startReports(): Promise<void> {
     this.#reports?.stop();
     this.#reports = undefined;
@@ -198,7 +210,7 @@ async function unservedLines(registry: Registry, settings: Settings): Promise<st
 }
 
 /** Dependencies of sinks. */
-interface SinkOwner extends RenewedMesh {
+interface SinkOwner {
   readonly catalogue: ConnectorCatalogue;
   readonly runtime: Runtime;
   readonly statistics: Pick<Statistics, "instanceId">;
@@ -208,27 +220,23 @@ interface SinkOwner extends RenewedMesh {
 }
 
 /**
- * Creates the sinks that settings name, and the sink that renews API keys. Keys are renewed on servers, and in pages
- * whose configuration names a secret store.
+ * Creates the sinks that settings name.
  *
  * @param settings Settings.
  * @param owner Dependencies.
  * @throws {ConnectorError} When a sink's code cannot be imported.
  */
 async function createSinks(settings: Settings, owner: SinkOwner): Promise<ConfiguredSink[]> {
-  const sinks = settings.observability.length === 0
-    ? []
-    : await (await import("../registry/sinks.ts")).loadSinks(settings, {
-      catalogue: owner.catalogue,
-      runtime: owner.runtime,
-      mesh: {
-        storage: () => owner.storage,
-        version,
-        instanceId: owner.statistics.instanceId,
-        warn: (message) => owner.warn([message]),
-      },
-    });
-  if (!settings.secrets?.reloadOnRotation) return sinks;
-  const { KeyRenewal } = await import("../background/key_renewal.ts");
-  return [...sinks, { id: "mesh", sink: new KeyRenewal(owner), routing: { includeMetadata: true } }];
+  if (settings.observability.length === 0) return [];
+  const { loadSinks } = await import("../registry/sinks.ts");
+  return await loadSinks(settings, {
+    catalogue: owner.catalogue,
+    runtime: owner.runtime,
+    mesh: {
+      storage: () => owner.storage,
+      version,
+      instanceId: owner.statistics.instanceId,
+      warn: (message) => owner.warn([message]),
+    },
+  });
 }
