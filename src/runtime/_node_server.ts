@@ -25,7 +25,8 @@ import { OpenResponses } from "./_open_responses.ts";
 import { plainResponse } from "./_plain_response.ts";
 import { createRequest, requestUrl } from "./_request_url.ts";
 import { Stop } from "./_stop.ts";
-import { callAfter, turnEnd } from "./_timers.ts";
+import { callAfter } from "./_timers.ts";
+import { turnEnd } from "./_turn_end.ts";
 import { listenOptions } from "./_workers.ts";
 
 const headersTimeoutMs = 15_000;

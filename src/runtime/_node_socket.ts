@@ -8,7 +8,7 @@ import { createOverload, isResourceLack } from "../util/resource_lack.ts";
 import { Descriptors } from "./_descriptors.ts";
 import { builtin } from "./_node_builtin.ts";
 import { createTlsFault } from "./_tls_faults.ts";
-import { turnEnd } from "./_timers.ts";
+import { turnEnd } from "./_turn_end.ts";
 import type { Socket } from "./http1/connection.ts";
 
 interface Connecting {

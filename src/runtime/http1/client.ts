@@ -5,7 +5,8 @@
  */
 import type { UpstreamRequest, UpstreamResponse } from "../../contracts/runtime.ts";
 import { MeshError, NetworkError } from "../../errors.ts";
-import { callAfter, turnEnd } from "../_timers.ts";
+import { callAfter } from "../_timers.ts";
+import { turnEnd } from "../_turn_end.ts";
 import { Body, CutMessage, isPersistent, responseFraming } from "./body.ts";
 import { Connection, ConnectionPool, type Socket } from "./connection.ts";
 import { MalformedMessage } from "./malformed.ts";
