@@ -8,7 +8,7 @@ import type { Observability, TraceContext } from "../contracts/observability.ts"
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import { newId } from "../util/request_id.ts";
 import type { FinishedRequest, HubEvents } from "./hub_events.ts";
-import { isThenable, notifySafely } from "../util/call_now.ts";
+import { notifySafely } from "../util/call_now.ts";
 import { type ConfiguredSink, Output, rankSeverity, type RecordKind, SinkLosses } from "./output.ts";
 import { redactAll } from "./redact.ts";
 import type { toRequestLog } from "./request_log.ts";
@@ -277,17 +277,8 @@ export class Hub {
   }
 
   #write(output: Output, write: (sink: Observability) => unknown): void {
-    const { sink, losses } = output;
-    try {
-      if (losses.isBehind) losses.thrown++;
-      else {
-        const result: unknown = write(sink);
-        if (isThenable(result)) losses.follow(result);
-      }
-    } catch {
-      losses.thrown++;
-    }
-    this.#reportLosses(losses);
+    output.write(write);
+    this.#reportLosses(output.losses);
   }
 
   /** Reports the losses of a sink to the other sinks, at most once per minute. */

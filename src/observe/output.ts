@@ -5,6 +5,7 @@
 import type { SinkOutput } from "../config/settings/observability.ts";
 import type { MeshEvent, Severity } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
+import { isThenable } from "../util/call_now.ts";
 
 /** Severities in ascending order. */
 const severities: readonly Severity[] = ["debug", "info", "warning", "error", "critical"];
@@ -84,6 +85,20 @@ export class Output {
     this.takesRefused = takes.logging !== undefined;
     const { tracing } = takes;
     this.minRank = tracing === undefined ? severities.length : rankSeverity(sink.minSeverity ?? tracing.minSeverity);
+  }
+
+  /** Writes a record, unless the sink is overloaded. Counts it as lost if the sink fails. */
+  write(write: (sink: Observability) => unknown): void {
+    const { sink, losses } = this;
+    try {
+      if (losses.isBehind) losses.thrown++;
+      else {
+        const result = write(sink);
+        if (isThenable(result)) losses.follow(result);
+      }
+    } catch {
+      losses.thrown++;
+    }
   }
 
   /** Returns the event as this sink receives it; undefined if it does not. */

@@ -43,7 +43,7 @@ export function adaptRequest(
 ): AdaptedRequest {
   const { operation, body, text, files, original } = request;
   const { edits: reworded, dropped: left, added: filled = [], clientNames } = operation.reword(body, model);
-  const dated = toDated(model.info, request.model);
+  const dated = request.model.includes(model.info.id) ? toDated(model.info, request.model) : model.info;
   const native = original?.nativeFor(dated === model.info ? model : { ...model, info: dated }, {
     inChat: reworded,
     rejected,

@@ -162,7 +162,7 @@ const requesting: readonly string[] = ["web_search_options", "search_parameters"
 export function usesVendorTools(body: Readonly<Record<string, unknown>>): boolean {
   const { tools } = body;
   if (Array.isArray(tools) && tools.some(isRunByVendor)) return true;
-  for (const name of requesting) if (isRequested(body[name])) return true;
+  for (const name of requesting) if (name in body && isRequested(body[name])) return true;
   return false;
 }
 

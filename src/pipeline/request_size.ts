@@ -59,8 +59,8 @@ export function measureRequest(body: ChatCompletionRequest): RequestSize {
   };
   const { messages, tools, functions, response_format: form } = body;
   if (Array.isArray(messages)) { for (const message of messages) addMessage(message, size); }
-  addSchema(tools, size);
-  addSchema(functions, size);
+  if (tools !== undefined) addSchema(tools, size);
+  if (functions !== undefined) addSchema(functions, size);
   if (isObject(form)) addSchema(form.json_schema, size);
   return size;
 }

@@ -247,5 +247,5 @@ function applyRules(
   const defaults = { ...fill, ...(hasTools ? fill_with_tools : {}) };
   const added = Object.keys(defaults).filter((name) => !isGiven(body, name) && !isGiven(edits, name));
   for (const name of added) edits[name] = defaults[name];
-  return { added, dropped: Object.keys(body).filter((name) => isGiven(body, name) && isDropped(name)) };
+  return { added, dropped: Object.keys(body).filter((name) => isDropped(name) && isGiven(body, name)) };
 }
