@@ -157,20 +157,27 @@ export function checkMemberCount(body: object): void {
 
 /** Rejects bodies that would overflow a later step: unlimited nesting, or millions of containers. */
 function checkSize(body: object): void {
-  let count = 1;
-  const open: object[] = [body];
-  const depths = [1];
-  while (open.length > 0) {
-    const value = open.pop()!;
-    const depth = depths.pop()!;
-    if (depth > maxDepth) throw invalid(`The body is nested over ${maxDepth} levels deep`);
-    for (const inner of Array.isArray(value) ? value : Object.values(value)) {
-      if (typeof inner !== "object" || inner === null) continue;
-      if (++count > maxContainers) throw invalid(`The body has over ${maxContainers} objects and arrays`);
-      open.push(inner);
-      depths.push(depth + 1);
+  if (countContainers(body, 1, 0) > maxContainers) {
+    throw invalid(`The body has over ${maxContainers} objects and arrays`);
+  }
+}
+
+/** Counts the containers of a value, including itself, up to the maximum. */
+function countContainers(value: object, depth: number, before: number): number {
+  if (depth > maxDepth) throw invalid(`The body is nested over ${maxDepth} levels deep`);
+  let count = before + 1;
+  const visit = (inner: unknown) => {
+    if (typeof inner === "object" && inner !== null) count = countContainers(inner, depth + 1, count);
+  };
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && count <= maxContainers; index++) visit(value[index]);
+  } else {
+    for (const name of Object.keys(value)) {
+      visit((value as Record<string, unknown>)[name]);
+      if (count > maxContainers) break;
     }
   }
+  return count;
 }
 
 /** The error for an invalid value. */
