@@ -6,8 +6,7 @@ import type { LazyProviderConnector, PluggableConnector, ProviderDeclaration } f
 import { withDialectAttributes } from "./providers/_dialect_attributes.ts";
 import { createDeclaration, type OpenAiCompatible } from "./providers/_openai_vendor.ts";
 import { anthropic } from "./providers/anthropic.ts";
-import { azure } from "./providers/azure.ts";
-import { bedrock } from "./providers/bedrock.ts";
+import { azure, bedrock, vertex } from "./providers/clouds.ts";
 import { cerebras, cloudflare, fireworks, huggingface, nvidia, sambanova, together } from "./providers/model_hosts.ts";
 import { gemini } from "./providers/gemini.ts";
 import { groq } from "./providers/groq.ts";
@@ -21,7 +20,6 @@ import { openaiCompatible } from "./providers/openai_compatible.ts";
 import { openrouter } from "./providers/openrouter.ts";
 import { firecrawl, serper, tavily } from "./providers/search_engines.ts";
 import { assemblyai, azureSpeech, deepgram, elevenlabs } from "./providers/speech_vendors.ts";
-import { vertex } from "./providers/vertex.ts";
 import { envSecrets } from "./secrets/env.ts";
 import { memorySecretsConnector } from "./secrets/memory.ts";
 import { memoryStorageConnector } from "./storage/memory.ts";

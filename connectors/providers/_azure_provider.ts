@@ -11,7 +11,7 @@ import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
 import { createDeclaration } from "./_openai_vendor.ts";
-import { azure } from "./azure.ts";
+import { azure } from "./clouds.ts";
 
 /** The Azure OpenAI connector with its implementation. */
 export const azureConnector: ProviderConnector = {

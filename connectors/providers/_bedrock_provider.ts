@@ -30,7 +30,7 @@ import { splitIntoChunks } from "./_chunks.ts";
 import { cloudEmbeddings } from "./_cloud_embeddings.ts";
 import { readEventFrames } from "./_event_frames.ts";
 import { createStreamReader, readFault } from "./_http.ts";
-import { bedrock } from "./bedrock.ts";
+import { bedrock } from "./clouds.ts";
 import { toText } from "../../src/util/to_text.ts";
 
 /** Page limit of model lists, far above the number of profiles: guards against a list that never ends. */

@@ -34,7 +34,7 @@ import { GeminiProvider } from "./_gemini_provider.ts";
 import { asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { readFault } from "./_http.ts";
 import { findMaxInputs, fromPredict, toPredict } from "./_vertex_embeddings.ts";
-import { vertex, vertexRules } from "./vertex.ts";
+import { vertex, vertexRules } from "./clouds.ts";
 
 const anthropicVersion = "vertex-2023-10-16";
 /** Ids of embedding models. */
