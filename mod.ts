@@ -28,9 +28,9 @@ import { planOfNames } from "./src/client/plan_of_names.ts";
 import type { MeshClient } from "./src/client/client.ts";
 import { knownConnectors } from "./src/config/settings/known.ts";
 import { checkDocument, loadConfig, MeshConfigBase } from "./src/config/load/mesh_config.ts";
-import { storedDocument } from "./src/config/load/save.ts";
 import { getEngine } from "./src/engine/get_engine.ts";
 import type { CapabilityName } from "./src/contracts/names.ts";
+import type { Clock } from "./src/contracts/runtime.ts";
 import type { Storage } from "./src/contracts/storage.ts";
 import { sendWith, serverRuntime } from "./src/runtime/server.ts";
 
@@ -176,9 +176,15 @@ export class ModelMesh extends ModelMeshBase {
     return await started(
       mesh,
       async () =>
-        await mesh.start({ document: await storedDocument(storage, getEngine(mesh).runtime.clock), source: "config" }),
+        await mesh.start({ document: await readStored(storage, getEngine(mesh).runtime.clock), source: "config" }),
     );
   }
+}
+
+/** Imported on demand: most programs read no record. */
+async function readStored(storage: Storage, clock: Clock): Promise<unknown> {
+  const { storedDocument } = await import("./src/config/load/save.ts");
+  return await storedDocument(storage, clock);
 }
 
 /** Starts a mesh; closes it if the start fails. */

@@ -2,17 +2,23 @@
  * The built-in connectors for servers.
  * @module
  */
-import type { LazyProviderConnector, PluggableConnector, ProviderDeclaration } from "../src/contracts/connector.ts";
+import type {
+  Connector,
+  LazyConnector,
+  LazyProviderConnector,
+  PluggableConnector,
+  ProviderDeclaration,
+} from "../src/contracts/connector.ts";
 import { withDialectAttributes } from "./providers/_dialect_attributes.ts";
 import { createDeclaration, type OpenAiCompatible } from "./providers/_openai_vendor.ts";
 import { anthropic } from "./providers/anthropic.ts";
 import { azure, bedrock, vertex } from "./providers/clouds.ts";
-import { cerebras, cloudflare, fireworks, huggingface, nvidia, sambanova, together } from "./providers/model_hosts.ts";
 import { gemini } from "./providers/gemini.ts";
 import { groq } from "./providers/groq.ts";
-import { cohere, deepseek, jina, perplexity, voyage, xai } from "./providers/model_makers.ts";
 import { lmstudio, localai, vllm } from "./providers/local_servers.ts";
 import { mistral } from "./providers/mistral.ts";
+import { cerebras, cloudflare, fireworks, huggingface, nvidia, sambanova, together } from "./providers/model_hosts.ts";
+import { cohere, deepseek, jina, perplexity, voyage, xai } from "./providers/model_makers.ts";
 import { ollama } from "./providers/ollama.ts";
 import { openModelVendors } from "./providers/open_models.ts";
 import { openai } from "./providers/openai.ts";
@@ -23,7 +29,6 @@ import { assemblyai, azureSpeech, deepgram, elevenlabs } from "./providers/speec
 import { envSecrets } from "./secrets/env.ts";
 import { memorySecretsConnector } from "./secrets/memory.ts";
 import { memoryStorageConnector } from "./storage/memory.ts";
-import { allStrategies } from "./strategies/all.ts";
 import * as discovery from "./discovery/declarations.ts";
 import * as sinks from "./observability/declarations.ts";
 import * as secrets from "./secrets/declarations.ts";
@@ -144,4 +149,31 @@ function loadedBy(
 ): LazyProviderConnector {
   const members = Object.getOwnPropertyDescriptors(declaration);
   return Object.defineProperties({ load }, members) as LazyProviderConnector;
+}
+
+/** All strategies. */
+function allStrategies(): readonly LazyConnector<"strategy">[] {
+  return [
+    lazy(
+      "mesh.stick-until-failure.v1",
+      async () => (await import("./strategies/stick_until_failure.ts")).stickUntilFailure,
+    ),
+    lazy("mesh.round-robin.v1", async () => (await import("./strategies/round_robin.ts")).roundRobin),
+    lazy("mesh.cost-first.v1", async () => (await import("./strategies/cost_first.ts")).costFirst),
+    lazy("mesh.latency-first.v1", async () => (await import("./strategies/latency_first.ts")).latencyFirst),
+    lazy(
+      "mesh.priority-selection.v1",
+      async () => (await import("./strategies/priority_selection.ts")).prioritySelection,
+    ),
+    lazy("mesh.rate-limit-aware.v1", async () => (await import("./strategies/rate_limit_aware.ts")).rateLimitAware),
+    lazy("mesh.load-balanced.v1", async () => (await import("./strategies/load_balanced.ts")).loadBalanced),
+    lazy(
+      "mesh.session-stickiness.v1",
+      async () => (await import("./strategies/session_stickiness.ts")).sessionStickiness,
+    ),
+  ];
+}
+
+function lazy(id: string, load: () => Promise<Connector<"strategy">>): LazyConnector<"strategy"> {
+  return { kind: "strategy", id, load };
 }

@@ -31,7 +31,7 @@ import {
   writeOperationBody,
 } from "./_openai_wire.ts";
 import { readOpenAiError } from "./_openai_error.ts";
-import { lazyInfrastructure } from "./_lazy_infrastructure.ts";
+import { lazyInfrastructure } from "./_openai_operations.ts";
 import type { ReceivedEvent } from "./_openai_stream.ts";
 import { createDeclaration, listVendorModels, type OpenAiCompatible, type Post } from "./_openai_vendor.ts";
 

@@ -2,9 +2,11 @@
  * Operations other than chat, for vendor declarations. Their implementations are imported with the first request.
  * @module
  */
+import type { Infrastructure } from "../../src/contracts/infrastructure.ts";
 import type { DocumentDialect } from "./_documents.ts";
 import type { EmbeddingDialect } from "./_embeddings.ts";
 import type { ImageDialect } from "./_image_dialect.ts";
+import type { InfrastructureParts } from "./_openai_infrastructure.ts";
 import type { VendorOperation } from "./_openai_vendor.ts";
 import type { RerankDialect } from "./_rerank.ts";
 import type { SearchDialect } from "./_search.ts";
@@ -118,4 +120,17 @@ export const openAiAudioTranslation: VendorOperation = /* @__PURE__ */ lazily(as
  */
 export function lazily(load: () => Promise<VendorOperation>): VendorOperation {
   return (post, runtime) => async (request, options) => (await load())(post, runtime)(request, options);
+}
+
+/** A lazy `openAiInfrastructure`. */
+export function lazyInfrastructure(parts: InfrastructureParts): Infrastructure {
+  let made: Promise<Infrastructure> | undefined;
+  const load = () => made ??= (async () => (await import("./_openai_infrastructure.ts")).openAiInfrastructure(parts))();
+  type Call = (...given: unknown[]) => Promise<unknown>;
+  return new Proxy(parts as unknown as Infrastructure, {
+    get: (_, name) =>
+      name === "facts"
+        ? parts.facts
+        : async (...given: unknown[]) => await (await load() as unknown as Record<PropertyKey, Call>)[name]!(...given),
+  });
 }

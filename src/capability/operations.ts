@@ -1,8 +1,8 @@
 /**
- * Maps operations to the capabilities that they serve.
+ * Maps operations to the capabilities that they serve, and capabilities to the ways in which they are delivered.
  * @module
  */
-import type { CapabilityPath, OperationName } from "../contracts/provider.ts";
+import type { CapabilityPath, Delivery, OperationName } from "../contracts/provider.ts";
 import { type CapabilityTree, isAtOrBelow } from "./tree.ts";
 
 /** Operations with an endpoint and a client method. Pools are created automatically for the leaves they serve. */
@@ -75,4 +75,31 @@ export function servesOperation(leaf: CapabilityPath, operation: OperationName):
  */
 export function operationLeaves(tree: CapabilityTree, operation: OperationName): readonly CapabilityPath[] {
   return tree.leaves().filter((leaf) => servesOperation(leaf, operation));
+}
+
+const everyMode: readonly Delivery[] = ["sync", "stream", "batch"];
+const wholeAnswers: readonly Delivery[] = ["sync", "batch"];
+const syncOnly: readonly Delivery[] = ["sync"];
+
+const batchable: ReadonlySet<CapabilityPath> = new Set([
+  "generation.image.text-to-image",
+  "representation.embeddings.text-embeddings",
+  "understanding.audio.speech-to-text",
+  "document-understanding.document-parsing",
+  "evaluation.content-moderation",
+]);
+
+/**
+ * The delivery modes of a capability. A model's settings can restrict, but not extend them.
+ *
+ * @param path Full path of a leaf.
+ *
+ * @example
+ * ```ts
+ * deliveryModes("representation.embeddings.text-embeddings"); // ["sync", "batch"]
+ * ```
+ */
+export function deliveryModes(path: CapabilityPath): readonly Delivery[] {
+  if (servesOperation(path, "chat") || servesOperation(path, "speech")) return everyMode;
+  return batchable.has(path) ? wholeAnswers : syncOnly;
 }

@@ -1,9 +1,11 @@
 /**
- * The capability tree. Models register at its leaves, and belong to every ancestor of these.
+ * The capability tree, and the names in it that are nearest to an unknown one. Models register at its leaves, and belong
+ * to every ancestor of these.
  * @module
  */
 import type { CapabilityPath } from "../contracts/provider.ts";
 import { ConfigError } from "../errors.ts";
+import { nearest } from "../util/nearest.ts";
 
 const builtIn = "generation{text-generation{chat-completion,text-completion,code-generation}," +
   "structured-generation{json-generation,schema-constrained-output,function-call-generation}," +
@@ -191,4 +193,24 @@ function getParentPath(path: CapabilityPath): CapabilityPath {
 function listSuffixes(path: CapabilityPath): readonly string[] {
   const segments = path.split(".");
   return segments.map((_, index) => segments.slice(segments.length - 1 - index).join("."));
+}
+
+/**
+ * The capabilities most similar to a name, most similar first. Returns short names for a short name, otherwise full
+ * paths.
+ *
+ * @param tree The tree of capabilities.
+ * @param name The unknown name.
+ * @param limit Maximum number of results.
+ *
+ * @example
+ * ```ts
+ * import { capabilityTree, nearestCapabilities } from "@modelmesh/core";
+ *
+ * console.log(nearestCapabilities(capabilityTree(), "chat-complete", 1)); // ["chat-completion"]
+ * ```
+ */
+export function nearestCapabilities(tree: CapabilityTree, name: string, limit = 3): readonly string[] {
+  const nodes = tree.nodes();
+  return nearest(name, name.includes(".") ? nodes : nodes.map((path) => tree.shortName(path)), limit);
 }

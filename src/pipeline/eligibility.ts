@@ -7,7 +7,7 @@ import { NoActiveModelError, UnsupportedRequestError } from "../errors.ts";
 import type { Member, ModelEntry, Pool, ProviderInstance, Registry } from "../registry/registry.ts";
 import type { Load } from "../state/model/usage.ts";
 import type { RoutedRequest } from "./request.ts";
-import { deliveryModes } from "../capability/delivery.ts";
+import { deliveryModes } from "../capability/operations.ts";
 import type { CapabilityPath, Delivery } from "../contracts/provider.ts";
 import type { Operation } from "./operation.ts";
 import { callNow } from "../util/call_now.ts";

@@ -20,8 +20,7 @@ import { callNow } from "../util/call_now.ts";
 import { groupBy } from "../util/group_by.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
 import { addDistinct, catalogueModels, findConfiguredModels, findLeaves, withConnectorFacts } from "./offered.ts";
-import { mergeRules } from "./parameter_rules.ts";
-import { type ProviderAnswers, withAnswers } from "./provider_answers.ts";
+import { mergeRules, type ProviderAnswers, withAnswers } from "./provider_answers.ts";
 import {
   type ModelEntry,
   type PoolPlan,

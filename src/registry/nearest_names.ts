@@ -2,7 +2,7 @@
  * Suggestions for unknown names.
  * @module
  */
-import { nearestCapabilities } from "../capability/nearest.ts";
+import { nearestCapabilities } from "../capability/tree.ts";
 import { nearest } from "../util/nearest.ts";
 import type { Registry } from "./registry.ts";
 

@@ -10,8 +10,7 @@ import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { ModelInfo, ModelListing, ParameterRules } from "../contracts/provider.ts";
 import { splitDate } from "../util/model_ids.ts";
 import { findModels } from "./named_models.ts";
-import { mergeRules } from "./parameter_rules.ts";
-import { withAnswers } from "./provider_answers.ts";
+import { mergeRules, withAnswers } from "./provider_answers.ts";
 import type { ModelEntry, ProviderInstance, Registry } from "./registry.ts";
 
 /**

@@ -1,11 +1,34 @@
 /**
- * Model metadata reported by providers. It overrides the catalogue, and the configuration overrides it.
+ * Model metadata reported by providers, and the rules of parameters it adds to. It overrides the catalogue, and the
+ * configuration overrides it.
  * @module
  */
-import type { CapabilityPath, DatedPricing, ModelInfo, RateLimits } from "../contracts/provider.ts";
+import type { CapabilityPath, DatedPricing, ModelInfo, ParameterRules, RateLimits } from "../contracts/provider.ts";
 import { isObject } from "../util/is_object.ts";
 import { isAmount } from "../util/pricing.ts";
-import { mergeRules } from "./parameter_rules.ts";
+
+/**
+ * Merges two sets of rules.
+ *
+ * @param other Takes precedence.
+ */
+export function mergeRules(
+  one: ParameterRules | undefined,
+  other: ParameterRules | undefined,
+): ParameterRules | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return {
+    ...one,
+    ...Object.fromEntries(Object.entries(other).filter(([, rule]) => rule !== undefined)),
+    rename: { ...one.rename, ...other.rename },
+    drop: [...one.drop ?? [], ...other.drop ?? []],
+    refuse: [...one.refuse ?? [], ...other.refuse ?? []],
+    refuse_with_tools: [...one.refuse_with_tools ?? [], ...other.refuse_with_tools ?? []],
+    fill: { ...one.fill, ...other.fill },
+    fill_with_tools: { ...one.fill_with_tools, ...other.fill_with_tools },
+    efforts: { ...one.efforts, ...other.efforts },
+  };
+}
 
 /** What a provider reports about one of its models; unknown members are undefined. */
 export interface ModelAnswers {

@@ -2,16 +2,12 @@
  * The runtime port of servers: Deno, Node and compatible runtimes, or those with only `fetch`.
  * @module
  */
-import type { Runtime, UpstreamRequest } from "../contracts/runtime.ts";
-import { isIncoming } from "../util/bytes.ts";
-import { readableFrom } from "../util/readable_from.ts";
-import { fetchSender } from "./_fetch.ts";
-import { classifyFetchFault } from "./_fetch_faults.ts";
+import type { Runtime } from "../contracts/runtime.ts";
 import { nodeProcess } from "./_node_builtin.ts";
 import { browserRuntime } from "./browser.ts";
 import { denoRuntime } from "./deno.ts";
 import { nodeRuntime } from "./node.ts";
-import { withUserAgent } from "./_user_agent.ts";
+import { sendOnDemand } from "./_send_on_demand.ts";
 
 /** Whether this is Deno, which also has Node's `process`. */
 export function isDeno(): boolean {
@@ -30,7 +26,5 @@ export function serverRuntime(): Runtime {
 
 /** The upstream client over a `fetch` that the program supplies. */
 export function sendWith(fetcher: typeof fetch): Runtime["send"] {
-  const toFetchBody = (body: NonNullable<UpstreamRequest["body"]>) =>
-    (isIncoming(body) ? readableFrom(body) : Array.isArray(body) ? new Blob(body) : body) as BodyInit;
-  return withUserAgent(fetchSender(classifyFetchFault, fetcher, toFetchBody));
+  return sendOnDemand(async () => (await import("./_fetch_send.ts")).sendOver(fetcher));
 }

@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { deliveryModes } from "../../src/capability/delivery.ts";
-import { operationLeaves, servesOperation } from "../../src/capability/operations.ts";
+import { deliveryModes, operationLeaves, servesOperation } from "../../src/capability/operations.ts";
 import type { OperationName } from "../../src/contracts/provider.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";
 

@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { nearestCapabilities } from "../../src/capability/nearest.ts";
-import { capabilityTree } from "../../src/capability/tree.ts";
+import { capabilityTree, nearestCapabilities } from "../../src/capability/tree.ts";
 import { ConfigError } from "../../src/errors.ts";
 
 const tree = capabilityTree();

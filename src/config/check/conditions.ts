@@ -3,8 +3,7 @@
  * @module
  */
 import type { CapabilityTree } from "../../capability/tree.ts";
-import { deliveryModes } from "../../capability/delivery.ts";
-import { servesOperation } from "../../capability/operations.ts";
+import { deliveryModes, servesOperation } from "../../capability/operations.ts";
 import type { VendorQuery } from "../../contracts/connector.ts";
 import type { Provider } from "../../contracts/provider.ts";
 import type {

@@ -2,8 +2,7 @@
  * Names of capabilities, providers and models.
  * @module
  */
-import { nearestCapabilities } from "../../capability/nearest.ts";
-import type { CapabilityTree } from "../../capability/tree.ts";
+import { type CapabilityTree, nearestCapabilities } from "../../capability/tree.ts";
 import { quoted, type Report, show, suggest } from "../schema/report.ts";
 import type { CodeValues } from "../schema/providers.ts";
 import type { KnownProvider } from "../settings/known.ts";

@@ -9,7 +9,6 @@ import type { KnownConnectors } from "../settings/known.ts";
 import type { Settings } from "../settings/settings.ts";
 import { validate } from "../build/validate.ts";
 import type { FileSystem } from "../../contracts/runtime.ts";
-import { loadDocument } from "./load.ts";
 
 /** A valid document, and its settings. */
 export interface CheckedDocument {
@@ -123,6 +122,7 @@ export interface ConfigEnvironment {
  */
 export async function loadConfig(path: string, { known, files }: ConfigEnvironment): Promise<CheckedDocument> {
   if (files === undefined) throw new MeshError(`Cannot load configuration "${path}": this runtime has no file access`);
+  const { loadDocument } = await import("./load.ts"); // imported on demand: a document may be an object
   return checkDocument(await loadDocument(path, files), { known, source: path });
 }
 

@@ -10,7 +10,6 @@ import type { ProviderEntry, Settings } from "../settings/settings.ts";
 import { validate } from "../build/validate.ts";
 import type { ConfigDocument } from "../../contracts/config_document.ts";
 import type { FileSystem } from "../../contracts/runtime.ts";
-import { loadDocument } from "./load.ts";
 import type { MeshConfigBase } from "./mesh_config.ts";
 
 /** API keys passed by a program, by variable or provider name. */
@@ -116,7 +115,10 @@ export async function readSource(config: unknown, files: FileSystem | undefined)
   const given = givenDocument(config);
   if (given !== undefined) return given;
   const path = config as string;
-  if (files !== undefined) return { document: await loadDocument(path, files), source: path };
+  if (files !== undefined) {
+    const { loadDocument } = await import("./load.ts"); // imported on demand: most programs pass no path
+    return { document: await loadDocument(path, files), source: path };
+  }
   throw new ConfigError(
     [{ path: "", message: "this runtime has no files: pass the configuration as an object" }],
     path,
