@@ -9,8 +9,7 @@ import type {
   PluggableConnector,
   ProviderDeclaration,
 } from "../src/contracts/connector.ts";
-import { withDialectAttributes } from "./providers/_dialect_attributes.ts";
-import { createDeclaration, type OpenAiCompatible } from "./providers/_openai_vendor.ts";
+import { createDeclaration, type OpenAiCompatible, withDialectAttributes } from "./providers/_openai_vendor.ts";
 import { anthropic } from "./providers/anthropic.ts";
 import { azure, bedrock, vertex } from "./providers/clouds.ts";
 import { gemini } from "./providers/gemini.ts";
@@ -26,7 +25,7 @@ import { openaiCompatible } from "./providers/openai_compatible.ts";
 import { openrouter } from "./providers/openrouter.ts";
 import { firecrawl, serper, tavily } from "./providers/search_engines.ts";
 import { assemblyai, azureSpeech, deepgram, elevenlabs } from "./providers/speech_vendors.ts";
-import { envSecrets } from "./secrets/env.ts";
+import { envSecrets } from "./secrets/declarations.ts";
 import { memorySecretsConnector } from "./secrets/memory.ts";
 import { memoryStorageConnector } from "./storage/memory.ts";
 import * as discovery from "./discovery/declarations.ts";

@@ -8,7 +8,7 @@ import { isObject } from "../../src/util/is_object.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { mapItems, mapMembers } from "../../src/util/map_members.ts";
 import { renameIdentifiers } from "../../src/util/rename_identifiers.ts";
-import { claudeRules } from "./_anthropic_models.ts";
+import { claudeRules } from "./anthropic.ts";
 
 const suspectId = /"(tool_use_)?id"\s*:\s*"([^"]*[^"\w-]|[^"]{65})/;
 const suspectText = /"text"\s*:\s*"(\s|\\[nrt])*"/;

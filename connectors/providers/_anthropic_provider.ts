@@ -24,14 +24,13 @@ import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { readAnthropicError, readSpendLimitReset } from "./_anthropic_fault.ts";
 import { nativeText } from "./_anthropic_native.ts";
-import { anthropicModels, knownModel, listedModel } from "./_anthropic_models.ts";
+import { anthropic, anthropicModels, knownModel, listedModel } from "./anthropic.ts";
 import { findDroppedParams, toMessagesRequest } from "./_anthropic_request.ts";
 import { type ResponseFacts, toChatCompletion } from "./_anthropic_response.ts";
 import { MessageStream } from "./_anthropic_stream.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { splitIntoChunks } from "./_chunks.ts";
 import { createStreamReader, type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
-import { anthropic } from "./anthropic.ts";
 
 const defaultBaseUrl = "https://api.anthropic.com/v1";
 const apiVersion = "2023-06-01";

@@ -9,7 +9,7 @@ import type { CompletionRequest } from "../../src/contracts/provider.ts";
 import { findTokenLimit } from "../../src/util/token_limit.ts";
 import { readCacheControl } from "./_anthropic_content.ts";
 import { requestFault } from "./_anthropic_fault.ts";
-import { findGeneration, type Generation } from "./_anthropic_models.ts";
+import { findGeneration, type Generation } from "./anthropic.ts";
 import { isThinkingMissing, toConversation } from "./_anthropic_messages.ts";
 import { closedSchema } from "./_anthropic_schema.ts";
 import { planThinking, type ThinkingPlan } from "./_anthropic_thinking.ts";

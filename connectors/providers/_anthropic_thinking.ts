@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import { requestFault } from "./_anthropic_fault.ts";
-import { type Effort, effortLevels, type Generation } from "./_anthropic_models.ts";
+import { type Effort, effortLevels, type Generation } from "./anthropic.ts";
 
 /** Inputs that determine the thinking settings. */
 interface ThinkingInput {

@@ -7,7 +7,7 @@
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../src/contracts/openai.ts";
 import { readCacheControl } from "./_anthropic_content.ts";
 import { requestFault } from "./_anthropic_fault.ts";
-import type { Generation } from "./_anthropic_models.ts";
+import type { Generation } from "./anthropic.ts";
 import type { Turn } from "./_anthropic_messages.ts";
 import { closedSchema } from "./_anthropic_schema.ts";
 

@@ -21,7 +21,7 @@ import { NetworkError, UpstreamError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { BedrockAccess } from "./_bedrock_access.ts";
-import { isClaude } from "./_anthropic_models.ts";
+import { isClaude } from "./anthropic.ts";
 import { embeds, findFamily } from "./_bedrock_embeddings.ts";
 import { readBedrockError, reclassify } from "./_bedrock_fault.ts";
 import { listDroppedParams, toConverseRequest } from "./_bedrock_request.ts";

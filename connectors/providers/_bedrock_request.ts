@@ -10,7 +10,7 @@ import type { ChatCompletionRequest, JsonObject } from "../../src/contracts/open
 import type { CompletionRequest } from "../../src/contracts/provider.ts";
 import { findTokenLimit } from "../../src/util/token_limit.ts";
 import { requestFault } from "./_anthropic_fault.ts";
-import { findGeneration, type Generation, isClaude } from "./_anthropic_models.ts";
+import { findGeneration, type Generation, isClaude } from "./anthropic.ts";
 import type { Turn } from "./_anthropic_messages.ts";
 import { toMessagesRequest } from "./_anthropic_request.ts";
 import type { Block } from "./_anthropic_thoughts.ts";

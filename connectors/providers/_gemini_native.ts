@@ -7,7 +7,7 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { CompletionChunk } from "../../src/contracts/provider.ts";
 import { editMembers } from "../../src/util/json_members.ts";
-import { demandsSignatures } from "./_gemini_models.ts";
+import { demandsSignatures } from "./gemini.ts";
 import { signatureStandIn } from "./_gemini_messages.ts";
 import type { GeminiStream } from "./_gemini_stream.ts";
 import { asObjects } from "./_gemini_wire.ts";

@@ -24,7 +24,7 @@ import { appendAll } from "../../src/util/append_all.ts";
 import { readSse } from "../../src/util/sse_parse.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { BaseProvider, isSuccess, readObject, readText } from "./_base.ts";
-import { chatFeatures, chatLeaves, findFamilyRules, geminiModels, speechFacts } from "./_gemini_models.ts";
+import { chatFeatures, chatLeaves, findFamilyRules, gemini, geminiModels, speechFacts } from "./gemini.ts";
 import { faultInside, readGeminiError, readGeminiHint, withOwnKind } from "./_gemini_fault.ts";
 import { droppedEmbeddingParams, toBatchEmbedContents, toEmbeddings } from "./_gemini_embeddings.ts";
 import { droppedImageParams, toImageContent, toImages } from "./_gemini_images.ts";
@@ -34,7 +34,6 @@ import { type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
 import { GeminiStream } from "./_gemini_stream.ts";
 import { asNumber, asObjects, asText, given } from "./_gemini_wire.ts";
 import { createStreamReader, EventTolerance, type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
-import { gemini } from "./gemini.ts";
 
 const defaultBaseUrl = "https://generativelanguage.googleapis.com/v1beta";
 const decoder = /* @__PURE__ */ new TextDecoder();

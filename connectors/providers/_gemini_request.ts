@@ -6,7 +6,7 @@
  */
 import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import { findTokenLimit } from "../../src/util/token_limit.ts";
-import { demandsSignatures, takesSampling } from "./_gemini_models.ts";
+import { demandsSignatures, takesSampling } from "./gemini.ts";
 import { requestFault } from "./_gemini_fault.ts";
 import { toGeminiContents } from "./_gemini_messages.ts";
 import { cleanSchema } from "./_gemini_schema.ts";

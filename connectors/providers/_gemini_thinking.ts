@@ -4,7 +4,7 @@
  * Sources, read 2026-11-21: https://ai.google.dev/gemini-api/docs/thinking, /openai (efforts and budgets).
  * @module
  */
-import { firstWithLevels, parseGeneration } from "./_gemini_models.ts";
+import { firstWithLevels, parseGeneration } from "./gemini.ts";
 import { requestFault } from "./_gemini_fault.ts";
 import type { ThinkingConfig } from "./_gemini_wire.ts";
 

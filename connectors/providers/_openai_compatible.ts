@@ -17,8 +17,7 @@ import type {
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { normalizeCompletion } from "../../src/util/normalize_completion.ts";
-import { type CompletionDefaults, createDefaults } from "../../src/util/completion_defaults.ts";
+import { type CompletionDefaults, createDefaults, normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { BaseProvider, isSuccess, readText } from "./_base.ts";
 import { type FaultReader, parseChunk, parseObject, readBytes, readFault } from "./_http.ts";

@@ -8,7 +8,7 @@ import type { ChatCompletion, ChatCompletionChunk, FinishReason, JsonObject } fr
 import type { CompletionChunk, CompletionResponse } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { isObject } from "../../src/util/is_object.ts";
-import type { CompletionDefaults } from "../../src/util/completion_defaults.ts";
+import type { CompletionDefaults } from "../../src/util/normalize_completion.ts";
 import { parseObject, readBytes, throwIfError } from "./_http.ts";
 import { ChunkStream } from "./_openai_stream.ts";
 import { checkCompletion } from "./_openai_wire.ts";

@@ -25,7 +25,7 @@ import { ConfigError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { readAnthropicError } from "./_anthropic_fault.ts";
-import { isClaude } from "./_anthropic_models.ts";
+import { isClaude } from "./anthropic.ts";
 import { AnthropicProvider } from "./_anthropic_provider.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { cloudEmbeddings } from "./_cloud_embeddings.ts";

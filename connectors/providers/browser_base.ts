@@ -13,7 +13,7 @@ import type {
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { ConfigError, MeshError, UpstreamError } from "../../src/errors.ts";
-import { createDefaults } from "../../src/util/completion_defaults.ts";
+import { createDefaults } from "../../src/util/normalize_completion.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { parseChunk, readFault, throwIfError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";

@@ -5,17 +5,11 @@
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { once } from "../../src/util/once.ts";
-import { claudeRules, findGeneration, isClaude } from "./_anthropic_models.ts";
+import { claudeRules, findGeneration, isClaude } from "./anthropic.ts";
 import { knownModels } from "./_catalogue.ts";
-import { dialectAttributes } from "./_dialect_attributes.ts";
-import {
-  findFamilyRules as findGeminiRules,
-  findUnknownRules,
-  geminiRules,
-  speech,
-  speechRules,
-} from "./_gemini_models.ts";
-import { familyRules, findFamilyRules } from "./_openai_family.ts";
+import { dialectAttributes, type OpenAiCompatible } from "./_openai_vendor.ts";
+import { findFamilyRules as findGeminiRules, findUnknownRules, geminiRules, speech, speechRules } from "./gemini.ts";
+import { familyRules, findFamilyRules } from "./openai.ts";
 import {
   openAiAudioTranslation,
   openAiEmbeddings,
@@ -24,7 +18,6 @@ import {
   openAiSpeech,
   openAiTranscription,
 } from "./_openai_operations.ts";
-import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { bedrock as bedrockEntries } from "./catalogue/clouds.ts";
 import { entries as vertexEntries } from "./catalogue/vertex.ts";
 

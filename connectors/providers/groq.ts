@@ -5,8 +5,7 @@
  * `reasoning_content` (freellmapi#1070, req_llm#772).
  * @module
  */
-import { knownModels } from "./_catalogue.ts";
-import { effortsFor } from "./_efforts.ts";
+import { effortsFor, knownModels } from "./_catalogue.ts";
 import { openAiAudioTranslation, openAiSpeech, openAiTranscription } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { groq as entries } from "./catalogue/page_vendors.ts";

@@ -2,7 +2,7 @@
  * Local servers with an OpenAI-compatible API, in one module, since each module adds to the duration of every start.
  * @module
  */
-import { effortsFor } from "./_efforts.ts";
+import { effortsFor } from "./_catalogue.ts";
 import {
   openAiAudioTranslation,
   openAiEmbeddings,

@@ -5,9 +5,8 @@
 import type { ProviderSettings } from "../../src/contracts/connector.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { findOwn } from "../../src/util/find_own.ts";
-import { knownModels } from "./_catalogue.ts";
-import { dialectAttributes } from "./_dialect_attributes.ts";
-import { effortsFor } from "./_efforts.ts";
+import { effortsFor, knownModels } from "./_catalogue.ts";
+import { dialectAttributes, onlyFirst, type OpenAiCompatible } from "./_openai_vendor.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import {
   imagesLazily,
@@ -17,7 +16,6 @@ import {
   openAiTranscription,
   plainRerank,
 } from "./_openai_operations.ts";
-import { onlyFirst, type OpenAiCompatible } from "./_openai_vendor.ts";
 import {
   cerebras as cerebrasEntries,
   fireworks as fireworksEntries,

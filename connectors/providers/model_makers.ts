@@ -5,8 +5,7 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { Quota } from "../../src/contracts/provider.ts";
 import { isObject } from "../../src/util/is_object.ts";
-import { knownModels } from "./_catalogue.ts";
-import { effortsFor } from "./_efforts.ts";
+import { effortsFor, knownModels } from "./_catalogue.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import {
   documentsLazily,

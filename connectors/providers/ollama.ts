@@ -5,7 +5,7 @@
  * OLLAMA_API_KEY is the API key of its cloud service, so it is never sent to a local server.
  * @module
  */
-import { effortsFor } from "./_efforts.ts";
+import { effortsFor } from "./_catalogue.ts";
 import { openAiEmbeddings } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 

@@ -1,10 +1,13 @@
 /**
- * OpenAI.
+ * OpenAI, and the parameter rules of its chat models, by generation, for all clouds that serve them.
+ *
+ * Sources: sampling parameters that reasoning models reject: models.dev and the `ai` package's table of model
+ * capabilities; efforts: models.dev, LiteLLM and developers.openai.com; `stop`: smolagents#1662; tools with reasoning:
+ * litellm#34569 and livekit/agents#7169; four stop sequences: continue#2461, langchain#20234.
  * @module
  */
-import type { ParameterRules } from "../../src/contracts/provider.ts";
-import { knownModels } from "./_catalogue.ts";
-import { familyRules, findFamilyRules, generationRules } from "./_openai_family.ts";
+import type { ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
+import { effortsFor, knownModels } from "./_catalogue.ts";
 import {
   openAiAudioTranslation,
   openAiEmbeddings,
@@ -14,9 +17,63 @@ import {
   openAiSpeech,
   openAiTranscription,
 } from "./_openai_operations.ts";
-import type { OpenAiCompatible } from "./_openai_vendor.ts";
+import { type OpenAiCompatible, openAiTools } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openai.ts";
 import { entries as others } from "./catalogue/openai_media.ts";
+
+/** Rules of all models. The API rejects parameters that it does not know, such as `top_k`. */
+export const familyRules: ParameterRules = {
+  thoughts: "none",
+  drop: ["top_k"],
+  max_stop_sequences: 4,
+  developer_role: true,
+  invalid_arguments: true,
+  ...openAiTools,
+};
+
+/** Parameter rules of reasoning models that support these efforts, ascending. */
+function reasoning(...efforts: readonly string[]): ParameterRules {
+  return {
+    rename: { max_tokens: "max_completion_tokens" },
+    drop: ["temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias"],
+    efforts: effortsFor(efforts),
+  };
+}
+
+/** Rules of a generation, by the names that catalogue entries use. */
+const generationRules = (): Readonly<Record<string, ParameterRules>> => {
+  const refuse = ["stop", "logprobs", "top_logprobs"];
+  const current = reasoning("none", "low", "medium", "high", "xhigh");
+  return {
+    first: { ...reasoning("low", "medium", "high"), refuse },
+    early: { ...reasoning("minimal", "low", "medium", "high"), refuse },
+    reasoning: current,
+    latest: reasoning("none", "low", "medium", "high", "xhigh", "max"),
+    // in chat these support tools only with this effort, which is not their default; the caller's effort takes
+    // precedence
+    tools: { ...current, fill_with_tools: { reasoning_effort: "none" } },
+  };
+};
+
+/** The first pattern that matches a model id applies; models before the reasoning models have no rules. */
+const generations: readonly (readonly [RegExp, string | undefined])[] = [
+  [/gpt-(3|4)|chatgpt-4|davinci|babbage|gpt-5-chat/, undefined],
+  [/(^|[^a-z0-9])o\d/, "first"],
+  [/gpt-5(?![.\d])/, "early"],
+  [/gpt-5/, "reasoning"],
+];
+
+/**
+ * The rules of a model that the catalogue does not know: those of its generation, or of the newest one.
+ *
+ * @param model Its id, and whether it is configured as a model that cannot reason.
+ */
+export function findFamilyRules({ id, features }: ModelInfo): ParameterRules | undefined {
+  if (features?.reasoning === false) return undefined;
+  const generation = generations.find(([pattern]) => pattern.test(id.toLowerCase()));
+  const name = generation === undefined ? "latest" : generation[1];
+  return name === undefined ? undefined : generationRules()[name];
+}
 
 // only later models support speech as events (OpenAI's API reference, `stream_format`)
 const plainSpeech: ParameterRules = { refuse: ["stream_format"], drop: ["instructions"] };

@@ -7,8 +7,7 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { ModelInfo, Quota } from "../../src/contracts/provider.ts";
 import { isObject } from "../../src/util/is_object.ts";
-import { knownModels } from "./_catalogue.ts";
-import { effortsFor } from "./_efforts.ts";
+import { effortsFor, knownModels } from "./_catalogue.ts";
 import { openAiEmbeddings } from "./_openai_operations.ts";
 import { type OpenAiCompatible, openAiTools } from "./_openai_vendor.ts";
 import { openrouter as entries } from "./catalogue/page_vendors.ts";

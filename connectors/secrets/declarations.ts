@@ -1,7 +1,8 @@
 /**
- * Declarations of the secret stores.
+ * Declarations of the secret stores, and the store of environment variables, which needs nothing else.
  * @module
  */
+import type { Connector } from "../../src/contracts/connector.ts";
 
 /** A dotenv file. */
 export const dotenvDeclaration = {
@@ -71,3 +72,19 @@ export const onePasswordDeclaration = {
     vault: { type: "text", about: "Name or id of the vault. Defaults to `OP_CONNECT_VAULT`." },
   },
 } as const;
+
+/**
+ * A secret is the environment variable of its name; a blank one counts as unset. Names are not listed, since most
+ * variables are not secrets.
+ */
+export const envSecrets: Connector<"secretStore"> = {
+  id: "mesh.env.v1",
+  kind: "secretStore",
+  attributes: {},
+  create: (_settings, runtime) => ({
+    get: (name) => {
+      const value = runtime.env(name);
+      return Promise.resolve(value?.trim() === "" ? undefined : value);
+    },
+  }),
+};

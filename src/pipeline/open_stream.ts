@@ -9,7 +9,7 @@ import { endIterator } from "../util/end_iterator.ts";
 import { carriesContent, copyParts, readModelId } from "./read_response.ts";
 import type { Received } from "./result.ts";
 import { ChunkNormalizer } from "../util/normalize_chunk.ts";
-import { createDefaults } from "../util/completion_defaults.ts";
+import { createDefaults } from "../util/normalize_completion.ts";
 import type { ClientNames } from "./client_names.ts";
 
 /** Maximum size of buffered events before the stream commits anyway, characters. */

@@ -14,8 +14,7 @@ import type { AnswerUsage, Operation, TakenUsage, UsageContext } from "./operati
 import type { Runtime } from "../contracts/runtime.ts";
 import { UpstreamError } from "../errors.ts";
 import { isObject } from "../util/is_object.ts";
-import { normalizeCompletion } from "../util/normalize_completion.ts";
-import { createDefaults } from "../util/completion_defaults.ts";
+import { createDefaults, normalizeCompletion } from "../util/normalize_completion.ts";
 import type { TokenCounts } from "../state/counters/usage.ts";
 
 /** Returns a response; one that consists only of `extra` is converted. */

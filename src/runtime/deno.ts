@@ -3,7 +3,6 @@
  * @module
  */
 import type { FileSystem, KeyValues, Runtime } from "../contracts/runtime.ts";
-import { readAuthorities } from "./_authorities.ts";
 import { createDecompressor } from "./_decompressor.ts";
 import { env } from "./_deno_env.ts";
 import { disk, removeFile, replaceText } from "./_disk.ts";
@@ -70,7 +69,7 @@ export function denoRuntime(): Runtime {
     disk: disk(),
     openKeyValues: denoKeyValues(),
     modules: moduleLoader(env),
-    readAuthorities,
+    readAuthorities: async (path) => await (await import("./_authorities.ts")).readAuthorities(path),
     send: sendOnDemand(async () => (await import("./_deno_send.ts")).send),
     createDecompressor,
     stopper: () => new Stop(),

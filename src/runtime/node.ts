@@ -3,7 +3,6 @@
  * @module
  */
 import type { FileSystem, Runtime } from "../contracts/runtime.ts";
-import { readAuthorities } from "./_authorities.ts";
 import { createDecompressor } from "./_decompressor.ts";
 import { moduleLoader } from "./_modules.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
@@ -31,7 +30,7 @@ export function nodeRuntime(): Runtime {
     random: Math.random,
     files,
     disk: disk(),
-    readAuthorities,
+    readAuthorities: async (path) => await (await import("./_authorities.ts")).readAuthorities(path),
     send: sendOnDemand(async () => (await import("./_node_send.ts")).send),
     createDecompressor,
     stopper: () => new Stop(),

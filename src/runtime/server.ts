@@ -4,10 +4,10 @@
  */
 import type { Runtime } from "../contracts/runtime.ts";
 import { nodeProcess } from "./_node_builtin.ts";
-import { browserRuntime } from "./browser.ts";
 import { denoRuntime } from "./deno.ts";
 import { nodeRuntime } from "./node.ts";
 import { sendOnDemand } from "./_send_on_demand.ts";
+import { systemClock } from "./_timers.ts";
 
 /** Whether this is Deno, which also has Node's `process`. */
 export function isDeno(): boolean {
@@ -21,7 +21,13 @@ export function isDeno(): boolean {
  */
 export function serverRuntime(): Runtime {
   if (isDeno()) return denoRuntime();
-  return nodeProcess() === undefined ? browserRuntime() : nodeRuntime();
+  return nodeProcess() === undefined ? plainRuntime() : nodeRuntime();
+}
+
+/** The port of a runtime that has `fetch` and timers only, as a page has. */
+function plainRuntime(): Runtime {
+  const send = sendOnDemand(async () => (await import("./browser.ts")).browserRuntime().send);
+  return { clock: systemClock(), random: Math.random, send, env: () => undefined };
 }
 
 /** The upstream client over a `fetch` that the program supplies. */

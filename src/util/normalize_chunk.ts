@@ -4,7 +4,7 @@
  */
 import type { ChatCompletionChunk } from "../contracts/openai.ts";
 import { UpstreamError } from "../errors.ts";
-import type { CompletionDefaults } from "./completion_defaults.ts";
+import type { CompletionDefaults } from "./normalize_completion.ts";
 import { isObject } from "./is_object.ts";
 import {
   type CitedSource,

@@ -3,6 +3,8 @@
  * @module
  */
 import type { ChatCompletion } from "../contracts/openai.ts";
+import type { CompletionRequest } from "../contracts/provider.ts";
+import type { Runtime } from "../contracts/runtime.ts";
 import { UpstreamError } from "../errors.ts";
 import { isObject } from "./is_object.ts";
 import {
@@ -17,7 +19,30 @@ import {
   toSourceAnnotations,
 } from "./normalize_message.ts";
 import { toText } from "./to_text.ts";
-import type { CompletionDefaults } from "./completion_defaults.ts";
+
+/** What fills in members that a response lacks. */
+export interface CompletionDefaults {
+  /** The upstream model id. */
+  readonly model: string;
+  /** Whether the client uses the older `functions`, and expects `function_call`. */
+  readonly keepsFunctionCall: boolean;
+  /** A source of randomness, 0 to 1. */
+  readonly random: () => number;
+  /** The time, ms since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * Returns what fills in the responses to a request.
+ *
+ * @param runtime Clock and randomness.
+ */
+export function createDefaults(
+  { model, body }: Pick<CompletionRequest, "model" | "body">,
+  { random, clock }: Pick<Runtime, "random" | "clock">,
+): CompletionDefaults {
+  return { model: model.id, keepsFunctionCall: body.functions !== undefined, random, now: () => clock.now() };
+}
 
 /**
  * Converts a vendor's variation of a chat response to OpenAI's shape: null becomes absent, an object of arguments

@@ -1,5 +1,5 @@
 /**
- * JSON keys of service accounts, and signed assertions (JWT).
+ * JSON keys of service accounts, and signed assertions (RFC 7519; RS256 of RFC 7518, section 3.3), using Web Crypto.
  * @module
  */
 import { fromBase64, toBase64Url } from "./base64.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { consoleObservability } from "../../connectors/observability/console.ts";
-import { envSecrets } from "../../connectors/secrets/env.ts";
+import { envSecrets } from "../../connectors/secrets/declarations.ts";
 import type { LogRecord, MeshEvent, RoutingRecord, TraceEntry } from "../../src/contracts/events.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError } from "../../src/errors.ts";

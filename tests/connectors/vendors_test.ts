@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { effortsFor } from "../../connectors/providers/_efforts.ts";
+import { effortsFor } from "../../connectors/providers/_catalogue.ts";
 import { serverConnectors } from "../../connectors/server.ts";
 import { servesOperation } from "../../src/capability/operations.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";

@@ -23,7 +23,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "connectors/providers/_bedrock_blocks.ts#toCachePoint": oneValue,
   "connectors/providers/_audio.ts#readAudio": "passes chunks of bytes on",
   "connectors/providers/_count.ts#parseCount": oneValue,
-  "connectors/providers/_gemini_models.ts#parseGeneration": oneValue,
+  "connectors/providers/gemini.ts#parseGeneration": oneValue,
   "connectors/providers/_gemini_response.ts#toAnswerHead": oneValue,
   "connectors/providers/_gemini_response.ts#toCompletionUsage": "the token counts of one response",
   "connectors/providers/_http.ts#createStreamReader": "passes chunks of bytes on",

@@ -10,7 +10,7 @@ import { toChatCompletion as fromMessage } from "../../connectors/providers/_ant
 import { MessageStream } from "../../connectors/providers/_anthropic_stream.ts";
 import { toTooling } from "../../connectors/providers/_anthropic_tools.ts";
 import { toUsage } from "../../connectors/providers/_anthropic_usage.ts";
-import { findGeneration } from "../../connectors/providers/_anthropic_models.ts";
+import { findGeneration } from "../../connectors/providers/anthropic.ts";
 import { readAzureError } from "../../connectors/providers/_azure_provider.ts";
 import { fromConverseBlock, toConverseBlocks } from "../../connectors/providers/_bedrock_blocks.ts";
 import { readBedrockError } from "../../connectors/providers/_bedrock_fault.ts";
