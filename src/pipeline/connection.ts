@@ -147,15 +147,15 @@ export class Connection implements CallOptions {
     this.#idle?.pause();
   }
 
-  /** Records parameters that the provider has dropped. */
-  reportDropped(parameters: readonly string[]): void {
+  /** Records parameters that the provider has dropped. Like `send`, connectors may call it without the connection. */
+  readonly reportDropped = (parameters: readonly string[]): void => {
     this.dropped = parameters;
-  }
+  };
 
   /** Records the actual provider. */
-  reportServedBy(served: ServedBy): void {
+  readonly reportServedBy = (served: ServedBy): void => {
     this.servedBy = served;
-  }
+  };
 
   /** Sends a request. A request that was never sent is resent once. */
   readonly send = async (request: UpstreamRequest): Promise<UpstreamResponse> => {

@@ -145,3 +145,14 @@ describe("A connection", () => {
     assertEquals(runtime.requests.length, 1);
   });
 });
+
+describe("What a connector reports of a call", () => {
+  it("arrives, even if it takes the functions out of the options", () => {
+    const { connection } = connect("sync");
+    const { reportDropped, reportServedBy } = connection;
+    reportDropped(["seed"]);
+    reportServedBy({ provider: "acme", model: "m" });
+    connection.close();
+    assertEquals([connection.dropped, connection.servedBy], [["seed"], { provider: "acme", model: "m" }]);
+  });
+});
