@@ -13,7 +13,7 @@ import { toErrorRow } from "./error_body.ts";
 import { createMeshHandler } from "./handler.ts";
 import { json } from "./json.ts";
 import { MeshGeneration } from "./mesh_generation.ts";
-import { collectTokens, exposureWarnings } from "./serve.ts";
+import { collectTokens, exposureWarnings, refuseLoops } from "./serve.ts";
 import { listServed } from "./served.ts";
 import { traceUnhandled } from "./unhandled.ts";
 
@@ -52,29 +52,38 @@ interface StartedProxy {
 /** Creates a proxy that starts with its first request, or when its server listens. */
 export function createFetchProxy(parts: FetchProxyParts): FetchProxy & { readonly isServed: () => boolean } {
   let starting: Promise<StartedProxy> | undefined;
+  let reported: unknown;
   const start = () =>
     starting ??= startFetchProxy(parts).catch((error) => {
       starting = undefined; // the next request tries again
       throw error;
     });
+  const report = (error: unknown) => {
+    if (error !== reported) parts.report(error instanceof Error ? error.message : String(error));
+    reported = error; // requests that waited for one start have one error
+  };
   return {
     isServed: () => starting !== undefined,
     fetch: async (request, info) => {
       try {
         return await (await start()).respond(request, info);
       } catch (error) {
-        parts.report(toMessage(error));
+        report(error);
         return createRefusal(error, request);
       }
     },
     onListen(address) {
       const shell = parts.shell();
-      const { stderr } = shell;
-      start().then((started) => {
-        traceUnhandled({ shell, mesh: () => started.generation.mesh, hasConsole: false });
-        stderr.write(greeting(address, started));
-      }, (error) => {
-        stderr.write(`${toMessage(error)}\n`);
+      const { hostname: host = "", port = 0 } = address as Address;
+      const begin = async () => {
+        const started = await start();
+        const { mesh } = started.generation;
+        refuseLoops(mesh, { host, port });
+        traceUnhandled({ shell, mesh: () => mesh, hasConsole: false });
+        shell.stderr.write(greeting({ host, port }, started));
+      };
+      begin().catch((error) => {
+        report(error);
         shell.exit(1);
       });
     },
@@ -105,16 +114,20 @@ function createRefusal(error: unknown, { headers }: Request): Response {
   return toResponse(json(body, { status, headers: { "x-request-id": requestId } }));
 }
 
-function greeting(address: object, { generation: { mesh }, tokens }: StartedProxy): string {
-  const { hostname: host = "", port = "" } = address as { readonly hostname?: string; readonly port?: number };
+/** The address of a server; a Unix socket has none. */
+interface Address {
+  readonly hostname?: string;
+  readonly port?: number;
+}
+
+function greeting(
+  { host, port }: { readonly host: string; readonly port: number },
+  { generation: { mesh }, tokens }: StartedProxy,
+): string {
   const { proxy = builtInProxy() } = mesh.settings;
   const warnings = exposureWarnings(host, { hasToken: hasToken(proxy, tokens), listener: "deno" });
   if (proxy.tls !== undefined) warnings.push("proxy.tls has no effect: the server that calls the proxy decides on TLS");
   const where = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   return warnings.map((warning) => `Warning: ${warning}\n`).join("") +
     `ModelMesh listens on ${where}\n${listServed(mesh).text}`;
-}
-
-function toMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -207,11 +207,10 @@ function checkedTokens(
   mesh: Engine,
   { runtime, options, host, port }: { runtime: Runtime; options: ServeOptions; host: string; port: number },
 ): readonly string[] {
-  const { proxy = builtInProxy(), source } = mesh.settings;
+  const { proxy = builtInProxy() } = mesh.settings;
   const tokens = collectTokens(runtime, options.tokens);
   requireToken(proxy, tokens);
-  const problems = loops(mesh, { host, port });
-  if (problems.length > 0) throw new ConfigError(problems, source);
+  refuseLoops(mesh, { host, port });
   return tokens;
 }
 
@@ -251,10 +250,10 @@ export function collectTokens(runtime: Runtime, given: readonly string[] = []): 
   return tokens;
 }
 
-/** Providers whose address is that of the proxy, so that every request would return to it. */
-function loops(mesh: Engine, { host, port }: { host: string; port: number }): ConfigProblem[] {
-  if (port === 0) return [];
-  return mesh.registry.instances.flatMap(({ entry }) => {
+/** @throws {ConfigError} For a provider whose address is that of the proxy: every request would return to it. */
+export function refuseLoops(mesh: Engine, { host, port }: { host: string; port: number }): void {
+  if (port === 0) return;
+  const problems = mesh.registry.instances.flatMap(({ entry }): ConfigProblem[] => {
     if (entry.baseUrl === undefined || !URL.canParse(entry.baseUrl)) return [];
     const url = new URL(entry.baseUrl);
     const isLocal = isLoopback(url.hostname);
@@ -268,6 +267,7 @@ function loops(mesh: Engine, { host, port }: { host: string; port: number }): Co
       }]
       : [];
   });
+  if (problems.length > 0) throw new ConfigError(problems, mesh.settings.source);
 }
 
 /**

@@ -9,6 +9,7 @@ import { fakeAnswer, testRuntime, type TestRuntimeOptions } from "../../src/runt
 import { fakeShell } from "../support/_cli.ts";
 import { assertRefused, goodBody } from "../support/_surface.ts";
 import { testConfig } from "../support/proxy.ts";
+import { until } from "../support/patience.ts";
 import { completion } from "../support/upstream.ts";
 
 const key = "sk-child-0123456789";
@@ -118,7 +119,17 @@ describe("The default export of the proxy", () => {
     await good.end();
     const bad = createProxy({});
     bad.onListen({ hostname: "127.0.0.1", port: 8000 });
-    await bad.shell.says("OPENAI_API_KEY");
+    await until(() => bad.exits.length > 0, "it ends");
     assertEquals(bad.exits, [1]);
+    assertMatch(bad.reports.join(), /OPENAI_API_KEY/);
+  });
+
+  it("ends the process if a provider's address is that of the server", async () => {
+    const looping = createProxy({ env: { OPENAI_API_KEY: key, OPENAI_BASE_URL: "http://localhost:8000/v1" } });
+    looping.onListen({ hostname: "0.0.0.0", port: 8000 });
+    await until(() => looping.exits.length > 0, "it ends");
+    assertEquals(looping.exits, [1]);
+    assertMatch(looping.reports.join(), /is this proxy itself \(port 8000\)/);
+    await looping.end();
   });
 });
