@@ -102,10 +102,11 @@ describe("The default export of the proxy", () => {
   it("reports why it cannot start, and not to its clients; the next request tries again", async () => {
     const files: Record<string, string> = {};
     const { fetch, reports, end } = createProxy({ env: { MODELMESH_CONFIG: "mesh.json" }, files });
-    const refused = await fetch(ask("chat"));
-    const { message } = await assertRefused(refused, { status: 500, type: "server_error", code: "internal_error" });
-    assertNotMatch(message, /mesh\.json/);
-    assertMatch(reports.join(), /mesh\.json/);
+    for (const refused of await Promise.all([1, 2, 3].map(() => fetch(ask("chat"))))) {
+      const { message } = await assertRefused(refused, { status: 500, type: "server_error", code: "internal_error" });
+      assertNotMatch(message, /mesh\.json/);
+    }
+    assertEquals([reports.length, /mesh\.json/.test(reports.join())], [1, true], "one start, one line");
     files["mesh.json"] = config;
     await assertAnswers(await fetch(ask("chat")));
     assertEquals(reports.length, 1);
