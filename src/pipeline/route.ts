@@ -3,10 +3,11 @@
  * @module
  */
 import { eligibility, type EligibilityContext, type ModelChoice } from "./eligibility.ts";
+import type { Pool } from "../registry/registry.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import type { Call, Received, Result } from "./result.ts";
 import { Routing } from "./routing.ts";
-import { poolFor, poolOnceListed } from "./select_pool.ts";
+import { poolFor } from "./select_pool.ts";
 
 /**
  * Routes one request, in the order of the specification.
@@ -24,12 +25,18 @@ export async function route<T extends Received>(
   // 1 capability resolution, 2 pool selection
   const pool = registry.relist === undefined
     ? poolFor(request.model, request, registry)
-    : await poolOnceListed(request, deps);
+    : await onceListed(request, deps);
   const choice = request.routingConstraints && await chooseModels({ request, pool, registry });
   const found = eligibility({ request, pool, registry, choice }); // 3 filters by delivery and by request
   const admission = request.admit?.();
   if (admission !== undefined) await admission;
   return await new Routing({ request, pool, ...found, call }, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
+}
+
+/** Usually every provider has listed its models. */
+async function onceListed(request: RoutedRequest, deps: RouteDeps): Promise<Pool> {
+  const { poolOnceListed } = await import("./pool_once_listed.ts");
+  return await poolOnceListed(request, deps);
 }
 
 /** Most requests have no routing constraints, so the code for them is imported with the first one that has. */
