@@ -27,7 +27,8 @@ import { nativeText } from "./_anthropic_native.ts";
 import { anthropic, anthropicModels, knownModel, listedModel } from "./anthropic.ts";
 import { findDroppedParams, toMessagesRequest } from "./_anthropic_request.ts";
 import { type ResponseFacts, toChatCompletion } from "./_anthropic_response.ts";
-import { MessageStream } from "./_anthropic_stream.ts";
+import { readClaudeBilled } from "./_anthropic_usage.ts";
+import { MessageStream, toChunks } from "./_anthropic_stream.ts";
 import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { splitIntoChunks } from "./_chunks.ts";
 import { createStreamReader, type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
@@ -97,15 +98,18 @@ export class AnthropicProvider extends BaseProvider {
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await this.#post(request, options);
     const bytes = await readBytes(response);
-    const body = toChatCompletion(parseObject(decoder.decode(bytes)), this.#facts(request));
-    return request.native === undefined ? { body } : { body, native: bytes };
+    const answer = parseObject(decoder.decode(bytes));
+    const body = toChatCompletion(answer, this.#facts(request));
+    const billed = readClaudeBilled(answer.usage);
+    return request.native === undefined ? { body, billed } : { body, billed, native: bytes };
   }
 
   override async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const response = await this.#post(request, options);
     const facts = this.#facts(request);
     if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-      yield* splitIntoChunks(toChatCompletion(await readObject(response), facts));
+      const answer = await readObject(response);
+      yield* splitIntoChunks(toChatCompletion(answer, facts), readClaudeBilled(answer.usage));
       return;
     }
     const stream = new MessageStream(facts);
@@ -114,7 +118,7 @@ export class AnthropicProvider extends BaseProvider {
       if (values === undefined) continue;
       if (request.native !== undefined) yield nativeChunk(event, values, stream);
       else if (event.event === "ping") yield { value: stream.emptyChunk, isPing: true };
-      else for (const value of values) yield { value };
+      else yield* toChunks(values, stream);
       if (stream.finished) return;
     }
     throw new UpstreamError("The provider's stream ended before the response was complete", {
@@ -226,7 +230,8 @@ function nativeChunk(
   const [first = stream.emptyChunk] = values;
   const usage = values.at(-1)?.usage;
   const choices = values.flatMap((value) => value.choices);
-  return { value: { ...first, choices, ...(usage === undefined ? {} : { usage }) }, native };
+  if (usage === undefined) return { value: { ...first, choices }, native };
+  return { value: { ...first, choices, usage }, billed: stream.billed, native };
 }
 
 /** Anthropic's own tools use base URLs without the version, ModelMesh with it: both are accepted. */

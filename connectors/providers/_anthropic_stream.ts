@@ -5,11 +5,13 @@
  * @module
  */
 import type { ChatCompletionChunk, Delta, JsonObject, ToolCallDelta } from "../../src/contracts/openai.ts";
+import type { CompletionChunk } from "../../src/contracts/provider.ts";
+import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { toAnnotations } from "./_anthropic_citations.ts";
 import { readAnthropicError } from "./_anthropic_fault.ts";
 import { isCall, type ResponseFacts, toCallHead, toCallName } from "./_anthropic_response.ts";
 import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts.ts";
-import { mergeUsage, toFinishReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
+import { mergeUsage, readClaudeBilled, toFinishReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
 import { EventTolerance, parseObject, upstreamError } from "./_http.ts";
 import { toText } from "../../src/util/to_text.ts";
 
@@ -56,6 +58,11 @@ export class MessageStream {
   /** Whether the provider reported the end of the response. */
   get finished(): boolean {
     return this.#finished;
+  }
+
+  /** What the vendor bills besides the token counts, so far. */
+  get billed(): BilledUsage {
+    return readClaudeBilled(this.#usage);
   }
 
   /** Whether nothing but the end of the response is missing: the provider has named its reason. */
@@ -217,6 +224,14 @@ export class MessageStream {
       choices: [{ index: 0, delta, finish_reason: null, logprobs: null }],
     };
   }
+}
+
+/** The chunks of translated events. The one with the token counts has what the vendor bills besides. */
+export function toChunks(
+  values: readonly ChatCompletionChunk[],
+  { billed }: { readonly billed: BilledUsage },
+): readonly CompletionChunk[] {
+  return values.map((value) => value.usage ? { value, billed } : { value });
 }
 
 function appended(thought: JsonObject, name: string, text: unknown): JsonObject {

@@ -5,6 +5,7 @@
  * @module
  */
 import type { CompletionUsage, FinishReason, JsonObject } from "../../src/contracts/openai.ts";
+import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { parseCount } from "./_count.ts";
 import { findOwn } from "../../src/util/find_own.ts";
 
@@ -15,6 +16,11 @@ const usageMembers = [
   "output_tokens_details",
   "cache_read_input_tokens",
   "cache_creation_input_tokens",
+  "cache_creation",
+  "server_tool_use",
+  "service_tier",
+  "speed",
+  "inference_geo",
 ];
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
@@ -69,6 +75,29 @@ export function toUsage(usage: unknown): CompletionUsage | undefined {
     ...(typeof thinking_tokens === "number"
       ? { completion_tokens_details: { reasoning_tokens: thinking_tokens } }
       : {}),
+  };
+}
+
+/** Names of the API for what has no price of its own. */
+const usual: readonly unknown[] = ["standard", "not_available"];
+
+/**
+ * Extracts what Claude bills besides its token counts. A tier or a region that is not stated is omitted.
+ *
+ * Sources: https://platform.claude.com/docs/en/about-claude/pricing, /build-with-claude/fast-mode and /data-residency
+ *
+ * @param usage The API's `usage`.
+ */
+export function readClaudeBilled(usage: unknown): BilledUsage {
+  const { cache_creation, server_tool_use, service_tier, speed, inference_geo } = Object(usage) as JsonObject;
+  const cacheWrite1h = parseCount(Object(cache_creation).ephemeral_1h_input_tokens ?? NaN);
+  const searches = parseCount(Object(server_tool_use).web_search_requests ?? NaN);
+  const tier = speed === "fast" ? speed : service_tier;
+  return {
+    ...(cacheWrite1h > 0 && { cacheWrite1h }),
+    ...(searches > 0 && { searches }),
+    ...(typeof tier === "string" && { tier: usual.includes(tier) ? "default" : tier }),
+    ...(typeof inference_geo === "string" && !usual.includes(inference_geo) && { region: inference_geo }),
   };
 }
 

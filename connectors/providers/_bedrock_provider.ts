@@ -25,7 +25,8 @@ import { isClaude } from "./anthropic.ts";
 import { embeds, findFamily } from "./_bedrock_embeddings.ts";
 import { readBedrockError, reclassify } from "./_bedrock_fault.ts";
 import { listDroppedParams, toConverseRequest } from "./_bedrock_request.ts";
-import { type ConverseFacts, ConverseStream, fromConverse } from "./_bedrock_response.ts";
+import { toChunks } from "./_anthropic_stream.ts";
+import { type ConverseFacts, ConverseStream, fromConverse, readConverseBilled } from "./_bedrock_response.ts";
 import { splitIntoChunks } from "./_chunks.ts";
 import { cloudEmbeddings } from "./_cloud_embeddings.ts";
 import { readEventFrames } from "./_event_frames.ts";
@@ -77,28 +78,30 @@ class BedrockProvider extends BaseProvider {
 
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await this.#post("converse", request, options);
-    return { body: fromConverse(await readObject(response), this.#readFacts(request, response)) };
+    const answer = await readObject(response);
+    return { body: fromConverse(answer, this.#readFacts(request, response)), billed: readConverseBilled(answer) };
   }
 
   override async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const response = await this.#post("converse-stream", request, options);
     const facts = this.#readFacts(request, response);
     if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-      yield* splitIntoChunks(fromConverse(await readObject(response), facts));
+      const answer = await readObject(response);
+      yield* splitIntoChunks(fromConverse(answer, facts), readConverseBilled(answer));
       return;
     }
     const stream = new ConverseStream(facts);
     try {
       for await (const frames of readEventFrames(createStreamReader(response))) {
         for (const frame of frames) {
-          for (const value of stream.push(frame)) yield { value };
+          yield* toChunks(stream.push(frame), stream);
         }
       }
     } catch (error) {
       // a connection reset after the end of the response is harmless
       if (!NetworkError.isInstance(error) || !stream.isComplete) throw error;
     }
-    for (const value of stream.finish()) yield { value };
+    yield* toChunks(stream.finish(), stream);
   }
 
   /** Requests the region's models, and its cross-region inference profiles. */

@@ -7,11 +7,13 @@
  * @module
  */
 import type { ChatCompletion, ChatCompletionChunk, JsonObject } from "../../src/contracts/openai.ts";
+import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { parseBoundedJson } from "../../src/util/bounded_json.ts";
 import { type ResponseFacts, toChatCompletion } from "./_anthropic_response.ts";
 import { MessageStream } from "./_anthropic_stream.ts";
+import { readClaudeBilled } from "./_anthropic_usage.ts";
 import { fromConverseBlock, fromConverseCitation } from "./_bedrock_blocks.ts";
 import { exceptionFault } from "./_bedrock_fault.ts";
 import type { EventFrame } from "./_event_frames.ts";
@@ -53,8 +55,13 @@ export function fromConverse(answer: JsonObject, facts: ConverseFacts): ChatComp
     id: facts.id,
     content: content.flatMap((block) => fromConverseBlock(asObject(block), facts.signs)),
     stop_reason: toStopReason(answer.stopReason),
-    usage: readBedrockUsage(answer.usage),
+    usage: readBedrockUsage(answer),
   }, facts);
+}
+
+/** Extracts what the vendor bills besides the token counts of {@linkcode fromConverse}. */
+export function readConverseBilled(answer: JsonObject): BilledUsage {
+  return readClaudeBilled(readBedrockUsage(answer));
 }
 
 /** Translates one streaming response, event by event. */
@@ -69,6 +76,11 @@ export class ConverseStream {
   constructor(facts: ConverseFacts) {
     this.#facts = facts;
     this.#messages = new MessageStream(facts);
+  }
+
+  /** What the vendor bills besides the token counts, so far. */
+  get billed(): BilledUsage {
+    return this.#messages.billed;
   }
 
   /** Whether the provider has named the reason of the end. */
@@ -124,7 +136,7 @@ export class ConverseStream {
         return this.#messages.take({ type: "message_delta", delta: { stop_reason: toStopReason(stopReason) } });
       }
       case "metadata":
-        return this.#messages.take({ type: "message_delta", usage: readBedrockUsage(parseObject(text).usage) });
+        return this.#messages.take({ type: "message_delta", usage: readBedrockUsage(parseObject(text)) });
       default:
         return []; // future event types
     }
@@ -179,10 +191,19 @@ function toStopReason(reason: unknown): unknown {
   return findOwn(stopReasons, reason) ?? reason;
 }
 
-/** Cached tokens are counted separately from the input tokens, as in the Messages API. */
-function readBedrockUsage(usage: unknown): JsonObject {
-  const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens } = asObject(usage);
+/**
+ * Cached tokens are counted separately from the input tokens, as in the Messages API.
+ *
+ * @param answer A response, or a metadata event.
+ */
+function readBedrockUsage({ usage, serviceTier }: JsonObject): JsonObject {
+  const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens, cacheDetails } = asObject(usage);
+  const details = Array.isArray(cacheDetails) ? cacheDetails.map(asObject) : [];
+  const { inputTokens: ephemeral_1h_input_tokens } = details.find(({ ttl }) => ttl === "1h") ?? {};
+  const { type: service_tier } = asObject(serviceTier);
   return {
+    service_tier,
+    ...(ephemeral_1h_input_tokens === undefined ? {} : { cache_creation: { ephemeral_1h_input_tokens } }),
     input_tokens: inputTokens,
     output_tokens: outputTokens,
     cache_read_input_tokens: cacheReadInputTokens,

@@ -11,6 +11,7 @@ import type {
   ModelInfo,
   OperationName,
   ParameterRules,
+  PriceTier,
 } from "../../src/contracts/provider.ts";
 
 const textGeneration = "generation.text-generation";
@@ -65,6 +66,13 @@ export interface CatalogueEntry {
   readonly isDefault?: boolean;
   /** Prices, in order of start date, then of prompt size; null if unknown. */
   readonly pricing: readonly DatedPricing[] | null;
+  /** Prices and factors that every row has, such as fees. */
+  readonly everyRow?: Pick<DatedPricing, "per_search" | "per_tool_call" | "multipliers">;
+  /**
+   * Further service tiers, and the factor of their prices per token relative to those of standard calls. Each row of
+   * `pricing` without a tier gets a row for each of them. Fees, such as `per_search`, are the same.
+   */
+  readonly tiers?: Readonly<Partial<Record<PriceTier, number>>>;
   /** ISO date from which the provider no longer serves it, if announced. */
   readonly retires?: string;
   /** Source of the facts, and the ISO date on which it was retrieved. */
@@ -94,11 +102,12 @@ export function knownModels(entries: readonly CatalogueEntry[], vendor: VendorRu
 }
 
 function toModelInfo(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
-  const { id, serves, can, canNatively, pricing, retires, isDefault = false, source: [source, asOf] } = entry;
+  const { id, serves, can, canNatively, retires, isDefault = false, source: [source, asOf] } = entry;
   const capabilities = serves ?? chatLeaves(entry);
   const features = serves === undefined
     ? { ...toFeatures(can), ...vendor.features, ...entry.features }
     : entry.features;
+  const pricing = listPrices(entry);
   const parameters = fixedRules(entry) ?? chatRules(entry, vendor.findRules?.(entry));
   return {
     id,
@@ -106,7 +115,7 @@ function toModelInfo(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
     features: features ?? {},
     ...(canNatively === undefined ? {} : { native_features: supportedIn(canNatively) }),
     constraints: toConstraints(entry),
-    ...(pricing === null ? {} : { pricing }),
+    ...(pricing === undefined ? {} : { pricing }),
     ...(parameters === undefined ? {} : { parameters }),
     ...(isDefault ? { defaultFor: capabilities.map((path) => path.slice(path.lastIndexOf(".") + 1)) } : {}),
     ...embeddingFacts(entry, capabilities),
@@ -115,6 +124,27 @@ function toModelInfo(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
     source,
     asOf,
   };
+}
+
+/** The rows, followed by those of the further tiers. */
+function listPrices({ pricing, everyRow, tiers = {} }: CatalogueEntry): readonly DatedPricing[] | undefined {
+  if (pricing === null) return undefined;
+  const rows = everyRow === undefined ? pricing : pricing.map((row) => ({ ...row, ...everyRow }));
+  const standard = rows.filter(({ tier }) => tier === undefined);
+  return [
+    ...rows,
+    ...Object.entries(tiers).flatMap(([tier, factor]) =>
+      standard.map((row) => ({ ...scaleTokenPrices(row, factor), tier: tier as PriceTier }))
+    ),
+  ];
+}
+
+function scaleTokenPrices(row: DatedPricing, factor: number): DatedPricing {
+  const scaled = Object.entries(row).map(([name, price]) => {
+    const isPerToken = typeof price === "number" && !name.startsWith("per_") && name !== "above_tokens";
+    return [name, isPerToken ? Number((price * factor).toPrecision(12)) : price];
+  });
+  return Object.fromEntries(scaled);
 }
 
 function embeddingFacts(

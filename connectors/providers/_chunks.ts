@@ -4,13 +4,15 @@
  */
 import type { ChatCompletion } from "../../src/contracts/openai.ts";
 import type { CompletionChunk } from "../../src/contracts/provider.ts";
+import type { BilledUsage } from "../../src/contracts/usage.ts";
 
 /**
  * Converts a complete response to a stream of chunks.
  *
  * @param answer The response, in OpenAI's shape.
+ * @param billed What the vendor bills besides its usage.
  */
-export function* splitIntoChunks(answer: ChatCompletion): Generator<CompletionChunk> {
+export function* splitIntoChunks(answer: ChatCompletion, billed?: BilledUsage): Generator<CompletionChunk> {
   const head = {
     id: answer.id,
     object: "chat.completion.chunk",
@@ -27,5 +29,7 @@ export function* splitIntoChunks(answer: ChatCompletion): Generator<CompletionCh
       value: { ...head, choices: [{ index, delta: {}, finish_reason: finish_reason ?? "stop", logprobs: null }] },
     };
   }
-  if (answer.usage !== undefined) yield { value: { ...head, choices: [], usage: answer.usage } };
+  const { usage, service_tier } = answer;
+  const tier = service_tier === undefined ? {} : { service_tier };
+  if (usage !== undefined) yield { value: { ...head, ...tier, choices: [], usage }, billed };
 }

@@ -8,7 +8,7 @@ import { UpstreamError } from "../../src/errors.ts";
 import { readObject } from "./_base.ts";
 import { throwIfError } from "./_http.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
-import type { Post } from "./_openai_vendor.ts";
+import type { OpenAiCompatible, Post } from "./_openai_vendor.ts";
 
 /** The document to parse: a file or a URL. */
 interface ParsedDocument {
@@ -30,6 +30,8 @@ export interface DocumentDialect {
   readonly pagesIn: (body: JsonObject) => unknown;
   /** Extracts the billed usage from a response, by ModelMesh's names. */
   readonly usageIn?: (body: JsonObject) => JsonObject;
+  /** Extracts what the vendor bills besides; the pages of the response by default. */
+  readonly readBilled?: OpenAiCompatible["readBilled"];
 }
 
 /** Parameters that every dialect carries, or that the engine handles. */
@@ -41,7 +43,7 @@ const translated: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "url",
  * @param dialect The vendor's dialect.
  */
 export function documentsIn(
-  { path, headers = {}, write, pagesIn, usageIn }: DocumentDialect,
+  { path, headers = {}, write, pagesIn, usageIn, readBilled }: DocumentDialect,
 ): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
     const { body, files, model } = request;
@@ -61,6 +63,7 @@ export function documentsIn(
         pages: strings.map((markdown, index) => ({ page: index + 1, markdown })),
         usage: usageIn?.(response) ?? {},
       },
+      billed: readBilled?.(response),
     };
   };
 }

@@ -30,13 +30,15 @@ import { droppedEmbeddingParams, toBatchEmbedContents, toEmbeddings } from "./_g
 import { droppedImageParams, toImageContent, toImages } from "./_gemini_images.ts";
 import { nativeChunk, nativeText } from "./_gemini_native.ts";
 import { findDroppedGeminiParams, toGenerateContent } from "./_gemini_request.ts";
-import { type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
+import { countQueries, readGeminiBilled, type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
 import { GeminiStream } from "./_gemini_stream.ts";
-import { asNumber, asObjects, asText, given } from "./_gemini_wire.ts";
+import { asNumber, asObject, asObjects, asText, given } from "./_gemini_wire.ts";
 import { createStreamReader, EventTolerance, type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
 
 const defaultBaseUrl = "https://generativelanguage.googleapis.com/v1beta";
 const decoder = /* @__PURE__ */ new TextDecoder();
+/** The service tier that has served a request. */
+const tierHeader = "x-gemini-service-tier";
 /** Page limit of the model list, far above the number of models: guards against a list that never ends. */
 const maxPages = 20;
 
@@ -90,7 +92,12 @@ export class GeminiProvider extends BaseProvider {
       throw new UpstreamError("The provider's response has no candidates", { kind: "invalid_response" });
     }
     const body = toChatCompletion(answer, this.#createFacts(request));
-    return request.native === undefined ? { body } : { body, native: bytes };
+    const billed = readGeminiBilled(asObject(answer.usageMetadata), {
+      model: request.model.id,
+      queries: asObjects(answer.candidates).reduce((sum, candidate) => sum + countQueries(candidate), 0),
+      tier: response.headers.get(tierHeader),
+    });
+    return request.native === undefined ? { body, billed } : { body, billed, native: bytes };
   }
 
   override async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
@@ -103,7 +110,8 @@ export class GeminiProvider extends BaseProvider {
         else for (const value of stream.push(event)) yield { value };
       }
     }
-    for (const value of stream.finish()) yield { value };
+    const billed = stream.readBilled(response.headers.get(tierHeader));
+    for (const value of stream.finish()) yield value.usage ? { value, billed } : { value };
   }
 
   /** Requests `GET /models`, page by page. */

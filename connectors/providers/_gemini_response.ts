@@ -14,6 +14,7 @@ import type {
   OutputImage,
   ToolCall,
 } from "../../src/contracts/openai.ts";
+import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { formatArguments } from "../../src/util/call_arguments.ts";
 import { parseCount } from "./_count.ts";
@@ -143,6 +144,50 @@ export function toCompletionUsage(metadata: JsonObject | undefined): CompletionU
     },
     completion_tokens_details: { reasoning_tokens },
   };
+}
+
+/** Models before this generation are billed per request with searches, later ones per search. */
+const billedPerRequest = /gemini-[12]\D/;
+
+/**
+ * Extracts what the vendor bills besides the counts of {@linkcode toCompletionUsage}: parts by modality, and searches.
+ *
+ * Source: https://ai.google.dev/gemini-api/docs/pricing, /google-search and /priority-inference, read 2026-11-26.
+ *
+ * @param metadata The response's `usageMetadata`.
+ * @param facts The model, its queries, and the tier in the headers of the response.
+ */
+export function readGeminiBilled(
+  metadata: JsonObject | undefined,
+  { model, queries, tier }: {
+    readonly model: string;
+    readonly queries: number;
+    readonly tier?: string | null | undefined;
+  },
+): BilledUsage {
+  const { promptTokensDetails, candidatesTokensDetails, cacheTokensDetails } = metadata ?? {};
+  const count = (details: unknown, kind: string) =>
+    asObjects(details).filter(({ modality }) => modality === kind)
+      .reduce((sum, { tokenCount }) => sum + parseCount(tokenCount), 0);
+  const counts = {
+    imageInput: count(promptTokensDetails, "IMAGE"),
+    audioOutput: count(candidatesTokensDetails, "AUDIO"),
+    imageOutput: count(candidatesTokensDetails, "IMAGE"),
+    cachedAudio: count(cacheTokensDetails, "AUDIO"),
+    cachedImage: count(cacheTokensDetails, "IMAGE"),
+    searches: billedPerRequest.test(model) ? Math.min(queries, 1) : queries,
+  };
+  const stated = tier ?? asText(metadata?.serviceTier);
+  return {
+    ...Object.fromEntries(Object.entries(counts).filter(([, counted]) => counted > 0)),
+    ...(stated && { tier: stated.toLowerCase() }),
+  };
+}
+
+/** The number of searches of a candidate. */
+export function countQueries({ groundingMetadata }: JsonObject): number {
+  const { webSearchQueries } = asObject(groundingMetadata) ?? {};
+  return Array.isArray(webSearchQueries) ? webSearchQueries.length : 0;
 }
 
 /** Generates ids for tool calls without one. */

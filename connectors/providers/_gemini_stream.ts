@@ -5,12 +5,15 @@
  * @module
  */
 import type { ChatCompletionChunk, Delta, FinishReason, JsonObject } from "../../src/contracts/openai.ts";
+import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import {
   type AnswerHead,
   CallCounter,
+  countQueries,
   isBlocked,
   mapFinishReason,
+  readGeminiBilled,
   type ResponseFacts,
   toAnswerHead,
   toCompletionUsage,
@@ -26,6 +29,9 @@ const usageMembers = [
   "toolUsePromptTokenCount",
   "cachedContentTokenCount",
   "promptTokensDetails",
+  "candidatesTokensDetails",
+  "cacheTokensDetails",
+  "serviceTier",
 ];
 
 /** State of one choice. */
@@ -56,6 +62,7 @@ export class GeminiStream {
   #counter: CallCounter | undefined;
   #usage: JsonObject | undefined;
   #blocked = false;
+  #queries = 0;
 
   /** @param facts Values to fill in. */
   constructor(facts: ResponseFacts) {
@@ -79,6 +86,15 @@ export class GeminiStream {
     return asObjects(event.candidates).flatMap((candidate, index) =>
       this.#candidate(candidate, asNumber(candidate.index) ?? index)
     );
+  }
+
+  /**
+   * Extracts what the vendor bills besides the token counts, so far.
+   *
+   * @param tier The service tier in the headers of the response.
+   */
+  readBilled(tier?: string | null): BilledUsage {
+    return readGeminiBilled(this.#usage, { model: this.#facts.model, queries: this.#queries, tier });
   }
 
   /** Whether every candidate has its finish reason. */
@@ -129,6 +145,7 @@ export class GeminiStream {
       if (delta !== undefined) deltas.push(delta);
     }
     addSources(progress.sources, candidate);
+    this.#queries = Math.max(this.#queries, countQueries(candidate)); // later events repeat the list
     const reason = asText(candidate.finishReason);
     if (reason !== undefined) {
       mapFinishReason(reason, progress.calls > 0); // throws for malformed output here, not at the end of the stream

@@ -24,6 +24,7 @@ export const mistralDocuments: DocumentDialect = {
       : { type: "document_url", document_url: address };
     return { model, document };
   },
+  readBilled: ({ usage_info }) => ({ pages: Object(usage_info).pages_processed }),
   pagesIn: ({ pages }) => Array.isArray(pages) ? pages.map((page) => Object(page).markdown) : undefined,
 };
 

@@ -17,7 +17,7 @@ import type {
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { type CompletionDefaults, createDefaults, normalizeCompletion } from "../../src/util/normalize_completion.ts";
+import { createDefaults, normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { BaseProvider, isSuccess, readText } from "./_base.ts";
 import { type FaultReader, parseChunk, parseObject, readBytes, readFault } from "./_http.ts";
@@ -32,7 +32,13 @@ import {
 import { readOpenAiError } from "./_openai_error.ts";
 import { lazyInfrastructure } from "./_openai_operations.ts";
 import type { ReceivedEvent } from "./_openai_stream.ts";
-import { createDeclaration, listVendorModels, type OpenAiCompatible, type Post } from "./_openai_vendor.ts";
+import {
+  createDeclaration,
+  listVendorModels,
+  type NativeReading,
+  type OpenAiCompatible,
+  type Post,
+} from "./_openai_vendor.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
@@ -119,11 +125,13 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     if (this.#vendor.withoutChat) return super.chat(request, options);
     if (request.native !== undefined) {
       const reader = await loadNativeReader(request.native);
-      return await reader.readWhole(await this.#postNative(request, options, reader));
+      return await reader.readWhole(await this.#postNative(request, options, reader), this.#createReading(request));
     }
     const bytes = await readBytes(await this.#post(request, options));
     const body = checkCompletion(parseObject(decoder.decode(bytes)));
-    return normalizeCompletion(body, createDefaults(request, this.#runtime)) ? { body } : { body, wire: bytes };
+    const billed = body.usage ? this.#vendor.readBilled?.(body) : undefined;
+    const isChanged = normalizeCompletion(body, createDefaults(request, this.#runtime));
+    return isChanged ? { body, billed } : { body, wire: bytes, billed };
   }
 
   /** Requests a streaming response; the JSON of each event is kept. */
@@ -133,7 +141,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return openChunkStream(this.#post(request, options), {
       readWhole: checkCompletion,
       parse: parseChunk,
-      toChunk,
+      toChunk: (value, event) => this.#toChunk(value, event),
       defaults: createDefaults(request, this.#runtime),
       joins: request.wire !== undefined,
     });
@@ -190,7 +198,20 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   async *#streamNative(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const reader = await loadNativeReader(request.native!);
-    yield* reader.readEvents(this.#postNative(request, options, reader), createDefaults(request, this.#runtime));
+    yield* reader.readEvents(this.#postNative(request, options, reader), this.#createReading(request));
+  }
+
+  #createReading(request: CompletionRequest): NativeReading {
+    return { ...createDefaults(request, this.#runtime), readBilled: this.#vendor.readBilled };
+  }
+
+  /** Some vendors send prompt annotations first, but many clients expect a choice in every chunk. */
+  #toChunk(value: ChatCompletionChunk, { data, isChanged }: ReceivedEvent): CompletionChunk | undefined {
+    if (value.choices.length === 0 && !value.usage) return undefined;
+    const { readBilled } = this.#vendor;
+    const billed = value.usage && readBilled !== undefined ? { billed: readBilled(value) } : undefined;
+    // multi-line data would not fit into one `data:` line
+    return isChanged || data.includes("\n") ? { value, ...billed } : { value, wire: data, ...billed };
   }
 
   #postNative(
@@ -230,8 +251,8 @@ function listDialects(vendor: OpenAiCompatible, { baseUrl: given, config }: Prov
 interface NativeReader {
   /** Replaces ids in a request that the dialect rejects. */
   withAcceptedIds?(text: string): string;
-  readWhole(response: UpstreamResponse): Promise<CompletionResponse>;
-  readEvents(opening: Promise<UpstreamResponse>, defaults: CompletionDefaults): AsyncIterable<CompletionChunk>;
+  readWhole(response: UpstreamResponse, reading: NativeReading): Promise<CompletionResponse>;
+  readEvents(opening: Promise<UpstreamResponse>, reading: NativeReading): AsyncIterable<CompletionChunk>;
 }
 
 function loadNativeReader({ dialect }: NativeRequest): Promise<NativeReader> {
@@ -248,13 +269,6 @@ function postedBody(
   if (raw !== undefined) return { body: raw.chunks, headers: { ...headers, "content-type": raw.type } };
   if (fields !== undefined) return writeMultipart({ files, fields }, runtime);
   return json === undefined ? writeOperationBody(request, runtime) : { body: JSON.stringify(json), headers };
-}
-
-/** Some vendors send prompt annotations first, but many clients expect a choice in every chunk. */
-function toChunk(value: ChatCompletionChunk, { data, isChanged }: ReceivedEvent): CompletionChunk | undefined {
-  if (value.choices.length === 0 && !value.usage) return undefined;
-  // multi-line data would not fit into one `data:` line
-  return isChanged || data.includes("\n") ? { value } : { value, wire: data };
 }
 
 /** The models of a list response. */

@@ -8,9 +8,9 @@ import type { ChatCompletion, ChatCompletionChunk, FinishReason, JsonObject } fr
 import type { CompletionChunk, CompletionResponse } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { isObject } from "../../src/util/is_object.ts";
-import type { CompletionDefaults } from "../../src/util/normalize_completion.ts";
 import { parseObject, readBytes, throwIfError } from "./_http.ts";
 import { ChunkStream } from "./_openai_stream.ts";
+import type { NativeReading } from "./_openai_vendor.ts";
 import { checkCompletion } from "./_openai_wire.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
@@ -20,21 +20,25 @@ const decoder = /* @__PURE__ */ new TextDecoder();
  *
  * @throws {UpstreamError} If it is an error, or has no choices.
  */
-export async function readWhole(response: UpstreamResponse): Promise<CompletionResponse> {
+export async function readWhole(
+  response: UpstreamResponse,
+  { readBilled }: Pick<NativeReading, "readBilled"> = {},
+): Promise<CompletionResponse> {
   const bytes = await readBytes(response);
-  return { body: toLegacyCompletion(parseObject(decoder.decode(bytes))), native: bytes };
+  const parsed = parseObject(decoder.decode(bytes));
+  return { body: toLegacyCompletion(parsed), native: bytes, billed: readBilled?.(parsed) };
 }
 
 /**
  * Reads a streaming response.
  *
  * @param opening The response, once its head has been received.
- * @param defaults What fills in members that the response lacks.
+ * @param reading How it is read.
  * @throws {UpstreamError} For an error event, or if the stream ends before the response is complete.
  */
 export function readEvents(
   opening: Promise<UpstreamResponse>,
-  defaults: CompletionDefaults,
+  { readBilled, ...defaults }: NativeReading,
 ): AsyncIterable<CompletionChunk> {
   return new ChunkStream(opening, {
     readWhole: toLegacyCompletion,
@@ -43,7 +47,11 @@ export function readEvents(
       throwIfError(event);
       return toLegacyChunk(event);
     },
-    toChunk: (value, { data }) => ({ value, native: `data: ${data.replaceAll("\n", "\ndata: ")}\n\n` }),
+    toChunk: (value, { data }) => ({
+      value,
+      native: `data: ${data.replaceAll("\n", "\ndata: ")}\n\n`,
+      billed: value.usage ? readBilled?.(value) : undefined,
+    }),
     defaults,
   });
 }

@@ -7,7 +7,6 @@
 import type {
   ChatCompletion,
   ChatCompletionChunk,
-  CompletionUsage,
   Delta,
   FinishReason,
   JsonObject,
@@ -27,6 +26,8 @@ import { createStreamReader, EventTolerance, parseObject, readBytes, upstreamErr
 import { readOpenAiError } from "./_openai_error.ts";
 import { toText } from "../../src/util/to_text.ts";
 import { findOwn } from "../../src/util/find_own.ts";
+import { countHostedCalls, toChatUsage } from "../../src/util/responses_usage.ts";
+import type { NativeReading } from "./_openai_vendor.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
@@ -73,9 +74,17 @@ export function withAcceptedIds(text: string): string {
  *
  * @throws {UpstreamError} If it has failed, or is not a response.
  */
-export async function readWhole(response: UpstreamResponse): Promise<CompletionResponse> {
+export async function readWhole(
+  response: UpstreamResponse,
+  { readBilled }: Pick<NativeReading, "readBilled"> = {},
+): Promise<CompletionResponse> {
   const bytes = await readBytes(response);
-  return { body: toCompletion(parseObject(decoder.decode(bytes))), native: bytes };
+  const parsed = parseObject(decoder.decode(bytes));
+  return {
+    body: toCompletion(parsed),
+    native: bytes,
+    billed: { ...countHostedCalls(parsed), ...readBilled?.(parsed) },
+  };
 }
 
 /**
@@ -84,7 +93,10 @@ export async function readWhole(response: UpstreamResponse): Promise<CompletionR
  * @param opening The response, once its head has been received.
  * @throws {UpstreamError} For an error event, or if the stream ends before the response is complete.
  */
-export async function* readEvents(opening: Promise<UpstreamResponse>): AsyncGenerator<CompletionChunk> {
+export async function* readEvents(
+  opening: Promise<UpstreamResponse>,
+  { readBilled }: Pick<NativeReading, "readBilled"> = {},
+): AsyncGenerator<CompletionChunk> {
   const response = await opening;
   if (/json|html/.test(response.headers.get("content-type") ?? "")) {
     yield* splitIntoChunks(toCompletion(await readObject(response)));
@@ -96,8 +108,13 @@ export async function* readEvents(opening: Promise<UpstreamResponse>): AsyncGene
     for (const event of events) {
       const parsed = tolerance.read(parseObject, event.data);
       if (parsed === undefined) continue;
-      yield { value: reader.read(parsed), native: formatSse(event) };
-      if (reader.isFinished) return;
+      const value = reader.read(parsed);
+      if (!reader.isFinished) yield { value, native: formatSse(event) };
+      else {
+        const whole = Object(parsed.response);
+        yield { value, native: formatSse(event), billed: { ...countHostedCalls(whole), ...readBilled?.(whole) } };
+        return;
+      }
     }
   }
   throw new UpstreamError("The provider's stream ended before the response was complete", { kind: "invalid_response" });
@@ -160,7 +177,7 @@ function toCompletion(response: JsonObject): ChatCompletion {
   }
   const items = output.filter(isObject);
   const calls = items.flatMap(toResponseCalls);
-  const usage = readResponseUsage(response.usage);
+  const usage = toChatUsage(response.usage);
   return {
     ...toCompletionHead(response),
     object: "chat.completion",
@@ -180,8 +197,15 @@ function toCompletion(response: JsonObject): ChatCompletion {
   };
 }
 
-function toCompletionHead({ id, created_at, model }: JsonObject): Pick<ChatCompletion, "id" | "created" | "model"> {
-  return { id: toText(id), created: typeof created_at === "number" ? created_at : 0, model: toText(model) };
+function toCompletionHead(
+  { id, created_at, model, service_tier }: JsonObject,
+): Pick<ChatCompletion, "id" | "created" | "model"> {
+  return {
+    id: toText(id),
+    created: typeof created_at === "number" ? created_at : 0,
+    model: toText(model),
+    ...(typeof service_tier === "string" ? { service_tier } : {}),
+  };
 }
 
 /** A background response has no output yet, which does not make it empty. */
@@ -201,18 +225,6 @@ function toResponseCalls({ type, id, call_id, name, arguments: given }: JsonObje
   if (type === "message" || type === "reasoning") return [];
   const called = { name: toText(name ?? type), arguments: typeof given === "string" ? given : "" };
   return [{ id: toText(call_id ?? id), type: "function", function: called }];
-}
-
-function readResponseUsage(usage: unknown): CompletionUsage | undefined {
-  if (!isObject(usage)) return undefined;
-  const { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details } = usage;
-  return {
-    prompt_tokens: input_tokens as number,
-    completion_tokens: output_tokens as number,
-    total_tokens: total_tokens as number,
-    ...(isObject(input_tokens_details) ? { prompt_tokens_details: input_tokens_details } : {}),
-    ...(isObject(output_tokens_details) ? { completion_tokens_details: output_tokens_details } : {}),
-  };
 }
 
 /** The error of a response, or of an event that contains it directly. */

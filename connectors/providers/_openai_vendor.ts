@@ -7,6 +7,7 @@ import type { InfrastructureFacts } from "../../src/contracts/infrastructure.ts"
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
+  DatedPricing,
   IdentifierRule,
   ModelInfo,
   OperationCall,
@@ -16,6 +17,8 @@ import type {
   Quota,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
+import type { BilledUsage } from "../../src/contracts/usage.ts";
+import type { CompletionDefaults } from "../../src/util/normalize_completion.ts";
 import type { FaultReader } from "./_http.ts";
 
 /**
@@ -45,6 +48,12 @@ export type VendorOperation = (post: Post, runtime: Pick<Runtime, "clock">) => O
 
 /** Factories of a vendor's calls, by operation. */
 export type VendorOperations = { readonly [name in keyof OperationTable]: VendorOperation };
+
+/** How responses of a native dialect are read: with what fills in members that they lack. */
+export interface NativeReading extends CompletionDefaults {
+  /** Extracts what the vendor bills. */
+  readonly readBilled?: OpenAiCompatible["readBilled"] | undefined;
+}
 
 /** Declaration of an OpenAI-compatible vendor. */
 export interface OpenAiCompatible {
@@ -117,6 +126,16 @@ export interface OpenAiCompatible {
   readonly operations?: VendorOperations;
   /** File, batch and fine-tuning features at OpenAI's paths; none by default. */
   readonly infrastructure?: InfrastructureFacts;
+  /**
+   * Extracts what the vendor bills from a response or a chunk with `usage`, as far as it deviates from OpenAI's usage:
+   * units other than tokens, tiers by other names, the cost.
+   */
+  readonly readBilled?: (answer: JsonObject) => BilledUsage;
+  /**
+   * If its responses state their cost: the prices by which a request to a model without known prices reserves, high. Such
+   * models may then be used under a budget.
+   */
+  readonly assumedPrices?: DatedPricing;
   /** Parses a retry delay from a vendor-specific place. */
   readonly readRetryAfter?: FaultReader["readRetryAfter"];
 }
@@ -185,6 +204,7 @@ export function createDeclaration(vendor: OpenAiCompatible): ProviderDeclaration
     findRules: vendor.findRules ?? (({ id }) => mistralFamily.test(id) ? mistralRules : undefined),
     ...(vendor.infrastructure === undefined ? {} : { infrastructure: vendor.infrastructure }),
     ...(vendor.tokenScope === undefined ? {} : { tokenScope: vendor.tokenScope }),
+    ...(vendor.assumedPrices === undefined ? {} : { assumedPrices: vendor.assumedPrices }),
   };
 }
 

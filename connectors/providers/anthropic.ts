@@ -7,7 +7,7 @@
  * @module
  */
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
-import type { ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
+import type { DatedPricing, ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
 import { once } from "../../src/util/once.ts";
 import { knownModels } from "./_catalogue.ts";
 import { entries } from "./catalogue/anthropic.ts";
@@ -23,6 +23,16 @@ export const claudeRules: ParameterRules = {
   blank_stop_sequences: false,
   combined_parameters: false,
 };
+
+/**
+ * Prices of a Claude model that are not configured. Writes to the prompt cache cost 1.25 times as much as input, those
+ * for one hour twice as much (https://platform.claude.com/docs/en/about-claude/pricing).
+ */
+export function completeClaudePrices(row: DatedPricing): DatedPricing {
+  const { input } = row;
+  if (input === undefined || row.cache_write !== undefined && row.cache_write_1h !== undefined) return row;
+  return { cache_write: input * 1.25, cache_write_1h: input * 2, ...row };
+}
 
 /** Effort levels, ascending. */
 export const effortLevels = ["low", "medium", "high", "xhigh", "max"] as const;
@@ -160,6 +170,7 @@ export function listedModel(entry: unknown): ModelInfo | undefined {
 export const anthropic: ProviderDeclaration = {
   kind: "provider",
   queries: [],
+  completePrices: completeClaudePrices,
   id: "anthropic.claude.v1",
   vendor: "anthropic",
   detection: { keys: ["ANTHROPIC_API_KEY"], baseUrl: ["ANTHROPIC_BASE_URL"] },

@@ -5,7 +5,7 @@
 import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { once } from "../../src/util/once.ts";
-import { claudeRules, findGeneration, isClaude } from "./anthropic.ts";
+import { claudeRules, completeClaudePrices, findGeneration, isClaude } from "./anthropic.ts";
 import { knownModels } from "./_catalogue.ts";
 import { dialectAttributes, type OpenAiCompatible } from "./_openai_vendor.ts";
 import { findFamilyRules as findGeminiRules, findUnknownRules, geminiRules, speech, speechRules } from "./gemini.ts";
@@ -90,6 +90,7 @@ const bedrockModels = /* @__PURE__ */ once(() =>
 export const bedrock: ProviderDeclaration = {
   kind: "provider",
   queries: [],
+  completePrices: (row, model) => isClaude(model) ? completeClaudePrices(row) : row,
   id: "aws.bedrock.v1",
   vendor: "bedrock",
   telemetryName: "aws.bedrock",
@@ -135,6 +136,7 @@ const vertexModels = /* @__PURE__ */ once(() =>
 export const vertex: ProviderDeclaration = {
   kind: "provider",
   queries: [],
+  completePrices: (row, model) => isClaude(model) ? completeClaudePrices(row) : row,
   id: "google.vertex.v1",
   vendor: "vertex",
   telemetryName: "gcp.vertex_ai",

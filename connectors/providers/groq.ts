@@ -5,10 +5,17 @@
  * `reasoning_content` (freellmapi#1070, req_llm#772).
  * @module
  */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { effortsFor, knownModels } from "./_catalogue.ts";
 import { openAiAudioTranslation, openAiSpeech, openAiTranscription } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { groq as entries } from "./catalogue/page_vendors.ts";
+
+/** `on_demand` is the standard tier. */
+function readTier({ service_tier }: JsonObject): BilledUsage {
+  return service_tier === "on_demand" ? { tier: "default" } : {};
+}
 
 /** Groq. */
 export const groq: OpenAiCompatible = {
@@ -24,6 +31,7 @@ export const groq: OpenAiCompatible = {
     efforts: effortsFor(["none", "low", "medium", "high"]),
   },
   models: () => knownModels(entries),
+  readBilled: readTier,
   dialects: { responses: false },
   // console.groq.com/docs/batch: the discount has changed over time, so none is assumed
   infrastructure: { files: { maxBytes: 100 * 1024 * 1024 }, batch: { maxItems: 50_000, maxBytes: 100 * 1024 * 1024 } },

@@ -6,10 +6,18 @@
  * content parts: litellm#16272.
  * @module
  */
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { knownModels } from "./_catalogue.ts";
 import { documentsLazily, openAiEmbeddings, openAiModeration, openAiTranscription } from "./_openai_operations.ts";
 import { mistralRules, type OpenAiCompatible } from "./_openai_vendor.ts";
 import { mistral as entries } from "./catalogue/page_vendors.ts";
+
+/** Audio in a chat is billed by its duration. */
+function readBilled({ usage }: JsonObject): BilledUsage {
+  const { prompt_audio_seconds: seconds } = Object(usage);
+  return typeof seconds === "number" ? { seconds } : {};
+}
 
 /** Mistral. */
 export const mistral: OpenAiCompatible = {
@@ -35,6 +43,7 @@ export const mistral: OpenAiCompatible = {
     refuse: ["logprobs", "top_logprobs"],
   },
   models: () => knownModels(entries),
+  readBilled,
   operations: {
     embeddings: openAiEmbeddings,
     moderation: openAiModeration,

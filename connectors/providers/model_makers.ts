@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { Quota } from "../../src/contracts/provider.ts";
+import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { effortsFor, knownModels } from "./_catalogue.ts";
 import { readOpenAiError } from "./_openai_error.ts";
@@ -80,11 +81,29 @@ export const xai: OpenAiCompatible = {
     return isSpent ? { ...error, code: "insufficient_quota" } : error;
   },
   dialects: { responses: true },
+  assumedPrices: { input: 4, output: 15 },
+  readBilled: readXaiBilled,
   operations: {
     image: imagesLazily(async () => (await import("./_xai_images.ts")).xaiImages),
     "image-edit": imagesLazily(async () => (await import("./_xai_images.ts")).xaiImageEdits),
   },
 };
+
+/** Fractions of a dollar in which xAI states the cost of a response. */
+const ticksPerUsd = 10_000_000_000;
+
+/** Source: docs.x.ai/developers/cost-tracking and /pricing (tools), read 2026-11-26. */
+function readXaiBilled({ usage }: JsonObject): BilledUsage {
+  const { cost_in_usd_ticks: ticks, server_side_tool_usage_details: tools } = Object(usage);
+  const count = (...names: string[]) => names.reduce((sum, name) => sum + (Number(Object(tools)[name]) || 0), 0);
+  const searches = count("web_search_calls", "x_search_calls");
+  const toolCalls = count("code_interpreter_calls", "file_search_calls", "document_search_calls");
+  return {
+    ...(typeof ticks === "number" && { cost: ticks / ticksPerUsd }),
+    ...(searches > 0 && { searches }),
+    ...(toolCalls > 0 && { toolCalls }),
+  };
+}
 
 /**
  * Perplexity, whose models search the web before they answer. Sources are extra members of the response; every chunk
@@ -108,6 +127,8 @@ export const perplexity: OpenAiCompatible = {
     refuse: ["n", "stop", "logprobs", "top_logprobs"],
   },
   models: () => knownModels(perplexityEntries),
+  assumedPrices: { input: 3, output: 15, per_request: 0.022 },
+  readBilled: readPerplexityBilled,
   list: { path: "async/chat/completions" },
   operations: {
     search: searchLazily({
@@ -119,6 +140,16 @@ export const perplexity: OpenAiCompatible = {
     }),
   },
 };
+
+/** The total cost includes the fee of the request, which depends on the size of its search context. */
+function readPerplexityBilled({ usage }: JsonObject): BilledUsage {
+  const { cost, num_search_queries: searches } = Object(usage);
+  const { total_cost: total } = Object(cost);
+  return {
+    ...(typeof total === "number" && { cost: total }),
+    ...(typeof searches === "number" && { searches }),
+  };
+}
 
 /** The model list with the maximum page size. */
 const modelsPath = "v1/models?page_size=1000";

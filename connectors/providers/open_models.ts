@@ -8,6 +8,8 @@
  * @module
  */
 import type { OpenAiError } from "../../src/contracts/openai.ts";
+import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { BilledUsage } from "../../src/contracts/usage.ts";
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { knownModels } from "./_catalogue.ts";
 import { readOpenAiError } from "./_openai_error.ts";
@@ -109,8 +111,15 @@ const deepinfra: OpenAiCompatible = {
   detection: { keys: ["DEEPINFRA_API_KEY", "DEEPINFRA_TOKEN"], baseUrl: ["DEEPINFRA_BASE_URL"] },
   parameters: { rename: maxTokens },
   models: () => knownModels(hosts.deepinfra),
+  readBilled: readStatedCost,
   operations: { embeddings: openAiEmbeddings },
 };
+
+/** USD, of the tokens and their cache. */
+function readStatedCost({ usage }: JsonObject): BilledUsage {
+  const { estimated_cost: cost } = Object(usage);
+  return typeof cost === "number" ? { cost } : {};
+}
 
 /** Novita. */
 const novita: OpenAiCompatible = {

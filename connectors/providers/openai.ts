@@ -6,7 +6,9 @@
  * litellm#34569 and livekit/agents#7169; four stop sequences: continue#2461, langchain#20234.
  * @module
  */
+import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
+import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { effortsFor, knownModels } from "./_catalogue.ts";
 import {
   openAiAudioTranslation,
@@ -78,6 +80,14 @@ export function findFamilyRules({ id, features }: ModelInfo): ParameterRules | u
 // only later models support speech as events (OpenAI's API reference, `stream_format`)
 const plainSpeech: ParameterRules = { refuse: ["stream_format"], drop: ["instructions"] };
 
+/** Models that search once for every chat completion, for a fee (the pricing page, "Web search"). */
+const searchModels = /-search-(api|preview)/;
+
+function readSearches({ object, model }: JsonObject): BilledUsage {
+  const isChat = typeof object === "string" && object.startsWith("chat.completion");
+  return isChat && typeof model === "string" && searchModels.test(model) ? { searches: 1 } : {};
+}
+
 /** OpenAI. */
 export const openai: OpenAiCompatible = {
   id: "openai.llm.v1",
@@ -91,6 +101,7 @@ export const openai: OpenAiCompatible = {
     knownModels([...entries, ...others], {
       findRules: ({ rules: name = "" }) => name === "plain_speech" ? plainSpeech : generationRules()[name],
     }),
+  readBilled: readSearches,
   dialects: { responses: true, completions: false }, // completions: only its instruct models
   // help.openai.com/en/articles/9197833-batch-api-faq; the API reference (sizes)
   infrastructure: {

@@ -6,6 +6,7 @@
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { ModelInfo, Quota } from "../../src/contracts/provider.ts";
+import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { effortsFor, knownModels } from "./_catalogue.ts";
 import { openAiEmbeddings } from "./_openai_operations.ts";
@@ -29,8 +30,19 @@ export const openrouter: OpenAiCompatible = {
   ownState: ["reasoning_details", "images", "annotations"],
   operations: { embeddings: openAiEmbeddings },
   describe: toModelInfo,
+  assumedPrices: { input: 5, output: 25 }, // the dearest models that are used widely
+  readBilled: readCost,
   quota: { path: "key", read: readKeyQuota },
 };
+
+/** `cost` is what the account is charged; with a key of the account's own at the upstream vendor, that vendor's besides. */
+function readCost({ usage }: JsonObject): BilledUsage {
+  const { cost, is_byok, cost_details } = objectIn(usage);
+  const { upstream_inference_cost: upstream } = objectIn(cost_details);
+  const charged = numberIn(cost);
+  if (charged === undefined) return {};
+  return { cost: charged + (is_byok === true ? numberIn(upstream) ?? 0 : 0) };
+}
 
 /** Prices are USD per token, as strings; a negative price means that it depends on the selected model. */
 function toModelInfo(entry: JsonObject, known: ModelInfo | undefined): Omit<ModelInfo, "id"> {

@@ -29,6 +29,8 @@ const order: readonly (keyof CatalogueEntry)[] = [
   "rules",
   "isDefault",
   "pricing",
+  "everyRow",
+  "tiers",
   "retires",
   "source",
 ];

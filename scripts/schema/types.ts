@@ -28,6 +28,7 @@ const named: readonly (readonly [path: RegExp, type: string])[] = [
 const sections: Readonly<Record<string, readonly [name: string, about: string]>> = {
   "providers.*": ["ProviderDocument", "An entry of `providers`."],
   "models.*": ["ModelDocument", "An entry of `models`."],
+  "models.*.pricing": ["PriceRowDocument", "A row of `models.<name>.pricing`."],
   "pools.*": ["PoolDocument", "An entry of `pools`."],
 };
 
@@ -40,7 +41,7 @@ const sections: Readonly<Record<string, readonly [name: string, about: string]>>
 export function documentTypes(keys: readonly Key[], root: Field = schema): string {
   const writer = new TypeWriter(keys);
   const document = writer.members(root, "");
-  const entries = [...writer.entries].map(([path, shape]) => {
+  const entries = Array.from(writer.entries, ([path, shape]) => { // an entry may add further ones
     const [name, about] = sections[path]!;
     return `/** ${about} */\nexport interface ${name} ${writer.members(shape, path)}\n`;
   });

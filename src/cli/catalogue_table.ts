@@ -4,6 +4,8 @@
  */
 import type { CapabilityPath, DatedPricing, ModelInfo, Pricing } from "../contracts/provider.ts";
 import { priceAt } from "../util/cost.ts";
+import { toTier } from "../util/pricing.ts";
+import { formatUtcDay } from "../util/windows.ts";
 
 /** A model of the catalogue, as `modelmesh models --catalogue --json` prints it. */
 export interface CatalogueModel extends Omit<ModelInfo, "capabilities" | "defaultFor" | "pricing" | "asOf"> {
@@ -23,13 +25,23 @@ export interface CatalogueModel extends Omit<ModelInfo, "capabilities" | "defaul
 
 /** Prices without a column of their own, in output order. */
 const otherPrices: readonly (readonly [keyof Pricing, string])[] = [
+  ["cached_audio_input", "cached audio"],
+  ["cached_image_input", "cached images"],
   ["cache_write", "cache write"],
+  ["cache_write_1h", "cache write 1h"],
+  ["cache_write_12h", "cache write 12h"],
   ["audio_input", "audio in"],
   ["audio_output", "audio out"],
+  ["image_input", "images in"],
+  ["image_output", "images out"],
+  ["reasoning", "reasoning"],
+  ["per_character", "per character"],
   ["per_million_characters", "per 1M characters"],
   ["per_minute", "per minute"],
+  ["per_page", "per page"],
   ["per_image", "per image"],
   ["per_search", "per search"],
+  ["per_tool_call", "per tool call"],
   ["per_request", "per request"],
 ];
 
@@ -66,11 +78,9 @@ export function catalogueTable(models: readonly CatalogueModel[], now: number): 
   return `${[formatCatalogueLine(headers), ...lines].join("\n")}\n`;
 }
 
-/** Returns a row for the model, one for its retirement date, and one for each higher price of long prompts. */
+/** Returns a row for the model, one for its retirement date, and one for each of its other prices of the day. */
 function toModelRows(model: CatalogueModel, now: number): string[][] {
   const { id, default_for, constraints = {}, as_of = "", pricing, retires } = model;
-  const sizes = [...new Set((pricing ?? []).flatMap(({ above_tokens = [] }) => above_tokens))];
-  const priceFor = (tokens: number) => priceAt(pricing ?? undefined, now, tokens);
   const { context_window, max_output_tokens } = constraints;
   const name = `${default_for.length > 0 ? "*" : " "} ${id}`;
   return [
@@ -79,14 +89,33 @@ function toModelRows(model: CatalogueModel, now: number): string[][] {
       formatCapabilities(model),
       formatTokens(context_window),
       formatTokens(max_output_tokens),
-      ...formatPrices(priceFor(0)),
+      ...formatPrices(priceAt(pricing ?? undefined, now, 0)),
       as_of,
     ],
     ...(retires === undefined ? [] : [["", `  retires on ${retires}`, "", "", "", "", "", "", ""]]),
-    ...sizes.map((
-      size,
-    ) => ["", `  over ${formatTokens(size)} tokens`, "", "", ...formatPrices(priceFor(size + 1)), ""]),
+    ...listConditionalRows(pricing ?? [], now).map((
+      row,
+    ) => ["", `  ${formatConditions(row)}`, "", "", ...formatPrices(row), ""]),
   ];
+}
+
+/** The rows of the day with a condition other than their date; of each condition the last one. */
+function listConditionalRows(pricing: readonly DatedPricing[], now: number): readonly DatedPricing[] {
+  const day = formatUtcDay(now);
+  const rows = new Map(
+    pricing.filter(({ from = day }) => from <= day).map((row) => [formatConditions(row), row] as const),
+  );
+  rows.delete("");
+  return [...rows.values()];
+}
+
+function formatConditions({ tier, above_tokens, hours, region }: DatedPricing): string {
+  return [
+    ...toTier(tier) === undefined ? [] : [tier],
+    ...above_tokens === undefined ? [] : [`over ${formatTokens(above_tokens)} tokens`],
+    ...hours === undefined ? [] : [`${hours} UTC`],
+    ...region === undefined ? [] : [`in ${region}`],
+  ].join(", ");
 }
 
 /** Returns the first capability, and those that do not follow from the features. */
@@ -107,9 +136,11 @@ function formatTokens(tokens: number | undefined): string {
 /** Returns the cells of prices; the last says "unknown" without any. */
 function formatPrices(price: DatedPricing | undefined): string[] {
   const { input, output, cached_input } = price ?? {};
-  const others = otherPrices.flatMap(([name, unit]) =>
-    price?.[name] === undefined ? [] : `${formatUsd(price[name])} ${unit}`
-  );
+  const factors = Object.entries(price?.multipliers?.inference_geo ?? {});
+  const others = [
+    ...otherPrices.flatMap(([name, unit]) => price?.[name] === undefined ? [] : `${formatUsd(price[name])} ${unit}`),
+    ...factors.map(([region, factor]) => `×${factor} in ${region}`),
+  ];
   return [
     formatUsd(input),
     formatUsd(output),

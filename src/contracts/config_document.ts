@@ -699,33 +699,8 @@ export interface ModelDocument {
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Prices. They override the built-in catalogue key by key. */
-  readonly pricing?: {
-    /** USD per million input tokens. */
-    readonly input?: number | SecretReference;
-    /** USD per million output tokens. */
-    readonly output?: number | SecretReference;
-    /** USD per million input tokens read from the vendor's prompt cache. */
-    readonly cached_input?: number | SecretReference;
-    /** USD per million input tokens written to the vendor's prompt cache. */
-    readonly cache_write?: number | SecretReference;
-    /** USD per million audio input tokens. */
-    readonly audio_input?: number | SecretReference;
-    /** USD per million audio output tokens. */
-    readonly audio_output?: number | SecretReference;
-    /** USD per request. */
-    readonly per_request?: number | SecretReference;
-    /** USD per image. */
-    readonly per_image?: number | SecretReference;
-    /** USD per search. */
-    readonly per_search?: number | SecretReference;
-    /** USD per minute of audio. */
-    readonly per_minute?: number | SecretReference;
-    /** USD per million characters of text. */
-    readonly per_million_characters?: number | SecretReference;
-    /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
-    readonly [dotted: `${string}.${string}`]: unknown;
-  };
+  /** Prices. An object overrides every row of the built-in catalogue key by key; a list of rows with conditions replaces them. */
+  readonly pricing?: readonly PriceRowDocument[] | PriceRowDocument;
   /** The vendor's rate limits. Limits reported in response headers take precedence. */
   readonly limits?: {
     /** Requests per minute. */
@@ -949,6 +924,81 @@ export interface PoolDocument {
     | readonly ("on_auth_failure" | "on_api_outage")[];
   /** How a provider in standby recovers. */
   readonly provider_recovery?: "on_probe_success" | "on_manual";
+  /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+  readonly [dotted: `${string}.${string}`]: unknown;
+}
+
+/** A row of `models.<name>.pricing`. */
+export interface PriceRowDocument {
+  /** First day on which the row applies, as an ISO date (UTC). */
+  readonly from?: string;
+  /** The row applies to prompts with more tokens than this. */
+  readonly above_tokens?: number | SecretReference;
+  /** Service tier to which the row applies, as answers name it. A row without a tier applies to standard answers. `fast` is that of requests with `speed: fast`, `batch` the price of batches in place of `batch.cost_discount`. */
+  readonly tier?:
+    | "default"
+    | "standard"
+    | "batch"
+    | "fast"
+    | "flex"
+    | "performance"
+    | "priority"
+    | "reserved"
+    | "scale"
+    | "ultrafast";
+  /** Hours in which the row applies, UTC. They may extend past midnight. */
+  readonly hours?: string;
+  /** Region to which the row applies, as answers name it. Other regions have the rows without a region. */
+  readonly region?: string;
+  /** Factors of the prices per token. */
+  readonly multipliers?: {
+    /** Factors by the region in which the vendor processed the request, such as `us: 1.1`. */
+    readonly inference_geo?: Readonly<Record<string, number | SecretReference>>;
+    /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+    readonly [dotted: `${string}.${string}`]: unknown;
+  };
+  /** USD per million input tokens. */
+  readonly input?: number | SecretReference;
+  /** USD per million output tokens. */
+  readonly output?: number | SecretReference;
+  /** USD per million input tokens read from the vendor's prompt cache. */
+  readonly cached_input?: number | SecretReference;
+  /** USD per million audio input tokens read from the vendor's prompt cache. Defaults to `cached_input`. */
+  readonly cached_audio_input?: number | SecretReference;
+  /** USD per million image input tokens read from the vendor's prompt cache. Defaults to `cached_input`. */
+  readonly cached_image_input?: number | SecretReference;
+  /** USD per million input tokens written to the vendor's prompt cache for its default duration. */
+  readonly cache_write?: number | SecretReference;
+  /** USD per million input tokens written to the vendor's prompt cache for one hour. Defaults to `cache_write`. */
+  readonly cache_write_1h?: number | SecretReference;
+  /** USD per million input tokens written to the vendor's prompt cache for over 12 hours. Defaults to `cache_write_1h`. */
+  readonly cache_write_12h?: number | SecretReference;
+  /** USD per million audio input tokens. */
+  readonly audio_input?: number | SecretReference;
+  /** USD per million audio output tokens. */
+  readonly audio_output?: number | SecretReference;
+  /** USD per million image input tokens. Defaults to `input`. */
+  readonly image_input?: number | SecretReference;
+  /** USD per million image output tokens. Defaults to `output`. */
+  readonly image_output?: number | SecretReference;
+  /** USD per million reasoning tokens. Defaults to `output`. */
+  readonly reasoning?: number | SecretReference;
+  /** USD per request. */
+  readonly per_request?: number | SecretReference;
+  /** USD per image. */
+  readonly per_image?: number | SecretReference;
+  /** USD per search; of a chat model, per search that the vendor runs, in addition to tokens. */
+  readonly per_search?: number | SecretReference;
+  /** USD per page of a document. */
+  readonly per_page?: number | SecretReference;
+  /** USD per minute of audio. */
+  readonly per_minute?: number | SecretReference;
+  /** USD per character of text. */
+  readonly per_character?: number | SecretReference;
+  /** USD per million characters of text, in place of `per_character`. */
+  readonly per_million_characters?: number | SecretReference;
+  /** USD per call of another tool that the vendor runs. */
+  readonly per_tool_call?: number | SecretReference;
   /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
   readonly [dotted: `${string}.${string}`]: unknown;
 }

@@ -5,7 +5,7 @@
 import type { Discovery } from "./discovery.ts";
 import type { InfrastructureFacts } from "./infrastructure.ts";
 import type { Observability } from "./observability.ts";
-import type { ModelInfo, ParameterRules, Provider } from "./provider.ts";
+import type { DatedPricing, ModelInfo, ParameterRules, Provider } from "./provider.ts";
 import type { SelectionStrategy } from "./rotation.ts";
 import type { Runtime } from "./runtime.ts";
 import type { SecretStore } from "./secret_store.ts";
@@ -187,6 +187,17 @@ export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
    * When omitted, this is known only once the vendor has been asked.
    */
   readonly queries?: readonly VendorQuery[];
+  /**
+   * Of a vendor whose responses state their cost (`BilledUsage.cost`): the prices by which a request to a model without
+   * known prices reserves, high. Such models may then be used under a budget.
+   */
+  readonly assumedPrices?: DatedPricing;
+  /**
+   * Completes a row of prices that the catalogue does not contain, such as configured ones, by the vendor's rules.
+   *
+   * @param model The upstream model id.
+   */
+  readonly completePrices?: (row: DatedPricing, model: string) => DatedPricing;
   /** Whether it has no default URL: `base_url` must be configured. */
   readonly needsBaseUrl?: boolean;
   /** Whether it works without an API key. */

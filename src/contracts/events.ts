@@ -202,7 +202,7 @@ export interface NoticeRecord {
   readonly timestamp: string;
   /** Severity of the record. */
   readonly level: Severity;
-  /** The component: `registry`. */
+  /** The component: `registry` or `pricing`. */
   readonly component: string;
   /** The message. */
   readonly message: string;

@@ -69,30 +69,87 @@ export interface Pricing {
   readonly output?: number;
   /** Per million input tokens read from a prompt cache. */
   readonly cached_input?: number;
-  /** Per million tokens written to a prompt cache. */
+  /** Per million input audio tokens read from a prompt cache. Defaults to `cached_input`. */
+  readonly cached_audio_input?: number;
+  /** Per million input image tokens read from a prompt cache. Defaults to `cached_input`. */
+  readonly cached_image_input?: number;
+  /** Per million tokens written to a prompt cache for its default duration, such as five minutes. */
   readonly cache_write?: number;
+  /** Per million tokens written to a prompt cache for one hour. Defaults to `cache_write`. */
+  readonly cache_write_1h?: number;
+  /** Per million tokens written to a prompt cache for more than twelve hours. Defaults to `cache_write_1h`. */
+  readonly cache_write_12h?: number;
   /** Per million input audio tokens. */
   readonly audio_input?: number;
   /** Per million output audio tokens. */
   readonly audio_output?: number;
+  /** Per million input image tokens. Defaults to `input`. */
+  readonly image_input?: number;
+  /** Per million output image tokens. Defaults to `output`. */
+  readonly image_output?: number;
+  /** Per million reasoning tokens. Defaults to `output`. */
+  readonly reasoning?: number;
   /** Per request. */
   readonly per_request?: number;
   /** Per image. */
   readonly per_image?: number;
-  /** Per search. */
+  /** Per search; in a chat in addition to tokens. */
   readonly per_search?: number;
+  /** Per page of a document. */
+  readonly per_page?: number;
   /** Per minute of audio. */
   readonly per_minute?: number;
-  /** Per million characters of text. */
+  /** Per character of text. */
+  readonly per_character?: number;
+  /** Per million characters of text, in place of `per_character`. */
   readonly per_million_characters?: number;
+  /** Per call of a tool that the vendor runs, other than a search. */
+  readonly per_tool_call?: number;
 }
 
-/** A price with the date and the prompt size from which it applies. The last entry that applies is used. */
-export interface DatedPricing extends Pricing {
+/**
+ * A service tier: which price of a vendor applies to a call. `default` and `standard` are the same as none. `speed: fast`
+ * is the tier `fast`; requests of a batch have the tier `batch`.
+ */
+export type PriceTier =
+  | "default"
+  | "standard"
+  | "batch"
+  | "fast"
+  | "flex"
+  | "performance"
+  | "priority"
+  | "reserved"
+  | "scale"
+  | "ultrafast";
+
+/** Factors of the prices per token, by the value of a fact about the call. */
+export interface PriceMultipliers {
+  /** By the region in which the vendor processed the call, such as `us`. */
+  readonly inference_geo?: Readonly<Record<string, number>>;
+}
+
+/**
+ * The conditions of a price. Of the rows with the tier and region of a call, the last one that applies is used. Rows
+ * are in order of their start dates, then of their prompt sizes, then of their hours (a row without hours first).
+ */
+export interface PriceConditions {
   /** ISO date from which the price applies; no lower bound when omitted. */
   readonly from?: string;
   /** The price applies to prompts with more tokens than this. */
   readonly above_tokens?: number;
+  /** The service tier to which it applies; calls without a special tier when omitted. */
+  readonly tier?: PriceTier;
+  /** The hours in which it applies, UTC, such as `16:30-00:30`; all hours when omitted. */
+  readonly hours?: string;
+  /** The region to which it applies; regions without a row of their own when omitted. */
+  readonly region?: string;
+}
+
+/** A row of a price list: prices, the conditions under which they apply, and their factors. */
+export interface DatedPricing extends Pricing, PriceConditions {
+  /** Factors of the prices per token. */
+  readonly multipliers?: PriceMultipliers;
 }
 
 /** Which names, or ids, a model accepts. */
@@ -222,6 +279,8 @@ export interface ModelInfo {
   readonly constraints?: ModelConstraints;
   /** Prices, in order of their start dates. */
   readonly pricing?: readonly DatedPricing[];
+  /** Prices by which a request reserves if its own are unknown, since its provider states the cost of each response. */
+  readonly assumedPricing?: readonly DatedPricing[];
   /** Parameter rules for requests to it. */
   readonly parameters?: ParameterRules;
   /** Capabilities (short names) for which it is its provider's default model. */

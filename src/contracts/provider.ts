@@ -13,6 +13,7 @@ import type {
   OpenAiError,
   RequestBody,
 } from "./openai.ts";
+import type { BilledUsage } from "./usage.ts";
 import type { CapabilityPath, DatedPricing, Delivery, ModelInfo, OperationName, RateLimits } from "./model.ts";
 
 export type * from "./call.ts";
@@ -82,6 +83,8 @@ export interface CompletionResponse<Body = ChatCompletion> {
   readonly native?: Uint8Array;
   /** A response that is not JSON; `body` then has only what else is known, such as usage. */
   readonly content?: ResponseContent;
+  /** What the vendor bills, as far as the usage in `body` does not contain it. */
+  readonly billed?: BilledUsage | undefined;
 }
 
 /** A complete response that consists of the specification's AudioResponse, for audio operations. */
@@ -101,6 +104,8 @@ export interface CompletionChunk {
    * event has one, even if `value` has no choices.
    */
   readonly native?: string;
+  /** What the vendor bills, as far as the usage in `value` does not contain it. Later chunks add to earlier ones. */
+  readonly billed?: BilledUsage | undefined;
   /** Further events contained in the same string. */
   readonly others?: readonly ChatCompletionChunk[];
   /** Whether it is a comment or a ping, which shows that the provider is alive; `value` has no choices. */

@@ -4,6 +4,7 @@
  * dialects.
  * @module
  */
+import type { VendorFees } from "../pipeline/vendor_tools.ts";
 import type {
   ChatCompletion,
   ChatCompletionChunk,
@@ -92,8 +93,8 @@ export interface Translation {
     readonly dropped?: readonly string[];
     /** Headers to forward; names in lower case. */
     readonly headers: Readonly<Record<string, string>>;
-    /** Whether it lets the provider run tools for a fee. */
-    readonly hasFee?: boolean;
+    /** The most calls of tools that it lets the provider run for a fee. */
+    readonly fees?: VendorFees | undefined;
     /**
      * Set if chat cannot express an essential part of the request: only models whose provider supports the dialect are
      * eligible. The error applies if there are none.

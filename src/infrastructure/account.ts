@@ -32,16 +32,15 @@ export function maxFileBytes({ provider, entry }: ProviderInstance): number {
   return entry.infrastructure?.maxFileBytes ?? provider?.infrastructure?.facts.files?.maxBytes ?? Infinity;
 }
 
-/** Returns the limits of a batch, and its price relative to single requests. */
+/** Returns the limits of a batch. */
 export function batchLimits(
   { instance, batch }: Pick<ModelEntry, "instance" | "batch">,
-): { readonly maxItems: number; readonly maxBytes: number; readonly priceFactor: number } {
+): { readonly maxItems: number; readonly maxBytes: number } {
   const facts = instance.provider?.infrastructure?.facts.batch;
   const provider = instance.entry.infrastructure?.maxItems ?? facts?.maxItems ?? Infinity;
   return {
     maxItems: Math.min(batch?.maxItems ?? Infinity, provider),
     maxBytes: Math.min(batch?.maxPayload ?? Infinity, facts?.maxBytes ?? Infinity, maxFileBytes(instance)),
-    priceFactor: batch?.costDiscount ?? facts?.priceFactor ?? 1,
   };
 }
 

@@ -12,6 +12,7 @@ import { poolFor } from "../pipeline/select_pool.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import { memberText, repeatedMember } from "../util/json_members.ts";
 import { batchLimits } from "./account.ts";
+import { batchTerms } from "./batch_money.ts";
 import { type BatchOperation, batchOperationFor } from "./batch_operations.ts";
 import { brokenLine, type Line, objectIn, readLines } from "./json_lines.ts";
 import { ChangedLines, changeLine, type LineChanges } from "./line_changes.ts";
@@ -199,7 +200,8 @@ export class BatchFile {
 
   #take({ needs }: BatchLine): void {
     this.items++;
-    const cost = this.#member.state.estimateCost(needs.load);
+    const { state, model } = this.#member;
+    const cost = state.maxCost({ ...needs.load, units: { ...needs.load.units, ...batchTerms(model) } });
     this.costNanoUsd = cost === undefined || this.costNanoUsd === null ? null : this.costNanoUsd + cost;
   }
 }

@@ -4,13 +4,14 @@
  */
 import type { Batch } from "../contracts/infrastructure.ts";
 import { BudgetExceededError } from "../errors.ts";
-import type { Member } from "../registry/registry.ts";
+import type { DatedPricing } from "../contracts/provider.ts";
+import type { Member, ModelEntry } from "../registry/registry.ts";
 import { Reservation, takenElsewhereMs } from "../state/counters/reservation.ts";
 import type { Budget } from "../state/limits/budget.ts";
 import type { AnswerUsage } from "../pipeline/operation.ts";
 import { costInNanoUsd, type Quantities } from "../util/cost.ts";
 import { isObject } from "../util/is_object.ts";
-import { batchLimits } from "./account.ts";
+import { countHostedCalls, toChatUsage } from "../util/responses_usage.ts";
 import { batchOperationFor } from "./batch_operations.ts";
 import { objectIn, readLines } from "./json_lines.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
@@ -39,23 +40,22 @@ export function refuseUnpriced(what: string, members: readonly Member[], call: P
 /**
  * Reserves the estimated cost of a batch.
  *
- * @param singleNanoUsd Estimated cost of its requests as single requests, nano-dollars; null if unknown.
+ * @param cost Maximum cost of its requests, nano-dollars; null if unknown.
  * @returns Undefined when no budget is configured.
  * @throws {BudgetExceededError} When a budget does not suffice.
  */
 export async function reserve(
-  singleNanoUsd: number | null,
+  cost: number | null,
   { member, call, mesh }: { readonly member: Member; readonly call: ObjectCall; readonly mesh: InfrastructureMesh },
 ): Promise<Reservation | undefined> {
   const budgets = listBatchBudgets(member, call);
   if (budgets.length === 0) return undefined;
   const { model } = member;
-  if (singleNanoUsd === null) {
+  if (cost === null) {
     throw new BudgetExceededError(
       `A batch of the model "${model.name}" has no known price, which a budget requires (no_price)`,
     );
   }
-  const cost = Math.ceil(singleNanoUsd * batchLimits(model).priceFactor);
   const wallTimeMs = mesh.runtime.clock.now();
   const full = budgets.filter((budget) => budget.resetsAt(wallTimeMs, cost) !== undefined);
   if (full.length > 0) throw exceeded(full, cost, wallTimeMs);
@@ -125,19 +125,20 @@ interface Results {
 export async function measureBatchUsage(
   { member: { model }, endpoint, parts, content, wallTimeMs }: Results,
 ): Promise<BatchUsage> {
-  const { priceFactor } = batchLimits(model);
-  const priced = (quantities: Quantities) => costInNanoUsd(quantities, model.info.pricing, wallTimeMs);
+  const { pricing } = model.info;
+  const terms = batchTerms(model);
   const total = { input: 0, output: 0, costNanoUsd: 0 as number | undefined };
   const add = (quantities: Quantities) => {
     total.input += quantities.input;
     total.output += quantities.output;
-    const cost = quantities.input + quantities.output === 0 ? 0 : priced(quantities);
+    const isEmpty = quantities.input + quantities.output === 0;
+    const cost = isEmpty ? 0 : costInNanoUsd({ ...quantities, ...terms }, pricing, wallTimeMs);
     total.costNanoUsd = cost === undefined || total.costNanoUsd === undefined ? undefined : total.costNanoUsd + cost;
   };
   const sums = parts.map(({ usage }) => summedUsage(usage));
-  const hasTiers = model.info.pricing?.some(({ above_tokens }) => above_tokens !== undefined) === true;
-  if (!hasTiers && sums.every((one) => one !== undefined)) { for (const one of sums) add(one!); }
-  else if (content !== undefined) {
+  const isSummable = pricing?.every(hasPlainPrices) !== false && sums.every((one) => one !== undefined);
+  if (isSummable || content === undefined) { for (const one of sums) if (one !== undefined) add(one); }
+  else {
     const { operation } = await batchOperationFor(endpoint, 0);
     const none = { body: {}, model: model.info, load: { input: 0, output: 0 } };
     for await (const line of readLines(await content(), maxLineBytes)) {
@@ -145,16 +146,32 @@ export async function measureBatchUsage(
       if (isObject(response?.body)) add(operation.readUsage(usageIn(response.body), none).quantities);
     }
   }
-  const { costNanoUsd } = total;
-  return { ...total, costNanoUsd: costNanoUsd === undefined ? undefined : Math.round(costNanoUsd * priceFactor) };
+  return total;
+}
+
+/** The price of a batch: that of its tier, or of standard calls times the discount. */
+export function batchTerms(
+  { instance, info, batch }: Pick<ModelEntry, "instance" | "info" | "batch">,
+): Pick<Quantities, "tier" | "factor"> {
+  if (batch?.costDiscount !== undefined) return { tier: "default", factor: batch.costDiscount };
+  if (info.pricing?.some(({ tier }) => tier === "batch")) return { tier: "batch" };
+  return { tier: "default", factor: instance.provider?.infrastructure?.facts.batch?.priceFactor ?? 1 };
+}
+
+const plainPrices: ReadonlySet<string> = new Set(["from", "tier", "input", "output", "cached_input"]);
+
+/** Whether the total usage of a batch suffices: not if prices depend on single requests, or on what totals lack. */
+function hasPlainPrices(row: DatedPricing): boolean {
+  return Object.keys(row).every((name) => plainPrices.has(name));
 }
 
 /** Converts usage to that of chat, for any endpoint. */
-function usageIn({ usage }: Record<string, unknown>): AnswerUsage {
+function usageIn(body: Record<string, unknown>): AnswerUsage {
+  const { usage } = body;
   if (!isObject(usage)) return { usage: undefined, written: () => 0 };
-  const { input_tokens, output_tokens } = usage;
-  const words = { prompt_tokens: input_tokens, completion_tokens: output_tokens };
-  return { usage: input_tokens === undefined ? usage : { ...words, ...usage }, written: () => 0 };
+  const isOfResponses = usage.input_tokens !== undefined && usage.prompt_tokens === undefined;
+  const billed = isOfResponses ? countHostedCalls(body) : undefined;
+  return { usage: isOfResponses ? toChatUsage(usage) : usage, billed, written: () => 0 };
 }
 
 /** Returns OpenAI's total usage of a batch, if present and not empty. */

@@ -5,7 +5,7 @@
 import type { RequestBody } from "../contracts/openai.ts";
 import { bodyChecker } from "../pipeline/check_body.ts";
 import type { CheckedOperation, Operation, RequestNeeds } from "../pipeline/operation.ts";
-import { usesVendorTools } from "../pipeline/estimate.ts";
+import { countVendorTools } from "../pipeline/vendor_tools.ts";
 import { brokenLine } from "./json_lines.ts";
 import { toText } from "../util/to_text.ts";
 
@@ -77,8 +77,8 @@ function plainOperation(endpoint: string, chat: Loaded): BatchOperation {
       const { max_output_tokens, max_tokens } = body as Record<string, unknown>;
       const output = [max_output_tokens, max_tokens].find((one) => typeof one === "number") as number | undefined;
       const input = Math.ceil(JSON.stringify(body).length / charsPerToken);
-      const hasFee = usesVendorTools({ ...body }) || undefined;
-      return { load: { input, output, hasFee }, findLack: () => undefined };
+      const units = { hasFees: true as const, ...countVendorTools({ ...body }) };
+      return { load: { input, output, units }, findLack: () => undefined };
     },
     readUsage: (answer, context) => chat.readUsage(answer, context),
   };

@@ -9,7 +9,8 @@ import type { Outcome } from "../state/counters/usage.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { editMembers } from "../util/json_members.ts";
 import { AttemptTimeout, type Failure, isOverloaded, summarizeFailure, toFailure } from "./failure.ts";
-import type { OpenStream } from "./open_stream.ts";
+import { addUsage, type OpenStream } from "./open_stream.ts";
+import type { ReportedUsage } from "./operation.ts";
 import { OutputEstimate } from "./estimate.ts";
 import { clientDisconnect, type Result } from "./result.ts";
 
@@ -65,6 +66,8 @@ export class AnswerStream {
   #kept = "";
   #position = 0;
   #usage: CompletionUsage | undefined;
+  /** What the provider bills besides, and the service tier. */
+  #billed: ReportedUsage = { usage: undefined };
   /** The last event, if it contains only usage. */
   #counts: CompletionChunk | undefined;
   #last: ChatCompletionChunk | undefined;
@@ -132,7 +135,9 @@ export class AnswerStream {
   }
 
   /** Counts output as generated, whether or not the client reads it. */
-  #measure({ value, others }: CompletionChunk): void {
+  #measure(chunk: CompletionChunk): void {
+    const { value, others, billed } = chunk;
+    if (billed !== undefined || value.service_tier !== undefined) this.#billed = addUsage(this.#billed, chunk);
     this.#written.add(value.choices);
     others?.forEach(({ choices }) => this.#written.add(choices));
   }
@@ -210,6 +215,7 @@ export class AnswerStream {
     result.settle(outcomes[end.kind], {
       cause: end.reason,
       failure: end.failure,
+      ...this.#billed,
       usage: this.#usage,
       written: () => this.#written.tokens,
       text: () => this.#kept,

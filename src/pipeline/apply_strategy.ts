@@ -76,11 +76,16 @@ export function selectionContext(selection: Selection, runtime: Runtime): Select
     threshold: rateLimit?.threshold,
     balanceMode,
     costOf(view) {
-      estimate ??= { ...load, hasFee: undefined, output: Math.min(load.output ?? meanOutput(pool), maxOutput) };
+      estimate ??= { ...load, units: withoutFees(load), output: Math.min(load.output ?? meanOutput(pool), maxOutput) };
       return (view as ModelState).estimateCost(estimate);
     },
     random: runtime.random,
   };
+}
+
+/** Fees of tools are not compared: they are unknown for many models. */
+function withoutFees({ units }: Load): Load["units"] {
+  return units?.hasFees ? { ...units, searches: undefined, toolCalls: undefined } : units;
 }
 
 /** Mean output tokens of the most recent responses of the pool's models. */

@@ -199,8 +199,10 @@ function fail(
   context.possiblyBilled ||= wasSent && !connection.answered;
   context.unansweredMs = connection.answered ? 0 : ms;
   if (lacksResources) reservation.cancel(); // not an outage of the provider
-  else if (wasSent && context.isStopped) reservation.end({}); // may be billed: it counts as reserved
-  else reservation.fail(wasSent);
+  else if (wasSent && context.isStopped) {
+    reservation.end({}); // may be billed: it counts as reserved
+    context.addCharge({ costNanoUsd: reservation.costNanoUsd, estimated: true });
+  } else reservation.fail(wasSent);
   if (context.isStopped || lacksResources) context.addTry(member, { outcome: "aborted", ms, trace });
   context.check();
   if (lacksResources) throw error;

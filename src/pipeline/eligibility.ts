@@ -72,7 +72,8 @@ export function eligibility(context: EligibilityContext): Eligibility {
   const { operation, body, files = [], client, original } = request;
   const delivering = applyFilter("delivery", pool.members, () => filterByDelivery(context));
   const needs = operation.measureNeeds(body, files);
-  const priced = original?.hasFee ? { ...needs.load, hasFee: true as const } : needs.load;
+  const { fees } = original ?? {};
+  const priced = fees === undefined ? needs.load : { ...needs.load, units: { ...needs.load.units, ...fees } };
   const load = client?.budget === undefined ? priced : { ...priced, budget: client.budget };
   const nativeSpeakers = original === undefined
     ? delivering

@@ -17,7 +17,6 @@
  * ratio; lists of numbers (0.4 to 0.8), random hexadecimal digits and some emoji take more than the high one.
  * @module
  */
-import { isObject } from "../util/is_object.ts";
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { Load } from "../state/model/usage.ts";
 import { addText, emptyText, measureRequest, type RequestSize, type TextSize } from "./request_size.ts";
@@ -64,13 +63,20 @@ export function estimateTokens(body: ChatCompletionRequest, size: RequestSize = 
   const answers = typeof n === "number" && n > 1 ? Math.ceil(n) : 1;
   const limit = outputLimit(body);
   const soundTokens = size.compressedBytes / bytesPerTokenCompressed + size.sampledBytes / bytesPerTokenSampled;
+  const imageTokens = (size.images + size.generatedImages) * tokensPerImage;
   const input = countTokens(size.text, high) + countTokens(size.schema, high) +
     size.schemaNodes * tokensPerSchemaNode + size.messages * tokensPerMessage +
-    (size.images + size.generatedImages) * tokensPerImage + soundTokens +
+    imageTokens + soundTokens +
     size.fileBytes / bytesPerTokenFile + size.referredFiles * tokensPerReference;
   // bounded, so that the product of a huge limit and a price is finite
   const output = limit === undefined ? undefined : Math.min(limit * answers, Number.MAX_SAFE_INTEGER);
-  return { input: Math.ceil(input), output };
+  return {
+    input: Math.ceil(input),
+    output,
+    ...(soundTokens + imageTokens > 0 && {
+      units: { audioInput: Math.ceil(soundTokens), imageInput: imageTokens },
+    }),
+  };
 }
 
 /**
@@ -143,34 +149,4 @@ export class OutputEstimate {
   #addText(text: unknown): void {
     if (typeof text === "string") addText(text, this.#size);
   }
-}
-
-/** Types of tools that the client runs, or that cost only the tokens they produce. */
-const withoutFee: ReadonlySet<unknown> = new Set([
-  ...["function", "custom", "mcp", "namespace", "tool_search"],
-  ...["computer", "computer_use_preview", "local_shell", "apply_patch"],
-]);
-
-/** Members other than `tools` that request such a tool. */
-const requesting: readonly string[] = ["web_search_options", "search_parameters", "plugins"];
-
-/**
- * Whether a request for chat or responses lets the vendor run tools for a fee.
- *
- * @param body The request; malformed members count as none.
- */
-export function usesVendorTools(body: Readonly<Record<string, unknown>>): boolean {
-  const { tools } = body;
-  if (Array.isArray(tools) && tools.some(isRunByVendor)) return true;
-  for (const name of requesting) if (name in body && isRequested(body[name])) return true;
-  return false;
-}
-
-function isRunByVendor(tool: unknown): boolean {
-  return isObject(tool) && typeof tool.type === "string" && !withoutFee.has(tool.type);
-}
-
-function isRequested(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length > 0;
-  return value === true || isObject(value) && value.mode !== "off";
 }

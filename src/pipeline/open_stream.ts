@@ -2,11 +2,12 @@
  * Opens streams. Events are buffered until one has content; after a failure before that, the request can rotate.
  * @module
  */
-import type { ChatCompletionChunk, CompletionUsage } from "../contracts/openai.ts";
+import type { ChatCompletionChunk } from "../contracts/openai.ts";
 import type { CompletionChunk, CompletionRequest, OperationRequest } from "../contracts/provider.ts";
 import type { Runtime, StopSignal } from "../contracts/runtime.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { carriesContent, copyParts, readModelId } from "./read_response.ts";
+import type { ReportedUsage } from "./operation.ts";
 import type { Received } from "./result.ts";
 import { ChunkNormalizer } from "../util/normalize_chunk.ts";
 import { createDefaults } from "../util/normalize_completion.ts";
@@ -52,13 +53,23 @@ export function openStream(
   return warmUp(rest, reading);
 }
 
+/** Adds what a chunk reports to the usage of its stream. Later counts replace earlier ones. */
+export function addUsage({ usage, billed, tier }: ReportedUsage, chunk: CompletionChunk): ReportedUsage {
+  const { value } = chunk;
+  return {
+    usage: value.usage ?? usage,
+    billed: chunk.billed === undefined ? billed : { ...billed, ...chunk.billed },
+    tier: value.service_tier ?? tier,
+  };
+}
+
 async function warmUp(
   rest: AsyncIterator<CompletionChunk>,
   { filter, signal }: StreamReading,
 ): Promise<OpenStream> {
   const held: CompletionChunk[] = [];
   let size = 0;
-  let usage: CompletionUsage | null | undefined;
+  let usage: ReportedUsage = { usage: undefined };
   for (;;) {
     const { done, value: event } = await rest.next();
     if (signal.aborted) throw signal.reason;
@@ -68,7 +79,7 @@ async function warmUp(
     if (event.isPing) continue; // a sign of life, not a part of the response
     const value = filter.read(event);
     held.push(value);
-    usage = value.value.usage ?? usage;
+    usage = addUsage(usage, value);
     size += value.wire?.length ?? JSON.stringify(value.value).length;
     if (carriesContent(value.value) || size > maxBufferedChars) {
       return { held, rest, complete: false, filter, isEmpty: false, modelId: readModelId(value.value) };

@@ -13,6 +13,7 @@ import type {
   OperationRequest,
   UploadedFile,
 } from "../contracts/provider.ts";
+import type { BilledUsage } from "../contracts/usage.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Member, ModelEntry } from "../registry/registry.ts";
 import type { Load } from "../state/model/usage.ts";
@@ -41,10 +42,18 @@ export interface Rewording {
   readonly clientNames?: ClientNames;
 }
 
-/** The reported usage of a response. */
-export interface AnswerUsage {
-  /** Usage as reported by the provider, unvalidated. */
+/** What a provider reports about the usage of a response. */
+export interface ReportedUsage {
+  /** Usage in the body, unvalidated. */
   readonly usage: unknown;
+  /** What the provider bills besides, unvalidated. */
+  readonly billed?: BilledUsage | undefined;
+  /** The service tier in the body, unvalidated. */
+  readonly tier?: unknown;
+}
+
+/** The reported usage of a response. */
+export interface AnswerUsage extends ReportedUsage {
   /** Estimates output tokens from the response; 0 for an operation without output. */
   readonly written: () => number;
   /** The response for the request log. */

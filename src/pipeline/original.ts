@@ -2,6 +2,7 @@
  * The original of a request that was translated from another API. Imported only by translators.
  * @module
  */
+import type { VendorFees } from "./vendor_tools.ts";
 import type { ModelInfo, NativeRequest } from "../contracts/provider.ts";
 import type { UnsupportedRequestError } from "../errors.ts";
 import type { Member, ModelEntry } from "../registry/registry.ts";
@@ -23,8 +24,8 @@ interface NativeForm {
   /** Members that it removes because the API would reject them. */
   readonly dropped?: readonly string[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether it lets the provider run tools for a fee. */
-  readonly hasFee?: boolean | undefined;
+  /** The most calls of tools that it lets the provider run for a fee. */
+  readonly fees?: VendorFees | undefined;
   /** Set if only such providers support the request: the error if there is no model of theirs. */
   readonly only?: UnsupportedRequestError | undefined;
   /** The error unless all models belong to one such provider. */
@@ -66,9 +67,9 @@ export class OriginalRequest {
     this.#native = native;
   }
 
-  /** Whether it lets the provider run tools for a fee, which the chat form does not contain. */
-  get hasFee(): boolean {
-    return this.#native?.hasFee === true;
+  /** The most calls of tools that it lets the provider run for a fee, which the chat form does not contain. */
+  get fees(): VendorFees | undefined {
+    return this.#native?.fees;
   }
 
   /**

@@ -8,6 +8,7 @@ import type { CompletionRequest, CompletionResponse } from "../contracts/provide
 import type { ClientNames } from "./client_names.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import { readModelId, readResponse } from "./read_response.ts";
+import type { AnswerUsage } from "./operation.ts";
 import type { Call, Received, Result } from "./result.ts";
 import { route } from "./route.ts";
 import { DeadlineError, MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
@@ -34,6 +35,7 @@ export type Delivered<Response> = Result & Form<Response>;
 interface Completion<Response> extends Received {
   /** As received from the provider. */
   readonly body: Response;
+  readonly usage: AnswerUsage;
   /** As returned to the client. */
   readonly response: CompletionResponse<Response>;
 }
@@ -50,10 +52,9 @@ function completing<Body extends RequestBody, Response>(
     const response = clientNames === undefined ? normalized : withClientNames(normalized, clientNames);
     const { body } = response;
     const modelId = readModelId(body);
-    if (operation.isEmpty(body)) {
-      return { body, response, isEmpty: true, usage: operation.usageIn(body).usage, modelId };
-    }
-    return { body, response: operation.finish?.(response, requested) ?? response, isEmpty: false, modelId };
+    const usage = { ...operation.usageIn(body), billed: received.billed };
+    if (operation.isEmpty(body)) return { body, response, isEmpty: true, usage, modelId };
+    return { body, usage, response: operation.finish?.(response, requested) ?? response, isEmpty: false, modelId };
   };
 }
 
@@ -100,9 +101,9 @@ async function performOne<Body extends RequestBody, Response>(
     return Object.assign(result, { kind: "stream" as const, stream: readEvents(result, request, deps) });
   }
   const result = await route(routed, completing(request, deps), deps);
-  const { body, response } = result.received;
-  const used = result.settle("success", { ...operation.usageIn(body), text: () => JSON.stringify(body) });
-  const costNanoUsd = used.estimated ? undefined : used.costNanoUsd;
+  const { body, usage, response } = result.received;
+  const used = result.settle("success", { ...usage, text: () => JSON.stringify(body) });
+  const costNanoUsd = used.isReported ? used.costNanoUsd : undefined;
   return Object.assign(result, { kind: "whole" as const, response, costNanoUsd });
 }
 

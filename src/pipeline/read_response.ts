@@ -9,13 +9,14 @@ import type {
   ModelConstraints,
   OperationRequest,
 } from "../contracts/provider.ts";
+import type { BilledUsage } from "../contracts/usage.ts";
+import type { TokenCounts } from "../state/counters/usage.ts";
 import type { ChatCompletion, ChatCompletionChunk, RequestBody } from "../contracts/openai.ts";
 import type { AnswerUsage, Operation, TakenUsage, UsageContext } from "./operation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { UpstreamError } from "../errors.ts";
 import { isObject } from "../util/is_object.ts";
 import { createDefaults, normalizeCompletion } from "../util/normalize_completion.ts";
-import type { TokenCounts } from "../state/counters/usage.ts";
 
 /** Returns a response; one that consists only of `extra` is converted. */
 export function readResponse<Body extends RequestBody, Response>(
@@ -146,35 +147,106 @@ export function tokenBound({ context_window, max_output_tokens }: ModelConstrain
 
 /**
  * Reads token counts: integers from 0 to the bound. Others count as missing, as does a total below the sum of its
- * parts.
+ * parts. Reasoning that a vendor counts beside the output, as the total shows, is added to it.
  *
  * @param usage The provider's usage, in OpenAI's format.
  * @param bound The maximum tokens of the call.
  *
  * @example
  * ```ts
- * const usage = { prompt_tokens: 12, completion_tokens: "5", total_tokens: 20 };
- * readUsage(usage, 100_000); // { input: 12, output: 8, tokens: 20 }
+ * readUsage({ prompt_tokens: 12, completion_tokens: "5", total_tokens: 20 }, 1000); // { input: 12, output: 8, tokens: 20 }
  * ```
  */
-export function readUsage(usage: unknown, bound: number): TokenCounts {
-  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, prompt_cache_hit_tokens } = Object(
-    usage,
-  );
+export function readUsage(usage: unknown, bound: number): ReadUsage {
+  const { prompt_tokens, completion_tokens, total_tokens, completion_tokens_details: details } = Object(usage);
   const [read, written] = [readCount(prompt_tokens, bound), readCount(completion_tokens, bound)];
   const sum = (read ?? 0) + (written ?? 0);
   const total = readCount(total_tokens, bound, sum);
+  const reasoning = readCount(Object(details).reasoning_tokens, bound);
+  const isWhole = read !== undefined && written !== undefined;
+  const beside = isWhole && reasoning !== undefined && total === sum + reasoning ? reasoning : 0;
   const input = read ?? (total === undefined || written === undefined ? undefined : total - written);
-  const output = written ?? (total === undefined || read === undefined ? undefined : total - read);
-  // some vendors report cached tokens under another name
-  const { cached_tokens = prompt_cache_hit_tokens, cache_write_tokens } = Object(prompt_tokens_details);
+  const output = written === undefined
+    ? total === undefined || read === undefined ? undefined : total - read
+    : written + beside;
   return {
     input,
     output,
-    tokens: total ?? (input === undefined || output === undefined ? undefined : sum),
+    tokens: total ?? (input === undefined || output === undefined ? undefined : input + output),
+    ...readInputParts(usage, input),
+    ...readOutputParts(details, output),
+  };
+}
+
+/** Token counts, and the parts of the input and the output. */
+type ReadUsage = TokenCounts & BilledUsage;
+
+/** Some vendors report cached tokens under another name, and the duration of writes beside. */
+function readInputParts(usage: unknown, input: number | undefined): BilledUsage {
+  const { prompt_tokens_details, cached_tokens: above, prompt_cache_hit_tokens: hits, cache_creation } = Object(usage);
+  const { cached_tokens = above ?? hits, cache_write_tokens, audio_tokens, image_tokens, ...details } = Object(
+    prompt_tokens_details,
+  );
+  const { ephemeral_1h_input_tokens: hour, ephemeral_12h_input_tokens: day } = Object(
+    details.cache_creation_token_details ?? cache_creation,
+  );
+  return {
     cached: readCount(cached_tokens, input),
     cacheWrite: readCount(cache_write_tokens, input),
+    cacheWrite1h: readCount(hour, input),
+    cacheWrite12h: readCount(day, input),
+    audioInput: readCount(audio_tokens, input),
+    imageInput: readCount(image_tokens, input),
   };
+}
+
+function readOutputParts(details: unknown, output: number | undefined): BilledUsage {
+  const { audio_tokens, image_tokens, reasoning_tokens } = Object(details);
+  return {
+    audioOutput: readCount(audio_tokens, output),
+    imageOutput: readCount(image_tokens, output),
+    reasoning: readCount(reasoning_tokens, output),
+  };
+}
+
+/** The bound of units other than tokens. */
+const maxUnits = 1_000_000;
+/** The bound of a cost that a vendor states, USD. */
+const maxCostUsd = 1_000_000;
+/** The maximum length of a name. */
+const maxNameLength = 64;
+
+const tokenUnits = [
+  ...["input", "output", "cached", "cachedAudio", "cachedImage", "cacheWrite", "cacheWrite1h", "cacheWrite12h"],
+  ...["audioInput", "audioOutput", "imageInput", "imageOutput", "reasoning"],
+] as readonly (keyof BilledUsage)[];
+
+const otherUnits = ["images", "searches", "pages", "seconds", "characters", "toolCalls"] as const;
+
+/**
+ * Reads what a connector reports about a call; implausible members are omitted.
+ *
+ * @param bound The maximum tokens of the call.
+ */
+export function readBilled(billed: unknown, bound: number): BilledUsage {
+  if (!isObject(billed)) return {};
+  const { tier, region, cost } = billed;
+  const counts = [
+    ...tokenUnits.map((name) => [name, readCount(billed[name], bound)] as const),
+    ...otherUnits.map((name) => [name, readAmount(billed[name], maxUnits)] as const),
+    ["cost", readAmount(cost, maxCostUsd)] as const,
+    ...Object.entries({ tier: readName(tier), region: readName(region) }),
+  ];
+  return Object.fromEntries(counts.filter(([, value]) => value !== undefined));
+}
+
+/** A name of a vendor; no other value is known to mean anything. */
+export function readName(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value.slice(0, maxNameLength) : undefined;
+}
+
+function readAmount(value: unknown, most: number): number | undefined {
+  return typeof value === "number" && value >= 0 && value <= most ? value : undefined;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { FallbackStep, ModelTry } from "../contracts/events.ts";
 import type { Cancel, Clock, StopSignal } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
+import type { Usage } from "../state/counters/usage.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import type { Connection } from "./connection.ts";
 import type { Rotate } from "./decide.ts";
@@ -76,6 +77,8 @@ export class RequestContext {
   readonly takenElsewhere: Map<Member, AdmissionDenial> = new Map();
   /** Whether a call without a received response may have been billed. */
   possiblyBilled = false;
+  /** The cost of all attempts so far; without a cost if none is known. */
+  charged: Pick<Usage, "costNanoUsd" | "estimated"> = {};
   readonly #deadlineAt: number;
   readonly #signal: StopSignal | undefined;
   readonly #onAbort = () => this.#stop(this.#signal!.reason);
@@ -120,6 +123,12 @@ export class RequestContext {
   /** Throws the reason if the request was ended early: the client's abort, or the deadline. */
   check(): void {
     if (this.#stopped !== undefined) throw this.#stopped.reason;
+  }
+
+  /** Adds the cost of an attempt, if it is known. */
+  addCharge({ costNanoUsd, estimated = this.charged.estimated }: Pick<Usage, "costNanoUsd" | "estimated">): void {
+    if (costNanoUsd === undefined) return;
+    this.charged = { costNanoUsd: (this.charged.costNanoUsd ?? 0) + costNanoUsd, ...(estimated && { estimated }) };
   }
 
   /** Adds an attempt to the chain. */

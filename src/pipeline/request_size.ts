@@ -17,6 +17,8 @@ export interface RequestSize {
   readonly schema: TextSize;
   /** Number of members and elements of these, whose punctuation costs tokens. */
   readonly schemaNodes: number;
+  /** Whether a part of it is to be written to the vendor's prompt cache for one hour (`cache_control`). */
+  readonly cachesForHour: boolean;
   readonly images: number;
   /** Images that a model has generated: they cost tokens, but models that cannot read any are sent none. */
   readonly generatedImages: number;
@@ -48,6 +50,7 @@ export function measureRequest(body: ChatCompletionRequest): RequestSize {
     text: emptyText(),
     schema: emptyText(),
     schemaNodes: 0,
+    cachesForHour: isCachedForHour(body) || Array.isArray(body.tools) && body.tools.some(isCachedForHour),
     images: 0,
     generatedImages: 0,
     sounds: 0,
@@ -92,6 +95,7 @@ function base64Bytes(text: string, from: number): number {
 function addMessage(message: unknown, size: Size): void {
   if (!isObject(message)) return;
   size.messages++;
+  size.cachesForHour ||= isCachedForHour(message);
   const { role, content, tool_calls: calls, images } = message;
   if (role === "system" || role === "developer") size.hasSystemPrompt = true;
   if (typeof content === "string") addText(content, size.text);
@@ -108,6 +112,7 @@ function addMessage(message: unknown, size: Size): void {
 
 function addPart(part: unknown, size: Size): void {
   if (!isObject(part)) return;
+  size.cachesForHour ||= isCachedForHour(part);
   const { type, text, refusal } = part;
   if (imageTypes.has(type)) {
     size.images++;
@@ -117,6 +122,11 @@ function addPart(part: unknown, size: Size): void {
   else if (type === "video_url") addFile(bytesAt(part.video_url, "url"), size);
   else if (typeof text === "string") addText(text, size.text);
   else if (typeof refusal === "string") addText(refusal, size.text);
+}
+
+function isCachedForHour(part: unknown): boolean {
+  const mark = isObject(part) ? part.cache_control : undefined;
+  return isObject(mark) && mark.ttl === "1h";
 }
 
 function addSound(sound: unknown, size: Size): void {

@@ -10,21 +10,21 @@ import type { Member } from "../registry/registry.ts";
 import type { Outcome, RequestEnd, Usage } from "../state/counters/usage.ts";
 import { isSameLimits } from "../state/limits/rate_limiter.ts";
 import type { Permit } from "../state/model/permit.ts";
-import { costInNanoUsd } from "../util/cost.ts";
 import type { AdmittedModel } from "./admission.ts";
 import { reportFailure, reportServed } from "./apply_strategy.ts";
+import { charge } from "./charge.ts";
 import type { ClientNames } from "./client_names.ts";
 import type { Connection } from "./connection.ts";
 import { type Failure, findWords, recordProviderError } from "./failure.ts";
-import type { AnswerUsage } from "./operation.ts";
+import type { AnswerUsage, ReportedUsage } from "./operation.ts";
 import { createRoutingRecord, emitRecord, readFault, type RequestFault } from "./routing_record.ts";
 
 /** A response as the call of a model returns it. */
 export interface Received {
   /** Whether it is empty and contains no reason for that. */
   readonly isEmpty: boolean;
-  /** Usage as reported by the provider; only of an empty response. */
-  readonly usage?: unknown;
+  /** Usage as reported by the provider, unless the response is to be read first. */
+  readonly usage?: ReportedUsage;
   /** The model id in the response. */
   readonly modelId?: string | undefined;
 }
@@ -115,6 +115,7 @@ export class Result<T extends Received = Received> {
     const { context, member, permit } = this.#admitted;
     if (this.#used === undefined) {
       this.#used = this.#report(end);
+      context.addCharge(this.#used);
       applyReportedLimits(member, permit);
       this.connection.close();
       release(this.#admitted, outcome, { ms: this.#ms, ...this.#used });
@@ -124,7 +125,7 @@ export class Result<T extends Received = Received> {
       context.end();
       this.#record(outcome, end);
     }
-    return this.#used;
+    return { ...this.#used, ...context.charged };
   }
 
   /** Traces that the provider failed midway. */
@@ -142,15 +143,16 @@ export class Result<T extends Received = Received> {
     const { request: { operation, body }, load } = plan;
     const { quantities, tokens, isEstimated } = operation.readUsage(end, { body, model: info, load });
     const { input, output } = quantities;
-    const costNanoUsd = costInNanoUsd(quantities, info.pricing, deps.runtime.clock.now());
-    if (isEstimated) return { input, output, tokens, costNanoUsd, estimated: true };
+    const { costNanoUsd, ...estimate } = charge(quantities, this.member, plan, deps);
+    const cost = { costNanoUsd, ...(isEstimated ? { estimated: true as const } : estimate) };
+    if (isEstimated) return { input, output, tokens, ...cost, isReported: false };
     const costUsd = costNanoUsd && costNanoUsd / 1e9;
     const message = `"${instance.entry.id}" took no usage report`;
     notifySafely(
       () => instance.provider!.reportUsage({ model: info.id, tokensIn: input, tokensOut: output, costUsd }),
       () => deps.hub.trace({ severity: "error", component: "provider", message }),
     );
-    return { input, output, cached: quantities.cached || undefined, tokens, costNanoUsd };
+    return { input, output, cached: quantities.cached || undefined, tokens, ...cost, isReported: true };
   }
 
   #record(outcome: Outcome, { cause, failure, text }: ResponseEnd): void {
@@ -162,7 +164,8 @@ export class Result<T extends Received = Received> {
     if (failure !== undefined) recordProviderError(this.member.model.instance, failure, context.deps);
     const { status, code } = cause === undefined ? complete : readFault(cause, context);
     const answeredAt = this.#committedAt!;
-    emitRecord(this.routing, context, { status, code, outcome, answeredAt, used: this.#used!, text });
+    const used = { ...this.#used, ...context.charged };
+    emitRecord(this.routing, context, { status, code, outcome, answeredAt, used, text });
   }
 }
 

@@ -49,7 +49,7 @@ export class Routing<T extends Received> {
         const result = await this.#tryModel(next);
         if (result === undefined) continue;
         if (!result.received.isEmpty) return result.commit();
-        result.settle("none", { usage: result.received.usage, written: () => 0 });
+        result.settle("none", { usage: undefined, ...result.received.usage, written: () => 0 });
         if (empty !== undefined) break; // the first of two empty responses is returned
         empty = result;
       }
@@ -154,7 +154,7 @@ export class Routing<T extends Received> {
     const record = createRoutingRecord(context);
     const outcome = context.plan.request.signal?.aborted ? "none" : "failure";
     const { status, code } = readFault(error, context);
-    emitRecord(record, context, { status, code, outcome });
+    emitRecord(record, context, { status, code, outcome, used: context.charged });
     if (typeof error === "object" && error !== null) rememberRouting(error, record);
   }
 }

@@ -13,7 +13,7 @@ import type {
   Settings,
 } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
-import type { DatedPricing, Delivery, ModelInfo, ModelListing } from "../contracts/provider.ts";
+import type { Delivery, ModelInfo, ModelListing } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { callNow } from "../util/call_now.ts";
@@ -29,6 +29,7 @@ import {
   Registry,
   type RegistryState,
 } from "./registry.ts";
+import { mergePricing } from "../util/pricing.ts";
 
 export interface BuildParts extends FillParts {
   readonly state: RegistryState;
@@ -183,12 +184,4 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
     limits: answers?.limits === undefined ? model.limits : { ...answers.limits, ...model.limits },
     instance,
   };
-}
-
-function mergePricing(
-  known: readonly DatedPricing[] | undefined,
-  configured: DatedPricing | undefined,
-): readonly DatedPricing[] | undefined {
-  if (configured === undefined) return known;
-  return known?.map((price) => ({ ...price, ...configured })) ?? [configured];
 }

@@ -2,6 +2,7 @@
  * Pools and models in the shape of OpenAI's model list.
  * @module
  */
+import type { DatedPricing } from "../contracts/provider.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import type { ModelEntry, Registry } from "./registry.ts";
 import { listModels, toPoolStatus } from "./status.ts";
@@ -46,6 +47,8 @@ export interface ModelFacts {
   readonly capabilities: readonly string[];
   /** `standby` when it is in standby in all its pools. */
   readonly status: "active" | "standby";
+  /** Its prices, in USD, in the order of their conditions; omitted when unknown. */
+  readonly pricing?: readonly DatedPricing[];
 }
 
 /** The target of an alias. */
@@ -92,7 +95,7 @@ export function modelList(registry: Registry, clock: Clock): ModelList {
 
 /** The entry of a model; by default of one that is in no pool, and so in no standby. */
 export function toListedModel(
-  { name, instance, leaves }: ModelEntry,
+  { name, instance, leaves, info }: ModelEntry,
   status: ModelFacts["status"] = "active",
 ): ListedEntry {
   return {
@@ -100,6 +103,12 @@ export function toListedModel(
     object: "model",
     created: 0,
     owned_by: instance.vendor,
-    mesh: { type: "model", provider: instance.entry.id, capabilities: leaves, status },
+    mesh: {
+      type: "model",
+      provider: instance.entry.id,
+      capabilities: leaves,
+      status,
+      ...(info.pricing && { pricing: info.pricing }),
+    },
   };
 }

@@ -98,11 +98,22 @@ export function withConnectorFacts(
   tree: CapabilityTree,
 ): ModelInfo {
   const own = mergeRules(connector?.parameters, connector && findFamilyRules(info, connector, tree));
+  const pricing = completePricing(info, connector) ?? (connector?.local ? [{ input: 0, output: 0 }] : undefined);
+  const { assumedPrices } = connector ?? {};
   return {
     ...info,
     parameters: mergeRules(own, info.parameters),
-    pricing: info.pricing ?? (connector?.local ? [{ input: 0, output: 0 }] : undefined),
+    pricing,
+    ...(pricing === undefined && assumedPrices !== undefined && { assumedPricing: [assumedPrices] }),
   };
+}
+
+/** Prices that the catalogue does not contain are completed by the vendor's rules. */
+function completePricing(
+  { id, pricing }: ModelInfo,
+  { completePrices }: Partial<ProviderDeclaration> = {},
+): ModelInfo["pricing"] {
+  return completePrices === undefined ? pricing : pricing?.map((row) => completePrices(row, id));
 }
 
 function findFamilyRules(

@@ -3,17 +3,39 @@
  * @module
  */
 import type { DatedPricing, Pricing } from "../contracts/provider.ts";
+import type { BilledUsage } from "../contracts/usage.ts";
+import { hasPrice, isWithinHours, toTier } from "./pricing.ts";
 import { stripTrailing } from "./strip_trailing.ts";
-import { formatUtcDay } from "./windows.ts";
+import { dayMs, formatUtcDay } from "./windows.ts";
 
 const nanoPerUsd = 1_000_000_000;
 /** Factor from USD per million tokens to nano-dollars per token. */
 const nanoPerToken = nanoPerUsd / 1_000_000;
 
+/** Usage of a call in the units that vendors price. Units that do not apply are undefined. */
+export interface Quantities extends BilledUsage {
+  /** Input tokens. */
+  readonly input: number;
+  /** Output tokens. */
+  readonly output: number;
+  /** Whether searches and tool calls are billed in addition to tokens, as in a chat, rather than in place of them. */
+  readonly hasFees?: true;
+  /** Factor of all prices except fees, such as that of a batch. */
+  readonly factor?: number;
+}
+
+/** The cost of a call. */
+export interface Charge {
+  /** Nano-dollars. */
+  readonly nanoUsd: number;
+  /** What no row has a price for, such as `the tier "scale"`: the dearest price was used, and the cost is an estimate. */
+  readonly unpriced?: string | undefined;
+}
+
 /**
- * Returns the price for a date and a prompt size: the last entry that applies.
+ * Returns the price of standard calls for a date and a prompt size: the last row that applies.
  *
- * @param pricing Prices, oldest first.
+ * @param pricing Rows in order.
  * @param now Wall-clock ms.
  * @param promptTokens Input tokens.
  */
@@ -22,104 +44,309 @@ export function priceAt(
   now: number,
   promptTokens: number,
 ): DatedPricing | undefined {
-  if (pricing === undefined) return undefined;
+  return pricing && findRow(listApplicable(pricing, { now, promptTokens }), {});
+}
+
+/** The rows whose date, hours and prompt size apply. */
+function listApplicable(
+  pricing: readonly DatedPricing[],
+  { now, promptTokens }: { readonly now: number; readonly promptTokens: number },
+): readonly DatedPricing[] {
   const day = formatUtcDay(now);
-  return pricing.findLast(({ from, above_tokens }) =>
-    (from === undefined || from <= day) && (above_tokens === undefined || promptTokens > above_tokens)
+  return pricing.filter(({ from, above_tokens, hours }) =>
+    (from === undefined || from <= day) && (above_tokens === undefined || promptTokens > above_tokens) &&
+    (hours === undefined || isWithinHours(hours, now))
   );
 }
 
-/** Usage of a call in the units that vendors price. Units that do not apply are undefined. */
-export interface Quantities {
-  /** Input tokens. */
-  readonly input: number;
-  /** Output tokens. */
-  readonly output: number;
-  /** Input tokens read from a cache. */
-  readonly cached?: number | undefined;
-  /** Input tokens written to a cache. */
-  readonly cacheWrite?: number | undefined;
-  /** Audio input tokens. */
-  readonly audioInput?: number | undefined;
-  /** Audio output tokens. */
-  readonly audioOutput?: number | undefined;
-  readonly images?: number | undefined;
-  readonly searches?: number | undefined;
-  /** Audio duration, seconds. */
-  readonly seconds?: number | undefined;
-  /** Text to speak, characters. */
-  readonly characters?: number | undefined;
+/** The last row of a tier, of the region if it has one. */
+function findRow(
+  rows: readonly DatedPricing[],
+  { tier, region }: Pick<BilledUsage, "tier" | "region">,
+): DatedPricing | undefined {
+  const own = rows.filter((row) => toTier(row.tier) === toTier(tier));
+  return own.findLast((row) => row.region !== undefined && row.region === region) ??
+    own.findLast((row) => row.region === undefined);
 }
 
 /**
- * Returns the cost of a call, nano-dollars. A price per image, minute, search or character replaces the price per
- * token.
+ * Returns the cost of a call. A price per image, page, minute, search or character replaces the price per token, except
+ * for fees of a chat.
  *
  * @param quantities Usage; not negative.
- * @param pricing Prices of the model, oldest first.
+ * @param pricing Prices of the model, in order.
  * @param now Wall-clock ms.
- * @returns An integer, at most 2⁵³ − 1; undefined (never 0) when a required price or quantity is unknown.
+ * @returns At most 2⁵³ − 1; undefined (never 0) when a required price or quantity is unknown.
  *
  * @example
  * ```ts
- * costInNanoUsd({ input: 1000, output: 0 }, [{ input: 3, output: 15 }], Date.now()); // 3_000_000
- * costInNanoUsd({ input: 0, output: 0, images: 2 }, [{ per_image: 0.04 }], Date.now()); // 80_000_000
+ * priceUsage({ input: 1000, output: 0 }, [{ input: 3, output: 15 }], Date.now())?.nanoUsd; // 3_000_000
+ * priceUsage({ input: 0, output: 0, images: 2 }, [{ per_image: 0.04 }], Date.now())?.nanoUsd; // 80_000_000
  * ```
  */
+export function priceUsage(
+  quantities: Quantities,
+  pricing: readonly DatedPricing[] | undefined,
+  now: number,
+): Charge | undefined {
+  const { cost } = quantities;
+  const stated = cost === undefined ? undefined : toNanoUsd(cost * nanoPerUsd);
+  if (stated !== undefined) return { nanoUsd: stated };
+  if (pricing === undefined) return undefined;
+  const rows = listApplicable(pricing, { now, promptTokens: quantities.input });
+  const row = findRow(rows, quantities);
+  if (row !== undefined) return priceByRow(quantities, row, pricing);
+  const charges = listLastRows(rows).map((one) => priceByRow(quantities, one, pricing));
+  const highest = findHighest(charges);
+  return highest && { ...highest, unpriced: formatConditions(quantities) };
+}
+
+function formatConditions({ tier, region }: Quantities): string {
+  const kind = toTier(tier) === undefined ? "standard calls" : `the tier "${tier}"`;
+  return region === undefined ? kind : `${kind} in the region "${region}"`;
+}
+
+/** Returns the cost in nano-dollars; undefined when it is unknown. See {@linkcode priceUsage}. */
 export function costInNanoUsd(
   quantities: Quantities,
   pricing: readonly DatedPricing[] | undefined,
   now: number,
 ): number | undefined {
-  const price = priceAt(pricing, now, quantities.input);
-  if (price === undefined) return undefined;
-  const units = unitCostUsd(quantities, price);
-  const tokens = tokenCost(quantities, price, units !== undefined);
+  return priceUsage(quantities, pricing, now)?.nanoUsd;
+}
+
+/**
+ * Returns the maximum cost of a call whose response is not known yet: by the dearest row that may apply within a day, at
+ * the dearest price of each direction.
+ *
+ * @param quantities Estimated usage, and the requested tier. A request without a tier, or for `auto`, may be served by
+ * any tier that need not be requested.
+ * @param pricing Prices of the model, in order.
+ * @param now Wall-clock ms.
+ * @returns Undefined when no price is known.
+ *
+ * @example
+ * ```ts
+ * const pricing = [{ input: 2, output: 12 }, { tier: "priority" as const, input: 4, output: 24 }];
+ * maxCostInNanoUsd({ input: 1000, output: 100 }, pricing, Date.now()); // 6_400_000
+ * ```
+ */
+export function maxCostInNanoUsd(
+  quantities: Quantities,
+  pricing: readonly DatedPricing[] | undefined,
+  now: number,
+): number | undefined {
+  if (pricing === undefined) return undefined;
+  const rows = [now, now + dayMs].flatMap((time) => listPossible(pricing, quantities, time));
+  return findHighest(rows.map((row) => priceByRow(quantities, toHighestPrices(row, quantities), pricing)))?.nanoUsd;
+}
+
+/** Tiers that serve only calls that request them. */
+const onRequest: ReadonlySet<string | undefined> = new Set(["batch", "fast", "ultrafast"]);
+
+/** The rows that may apply on a day, of all regions and hours; all tiers if the requested one is unknown. */
+function listPossible(
+  pricing: readonly DatedPricing[],
+  { input, tier }: Quantities,
+  now: number,
+): readonly DatedPricing[] {
+  const day = formatUtcDay(now);
+  const requested = toTier(tier);
+  const isAny = requested === undefined && tier === undefined || requested === "auto";
+  const isKnown = pricing.some((row) => toTier(row.tier) === requested);
+  const rows = pricing.filter(({ from = day, above_tokens = -1 }) => from <= day && input > above_tokens);
+  const current = rows.filter((row, index) => !rows.slice(index + 1).some((later) => isReplacing(later, row)));
+  return current.filter((row) => {
+    const own = toTier(row.tier);
+    if (isAny) return !onRequest.has(own);
+    return own === requested || own === undefined && requested !== "batch" || !isKnown;
+  });
+}
+
+/** Whether a later row applies whenever an earlier one does, however large the prompt is. */
+function isReplacing(later: DatedPricing, row: DatedPricing): boolean {
+  return toTier(later.tier) === toTier(row.tier) && later.region === row.region &&
+    later.hours === undefined && later.above_tokens === undefined;
+}
+
+/** The row with one price per direction: that of its dearest kind of tokens that the call may have. */
+function toHighestPrices({ multipliers, ...row }: DatedPricing, quantities: Quantities): DatedPricing {
+  const { audioInput, imageInput, cacheWrite1h, cacheWrite12h, audioOutput, imageOutput } = quantities;
+  const factor = Math.max(1, ...Object.values(multipliers?.inference_geo ?? {}));
+  const input = findMax([
+    row.input,
+    row.cache_write,
+    ...cacheWrite1h ? [row.cache_write_1h] : [],
+    ...cacheWrite12h ? [row.cache_write_12h ?? row.cache_write_1h] : [],
+    ...audioInput ? [row.audio_input] : [],
+    ...imageInput ? [row.image_input] : [],
+  ], factor);
+  const output = findMax([
+    row.output,
+    row.reasoning,
+    ...audioOutput ? [row.audio_output] : [],
+    ...imageOutput ? [row.image_output] : [],
+  ], factor);
+  const fees = Object.entries(row).filter(([name]) => name.startsWith("per_"));
+  return {
+    ...Object.fromEntries(fees),
+    ...(input !== undefined && { input }),
+    ...(output !== undefined && { output }),
+  };
+}
+
+function findMax(prices: readonly (number | undefined)[], factor: number): number | undefined {
+  const known = prices.filter((price) => price !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known) * factor;
+}
+
+/** Whether a call may have a fee for which no row has a price, or fees without a limit. */
+export function hasUnpricedFee(
+  { hasFees, searches = 0, toolCalls = 0 }: Pick<Quantities, "hasFees" | "searches" | "toolCalls">,
+  pricing: readonly DatedPricing[] = [],
+): boolean {
+  if (!hasFees || searches + toolCalls === 0) return false;
+  if (searches + toolCalls === Infinity) return true;
+  const isPriced = (name: "per_search" | "per_tool_call") => pricing.some((row) => row[name] !== undefined);
+  return searches > 0 && !isPriced("per_search") || toolCalls > 0 && !isPriced("per_tool_call");
+}
+
+/** The last row of each tier and region. */
+function listLastRows(rows: readonly DatedPricing[]): readonly DatedPricing[] {
+  return rows.filter((row, index) =>
+    !rows.some((later, position) =>
+      position > index && toTier(later.tier) === toTier(row.tier) && later.region === row.region
+    )
+  );
+}
+
+function findHighest(charges: readonly (Charge | undefined)[]): Charge | undefined {
+  return charges.reduce((most, one) => (one?.nanoUsd ?? -1) > (most?.nanoUsd ?? -1) ? one : most, undefined);
+}
+
+function priceByRow(
+  quantities: Quantities,
+  row: DatedPricing,
+  pricing: readonly DatedPricing[],
+): Charge | undefined {
+  const units = priceUnits(quantities, row, pricing);
+  const hasUnits = units.usd !== undefined && !quantities.hasFees;
+  const tokens = priceTokens(quantities, row, hasUnits);
   if (tokens === undefined) return undefined;
-  const nanoUsd = Math.round(tokens * nanoPerToken + ((units ?? 0) + (price.per_request ?? 0)) * nanoPerUsd);
-  return nanoUsd >= 0 ? Math.min(nanoUsd, Number.MAX_SAFE_INTEGER) : undefined; // a provider may return invalid prices
+  const { hasFees, factor = 1, region = "" } = quantities;
+  const regional = row.multipliers?.inference_geo?.[region] ?? 1;
+  const others = (units.usd ?? 0) * (hasFees ? 1 : factor) + (row.per_request ?? 0) * factor;
+  const nanoUsd = toNanoUsd(tokens * regional * factor * nanoPerToken + others * nanoPerUsd);
+  return nanoUsd === undefined ? undefined : { nanoUsd, unpriced: units.unpriced };
+}
+
+/** Rounds an amount; undefined if it is invalid, since a provider may return invalid prices. */
+function toNanoUsd(amount: number): number | undefined {
+  const nanoUsd = Math.round(amount);
+  return nanoUsd >= 0 ? Math.min(nanoUsd, Number.MAX_SAFE_INTEGER) : undefined;
 }
 
 /** Returns millionths of USD; undefined when the model has no price for tokens that need one. */
-function tokenCost(quantities: Quantities, price: Pricing, hasUnits: boolean): number | undefined {
-  const { input: read, output: written, cached: fromCache = 0, cacheWrite: intoCache = 0 } = quantities;
-  const { input: inputPrice, output: outputPrice } = price;
+function priceTokens(quantities: Quantities, price: Pricing, hasUnits: boolean): number | undefined {
+  const { input: read, output: written } = quantities;
+  const { input: inputPrice, output: outputPrice, audio_output, image_output } = price;
   const isPriced = hasUnits || (inputPrice ?? outputPrice ?? price.per_request) !== undefined;
   const lacksPrice = read > 0 && inputPrice === undefined ||
-    written > 0 && (outputPrice ?? price.audio_output) === undefined;
+    written > 0 && (outputPrice ?? audio_output ?? image_output) === undefined;
   if (!isPriced || lacksPrice && !hasUnits) return undefined;
-  const cached = Math.min(fromCache, read);
-  const cacheWrite = Math.min(intoCache, read - cached);
-  const audioInputTokens = Math.min(quantities.audioInput ?? 0, read - cached - cacheWrite);
-  const audioOutputTokens = Math.min(quantities.audioOutput ?? 0, written);
-  const perInput = inputPrice ?? 0;
-  const perOutput = outputPrice ?? 0;
-  return (read - cached - cacheWrite - audioInputTokens) * perInput +
-    cached * (price.cached_input ?? perInput) +
-    cacheWrite * (price.cache_write ?? perInput) +
-    audioInputTokens * (price.audio_input ?? perInput) +
-    (written - audioOutputTokens) * perOutput +
-    audioOutputTokens * (price.audio_output ?? perOutput);
+  return priceInput(quantities, { ...price, input: inputPrice ?? 0 }) +
+    priceOutput(quantities, { ...price, output: outputPrice ?? 0 });
 }
 
-/** Returns the cost of units other than tokens, USD; undefined when no such price applies. */
-function unitCostUsd({ images, searches, seconds, characters }: Quantities, price: Pricing): number | undefined {
-  let sum: number | undefined;
-  const add = (quantity: number | undefined, per: number | undefined, units: number) => {
-    if (quantity !== undefined && per !== undefined) sum = (sum ?? 0) + quantity * per / units;
-  };
-  add(images, price.per_image, 1);
-  add(searches, price.per_search, 1);
-  add(seconds, price.per_minute, 60);
-  add(characters, price.per_million_characters, 1_000_000);
-  return sum;
+/** A count of tokens from which parts are taken. */
+class Remainder {
+  /** Tokens that are left. */
+  left: number;
+
+  constructor(tokens: number) {
+    this.left = tokens;
+  }
+
+  /** Takes a part, of what is left at most. */
+  take(part = 0): number {
+    const taken = Math.min(part, this.left);
+    this.left -= taken;
+    return taken;
+  }
+}
+
+function priceInput(usage: Quantities, price: Pricing & { readonly input: number }): number {
+  const { input, cached_input: cachedPrice = input, cache_write: writePrice = input } = price;
+  const { cache_write_1h: hourPrice = writePrice, cache_write_12h: dayPrice = hourPrice } = price;
+  const tokens = new Remainder(usage.input);
+  const cached = new Remainder(tokens.take(usage.cached));
+  const cacheWrite = new Remainder(tokens.take(usage.cacheWrite));
+  const [cachedAudio, cachedImage] = [cached.take(usage.cachedAudio), cached.take(usage.cachedImage)];
+  const [hour, day] = [cacheWrite.take(usage.cacheWrite1h), cacheWrite.take(usage.cacheWrite12h)];
+  const audio = tokens.take(Math.max(0, (usage.audioInput ?? 0) - cachedAudio));
+  const image = tokens.take(Math.max(0, (usage.imageInput ?? 0) - cachedImage));
+  return tokens.left * input + cached.left * cachedPrice +
+    cachedAudio * (price.cached_audio_input ?? cachedPrice) + cachedImage * (price.cached_image_input ?? cachedPrice) +
+    cacheWrite.left * writePrice + hour * hourPrice + day * dayPrice +
+    audio * (price.audio_input ?? input) + image * (price.image_input ?? input);
+}
+
+function priceOutput(usage: Quantities, price: Pricing & { readonly output: number }): number {
+  const { output } = price;
+  const tokens = new Remainder(usage.output);
+  const [audio, image] = [tokens.take(usage.audioOutput), tokens.take(usage.imageOutput)];
+  const reasoning = tokens.take(usage.reasoning);
+  return tokens.left * output + audio * (price.audio_output ?? output) + image * (price.image_output ?? output) +
+    reasoning * (price.reasoning ?? output);
+}
+
+/** Units other than tokens, and how many of them a price is for. */
+const unitPrices = [
+  ["images", "per_image", 1],
+  ["searches", "per_search", 1],
+  ["pages", "per_page", 1],
+  ["seconds", "per_minute", 60],
+  ["characters", "per_character", 1],
+  ["characters", "per_million_characters", 1_000_000],
+  ["toolCalls", "per_tool_call", 1],
+] as const;
+
+/**
+ * Returns the cost of units other than tokens, USD; undefined when no such price applies. A fee that the row lacks costs
+ * as much as in the dearest row.
+ */
+function priceUnits(
+  quantities: Quantities,
+  row: Pricing,
+  pricing: readonly Pricing[],
+): { readonly usd: number | undefined; readonly unpriced: string | undefined } {
+  let usd: number | undefined;
+  let unpriced: string | undefined;
+  for (const [unit, name, per] of unitPrices) {
+    const quantity = quantities[unit];
+    if (
+      quantity === undefined || unit === "characters" && name !== "per_character" && row.per_character !== undefined
+    ) {
+      continue;
+    }
+    const isFee = quantities.hasFees === true && quantity > 0;
+    const price = row[name] ?? (isFee ? findHighestPrice(pricing, name) : undefined);
+    if (isFee && row[name] === undefined) unpriced = `"${name}"`;
+    if (price !== undefined) usd = (usd ?? 0) + quantity * price / per;
+  }
+  return { usd, unpriced };
+}
+
+function findHighestPrice(pricing: readonly Pricing[], name: keyof Pricing): number | undefined {
+  const prices = pricing.flatMap((row) => row[name] ?? []);
+  return prices.length === 0 ? undefined : Math.max(...prices);
 }
 
 /** Whether a model is free of charge. */
-export function isFree({ from: _from, above_tokens: _above, ...prices }: DatedPricing): boolean {
-  const known = Object.values(prices).filter((price) => price !== undefined);
+export function isFree(row: DatedPricing): boolean {
+  const { from: _from, above_tokens: _above, ...prices } = row;
   const isWhole = (prices.input === undefined) === (prices.output === undefined);
-  return isWhole && known.length > 0 && known.every((price) => price === 0);
+  return isWhole && hasPrice(row) && Object.values(prices).every((price) => typeof price !== "number" || price === 0);
 }
 
 /**

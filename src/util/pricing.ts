@@ -1,17 +1,167 @@
 /**
- * Parses untrusted price lists.
+ * Rows of price lists: their conditions, and the validation of untrusted ones.
  * @module
  */
-import type { DatedPricing } from "../contracts/provider.ts";
+import type { DatedPricing, PriceConditions, PriceTier, Pricing } from "../contracts/provider.ts";
 import { isObject } from "./is_object.ts";
 
-/** Returns a provider's price list; undefined unless every price is a non-negative number. */
+/** The service tiers of price rows. */
+const priceTiers: readonly PriceTier[] = [
+  ...[
+    "default",
+    "standard",
+    "batch",
+    "fast",
+    "flex",
+    "performance",
+    "priority",
+    "reserved",
+    "scale",
+    "ultrafast",
+  ] as const,
+];
+
+const priceConditions = ["from", "above_tokens", "tier", "hours", "region"] as const;
+
+const hourForm = /^([01]\d|2[0-3]):([0-5]\d)-(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/;
+
+/** Whether a text is a range of UTC hours, such as `16:30-00:30`. */
+export function isHours(text: string): boolean {
+  const [start, end] = parseHours(text);
+  return hourForm.test(text) && start !== end;
+}
+
+/**
+ * Parses a range of UTC hours to minutes of the day.
+ *
+ * @returns The start and the end, which is exclusive; an end at or before the start is on the next day.
+ */
+function parseHours(text: string): readonly [start: number, end: number] {
+  const [, hour = 0, minute = 0, endHour = 24, endMinute = 0] = hourForm.exec(text) ?? [];
+  return [Number(hour) * 60 + Number(minute), Number(endHour) * 60 + Number(endMinute)];
+}
+
+/**
+ * Whether a time is within a range of hours.
+ *
+ * @param hours Such as `16:30-00:30`, UTC.
+ * @param now Wall-clock ms.
+ */
+export function isWithinHours(hours: string, now: number): boolean {
+  const [start, end] = parseHours(hours);
+  const minute = Math.floor(now / 60_000) % 1440;
+  return start < end ? minute >= start && minute < end : minute >= start || minute < end;
+}
+
+/** Whether two ranges of hours have a minute in common. */
+function isOverlapping(one: string, other: string): boolean {
+  const starts = ([hours, within]: readonly [string, string]) => isWithinHours(within, parseHours(hours)[0] * 60_000);
+  return starts([one, other]) || starts([other, one]);
+}
+
+/** The tier of a row or a call, by one name: undefined for a call without a special tier. */
+export function toTier(tier: string | undefined): string | undefined {
+  return tier === "default" || tier === "standard" ? undefined : tier;
+}
+
+/** A row of a list that is not valid, and why. */
+interface RowProblem {
+  readonly index: number;
+  /** A predicate of the row. */
+  readonly message: string;
+}
+
+/** Finds rows without prices, and rows that are not in order or that apply to the same calls as an earlier row. */
+export function findRowProblems(rows: readonly DatedPricing[]): readonly RowProblem[] {
+  return rows.flatMap((row, index) => {
+    const message = hasPrice(row) ? findOrderProblem(row, rows.slice(0, index)) : "has no price";
+    return message === undefined ? [] : [{ index, message }];
+  });
+}
+
+/** Whether a row has a price, besides its conditions. */
+export function hasPrice(row: DatedPricing): boolean {
+  return Object.entries(row).some(([name, price]) => typeof price === "number" && name !== "above_tokens");
+}
+
+function findOrderProblem(row: DatedPricing, earlier: readonly DatedPricing[]): string | undefined {
+  for (const [index, before] of earlier.entries()) {
+    if (toTier(before.tier) !== toTier(row.tier) || before.region !== row.region) continue;
+    const order = compareConditions(row, before);
+    const where = `the row at index ${index}`;
+    if (order < 0) return `applies before ${where}: rows are in order of "from", then of "above_tokens"`;
+    if (order > 0) continue;
+    if (row.hours === undefined && before.hours !== undefined) {
+      return `replaces ${where} at all hours: a row without "hours" precedes those with them`;
+    }
+    if (row.hours === undefined || before.hours !== undefined && isOverlapping(row.hours, before.hours)) {
+      return `applies to the same calls as ${where}`;
+    }
+  }
+}
+
+/** Compares rows of one tier and region. */
+function compareConditions(one: PriceConditions, other: PriceConditions): number {
+  const [from, otherFrom] = [one.from ?? "", other.from ?? ""];
+  if (from !== otherFrom) return from < otherFrom ? -1 : 1;
+  return (one.above_tokens ?? 0) - (other.above_tokens ?? 0);
+}
+
+/**
+ * Returns the prices of a configured model.
+ *
+ * @param known Rows of the catalogue, or of the provider's answer.
+ * @param configured Rows with conditions replace the known ones. An object without overrides them key by key; the prices
+ * of a tier keep their ratio to those of standard calls.
+ */
+export function mergePricing(
+  known: readonly DatedPricing[] | undefined,
+  configured: DatedPricing | readonly DatedPricing[] | undefined,
+): readonly DatedPricing[] | undefined {
+  if (configured === undefined) return known;
+  if (isRows(configured)) return configured;
+  if (priceConditions.some((name) => configured[name] !== undefined)) return [configured];
+  if (known === undefined || known.length === 0) return [configured];
+  return known.map((row) => {
+    const standard = known.find((one) => toTier(one.tier) === undefined && compareConditions(one, row) === 0);
+    return { ...row, ...(toTier(row.tier) === undefined ? configured : scalePrices(configured, row, standard)) };
+  });
+}
+
+/** Whether configured prices are a list of rows. */
+export function isRows(
+  pricing: DatedPricing | readonly DatedPricing[] | undefined,
+): pricing is readonly DatedPricing[] {
+  return Array.isArray(pricing);
+}
+
+/** Scales the overriding prices per token by the ratio of a row to that of standard calls. */
+function scalePrices(configured: DatedPricing, row: Pricing, standard: Pricing = {}): DatedPricing {
+  const scaled = Object.entries(configured).map(([name, price]) => {
+    const [own, usual] = [row[name as keyof Pricing], standard[name as keyof Pricing]];
+    const isScaled = typeof price === "number" && own !== undefined && usual !== undefined && usual > 0;
+    return [name, isScaled ? price * own / usual : price];
+  });
+  return Object.fromEntries(scaled);
+}
+
+/** Returns a provider's price list; undefined unless its prices are non-negative numbers and its conditions valid. */
 export function pricingIn(value: unknown): readonly DatedPricing[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
-  const isPrice = (entry: unknown) =>
-    isObject(entry) &&
-    Object.entries(entry).every(([name, price]) => name === "from" ? typeof price === "string" : isAmount(price));
-  return value.every(isPrice) ? value : undefined;
+  const isRow = (row: unknown) =>
+    isObject(row) && Object.entries(row).every(([name, member]) => isMember(name, member));
+  return value.every(isRow) ? value : undefined;
+}
+
+function isMember(name: string, value: unknown): boolean {
+  if (name === "from" || name === "region") return typeof value === "string";
+  if (name === "tier") return priceTiers.some((tier) => tier === value);
+  if (name === "hours") return typeof value === "string" && isHours(value);
+  if (name === "multipliers") {
+    return isObject(value) &&
+      Object.values(value).every((factors) => isObject(factors) && Object.values(factors).every(isAmount));
+  }
+  return isAmount(value);
 }
 
 /** Whether a value is a non-negative finite number, as every price is. */

@@ -30,11 +30,12 @@ export const acting: Readonly<Record<string, unknown>> = {
     scribe: { provider: "hosted", capabilities: ["speech-to-text"], pricing: { per_minute: 1 } },
     painter: { provider: "hosted", capabilities: ["text-to-image"], pricing: { per_image: 1 } },
     finder: { provider: "hosted", capabilities: ["web-search"], pricing: { per_search: 1 } },
+    reader: { provider: "hosted", capabilities: ["document-parsing"], pricing: { per_page: 1 } },
   },
   pools: {
     "*": {},
     talk: {
-      models: ["chat", "embedder", "voice", "scribe", "painter", "finder"],
+      models: ["chat", "embedder", "voice", "scribe", "painter", "finder", "reader"],
       strategy: "load-balanced",
       fallback_strategy: "rate-limit-aware",
       model_priority: ["chat"],
@@ -78,6 +79,8 @@ export const locations: Readonly<Record<string, string>> = {
   "models.*.embedding_space": "models.embedder.embedding_space",
   "models.*.voices": "models.voice.voices",
   "models.*.response_formats": "models.voice.response_formats",
+  "models.*.pricing.per_character": "models.voice.pricing.per_character",
+  "models.*.pricing.per_page": "models.reader.pricing.per_page",
   "models.*.pricing.per_million_characters": "models.voice.pricing.per_million_characters",
   "models.*.pricing.per_minute": "models.scribe.pricing.per_minute",
   "models.*.pricing.per_image": "models.painter.pricing.per_image",

@@ -43,7 +43,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     model({ provider: "acme.llm.v1", pricing: { inptu: 1 } }),
-    'models.m.pricing.inptu: unknown key, did you mean "input"? (allowed: "input", "output", "cached_input", "cache_write", "audio_input", "audio_output", "per_request", "per_image", "per_search", "per_minute", "per_million_characters")',
+    'models.m.pricing.inptu: unknown key, did you mean "input"? (allowed: "from", "above_tokens", "tier", "hours", "region", "multipliers", "input", "output", "cached_input", "cached_audio_input", "cached_image_input", "cache_write", "cache_write_1h", "cache_write_12h", "audio_input", "audio_output", "image_input", "image_output", "reasoning", "per_request", "per_image", "per_search", "per_page", "per_minute", "per_character", "per_million_characters", "per_tool_call")',
   ],
   [model({ provider: "acme.llm.v1", weight: 0 }), "models.m.weight: expected a number above 0, up to 1000, found 0"],
   [

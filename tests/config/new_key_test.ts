@@ -10,11 +10,11 @@ import type { model } from "../../src/config/schema/models.ts";
 import { parse } from "../../src/config/schema/parse.ts";
 import { Report } from "../../src/config/schema/report.ts";
 import type {
+  DatedPricing,
   IdentifierRule,
   ModelConstraints,
   ModelFeatures,
   ParameterRules,
-  Pricing,
   RateLimits,
 } from "../../src/contracts/provider.ts";
 
@@ -137,7 +137,7 @@ type SameKeys<One, Other> = [keyof One, keyof Other] extends [keyof Other, keyof
 Deno.test("a document may say of a model all that a connector says of it", () => {
   type Fields = typeof model.fields;
   // each of these is an error of the compiler if a key is missing on either side
-  const pricing: SameKeys<Fields["pricing"]["fields"], Pricing> = true;
+  const pricing: SameKeys<Fields["pricing"]["options"][1]["fields"], DatedPricing> = true;
   const features: SameKeys<Fields["features"]["fields"], ModelFeatures> = true;
   const constraints: SameKeys<Fields["constraints"]["fields"], ModelConstraints> = true;
   const limits: SameKeys<Fields["limits"]["fields"], RateLimits> = true;

@@ -7,6 +7,7 @@ import { servesOperation } from "../../src/capability/operations.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";
 import { isProvider } from "../../src/config/settings/known.ts";
 import type { DatedPricing, OperationName } from "../../src/contracts/provider.ts";
+import { findRowProblems } from "../../src/util/pricing.ts";
 
 const tree = capabilityTree();
 const providers = serverConnectors.filter(isProvider);
@@ -81,14 +82,12 @@ Deno.test("the catalogue's models have a source, and the day on which it was rea
   });
 });
 
-Deno.test("the catalogue's prices are a list or null, of amounts, sorted by day and then by size", () => {
+Deno.test("the catalogue's prices are a list or null, of amounts, in the order of their conditions", () => {
   eachEntry(({ pricing }, where) => {
     assert(pricing === null || pricing.length > 0, where);
-    const orderOf = ({ from = "", above_tokens = 0 }: DatedPricing) =>
-      `${from} ${String(above_tokens).padStart(9, "0")}`;
-    const order = (pricing ?? []).map(orderOf);
-    assertEquals(order, [...new Set(order)].toSorted(), where);
-    for (const { from, above_tokens, ...prices } of pricing ?? []) {
+    assertEquals(findRowProblems(pricing ?? []), [], where);
+    for (const row of pricing ?? []) {
+      const { from, above_tokens, tier: _tier, hours: _hours, region: _region, multipliers: _factors, ...prices } = row;
       assert(from === undefined || new Date(from).toISOString().startsWith(from), where);
       assert(above_tokens === undefined || above_tokens > 0, where);
       const amounts = Object.values(prices);
@@ -99,12 +98,18 @@ Deno.test("the catalogue's prices are a list or null, of amounts, sorted by day 
 
 Deno.test("a price of a day has the sizes that the price before it has", () => {
   eachEntry(({ pricing }, where) => {
-    const sizes = Map.groupBy(pricing ?? [], ({ from = "" }) => from);
-    const seen = [...sizes.values()].map((prices) => prices.map(({ above_tokens = 0 }) => above_tokens));
-    for (const list of seen) assertEquals(list[0], 0, `${where}: no price of small prompts`);
-    // a tier of an earlier day would go on beside the new price
-    for (const [index, list] of seen.entries()) {
-      for (const size of seen[index - 1] ?? []) assert(list.includes(size), `${where}: nothing above ${size}`);
+    const conditionsOf = ({ tier, region, hours }: DatedPricing) => [tier, region, hours].join(" ");
+    const days = [...new Set((pricing ?? []).map(({ from = "" }) => from))];
+    for (const [conditions, rows] of Map.groupBy(pricing ?? [], conditionsOf)) {
+      const sizes = Map.groupBy(rows, ({ from = "" }) => from);
+      const first = days.indexOf(rows[0]!.from ?? "");
+      // a row of an earlier day would go on beside the new price
+      assertEquals([...sizes.keys()], days.slice(first), `${where}: a day without a price of "${conditions}"`);
+      const seen = [...sizes.values()].map((prices) => prices.map(({ above_tokens = 0 }) => above_tokens));
+      for (const list of seen) assertEquals(list[0], 0, `${where}: no price of small prompts`);
+      for (const [index, list] of seen.entries()) {
+        for (const size of seen[index - 1] ?? []) assert(list.includes(size), `${where}: nothing above ${size}`);
+      }
     }
   });
 });

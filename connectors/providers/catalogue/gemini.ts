@@ -14,6 +14,8 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     formats: "json text",
     pricing: [{ input: 2, output: 10, cached_input: 0.1, audio_input: 2 }],
+    everyRow: { per_search: 0.014 },
+    tiers: { priority: 1.8, flex: 0.5 },
     source: ["ai.google.dev by LiteLLM and model-prices", "2026-11-20"],
   },
   {
@@ -23,6 +25,8 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     formats: "json text",
     pricing: [{ input: 1.5, output: 7.5, cached_input: 0.075, audio_input: 1.5 }],
+    everyRow: { per_search: 0.014 },
+    tiers: { priority: 1.8, flex: 0.5 },
     source: ["aistudio.google.com by LiteLLM", "2026-11-20"],
   },
   {
@@ -37,7 +41,9 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 0.75, output: 3.75, cached_input: 0.075, audio_input: 0.75 },
       { from: "2027-01-01", input: 1.5, output: 7.5, cached_input: 0.15, audio_input: 1.5 },
     ],
-    source: ["ai.google.dev by models.dev", "2026-11-21"],
+    everyRow: { per_search: 0.014 },
+    tiers: { priority: 1.8, flex: 0.5 },
+    source: ["ai.google.dev by models.dev, LiteLLM (tiers, fees)", "2026-11-21"],
   },
   {
     id: "gemini-3.7-flash",
@@ -48,7 +54,9 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 0.75, output: 3.75, cached_input: 0.075, audio_input: 0.75 },
       { from: "2027-01-01", input: 1.5, output: 7.5, cached_input: 0.15, audio_input: 1.5 },
     ],
-    source: ["ai.google.dev by models.dev", "2026-11-21"],
+    everyRow: { per_search: 0.014 },
+    tiers: { priority: 1.8, flex: 0.5 },
+    source: ["ai.google.dev by models.dev, LiteLLM (tiers, fees)", "2026-11-21"],
   },
   {
     id: "gemini-3.6-flash",
@@ -60,7 +68,9 @@ export const entries: readonly CatalogueEntry[] = [
       { from: "2026-08-19", input: 0.75, output: 3.75, cached_input: 0.075, audio_input: 0.75 },
       { from: "2027-01-01", input: 1.5, output: 7.5, cached_input: 0.15, audio_input: 1.5 },
     ],
-    source: ["ai.google.dev by models.dev", "2026-11-21"],
+    everyRow: { per_search: 0.014 },
+    tiers: { priority: 1.8, flex: 0.5 },
+    source: ["ai.google.dev by models.dev, LiteLLM (tiers, fees)", "2026-11-21"],
   },
   {
     id: "gemini-3.5-flash",
@@ -68,6 +78,8 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 65_536,
     pricing: [{ input: 1.5, output: 9, cached_input: 0.15, audio_input: 1.5 }],
+    everyRow: { per_search: 0.014 },
+    tiers: { priority: 1.8, flex: 0.5 },
     source: ["ai.google.dev by LiteLLM", "2026-11-20"],
   },
   {
@@ -76,7 +88,9 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 65_536,
     pricing: [{ input: 0.3, output: 2.5, cached_input: 0.03 }],
-    source: ["ai.google.dev by models.dev", "2026-11-21"],
+    everyRow: { per_search: 0.014 },
+    tiers: { priority: 1.8, flex: 0.5 },
+    source: ["ai.google.dev by models.dev, LiteLLM (tiers, fees)", "2026-11-21"],
   },
   {
     id: "gemini-3.1-pro-preview",
@@ -87,6 +101,8 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 2, output: 12, cached_input: 0.2 },
       { above_tokens: 200_000, input: 4, output: 18, cached_input: 0.4 },
     ],
+    everyRow: { per_search: 0.014 },
+    tiers: { priority: 1.8, flex: 0.5 },
     source: ["ai.google.dev by LiteLLM", "2026-11-20"],
   },
   {
@@ -95,6 +111,8 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 65_536,
     pricing: [{ input: 0.25, output: 1.5, cached_input: 0.025, audio_input: 0.5 }],
+    everyRow: { per_search: 0.014 },
+    tiers: { priority: 1.8, flex: 0.5 },
     retires: "2027-05-07",
     source: ["ai.google.dev by LiteLLM", "2026-11-20"],
   },

@@ -16,6 +16,7 @@ import { complete } from "../schema/complete.ts";
 import { model, type ModelValues } from "../schema/models.ts";
 import { provider, type ProviderValues } from "../schema/providers.ts";
 import type { ConfiguredModel, InfrastructureSettings, ProviderEntry, ProviderQueries } from "../settings/settings.ts";
+import { findRowProblems, isRows } from "../../util/pricing.ts";
 
 /** Checks each provider's connector, credentials and attributes, and fills in defaults. */
 export function buildProviders(
@@ -102,9 +103,16 @@ export function buildModels(
     value.capabilities?.forEach((capability, index) => {
       checkCapability(capability, `${path}.capabilities[${index}]`, tree, report);
     });
+    checkPriceRows(value, path, report);
     models.set(name, buildModel(name, value, entry && parts.connectorOf(entry)?.vendor));
   }
   return models;
+}
+
+/** Reports rows of prices that are not in order, or that apply to the same calls. */
+function checkPriceRows({ pricing }: ModelValues, path: string, report: Report): void {
+  if (!isRows(pricing) || report.hasProblemAt(`${path}.pricing`)) return;
+  for (const { index, message } of findRowProblems(pricing)) report.problem(`${path}.pricing[${index}]`, message);
 }
 
 /** Reports a provider that does not exist. A vendor or connector is answered with the entries that have it. */

@@ -17,6 +17,7 @@ import type {
 import { conditions } from "../schema/conditions.ts";
 import { valueAt } from "../schema/parse.ts";
 import { mayUse } from "../schema/_pool_conditions.ts";
+import type { ModelValues } from "../schema/models.ts";
 import { createLookup, everyPool, type First, type PoolValues } from "../schema/pools.ts";
 import { type Report, under } from "../schema/report.ts";
 import { type DocumentValues, schema } from "../schema/schema.ts";
@@ -80,7 +81,12 @@ class ConditionChecker {
     }
     for (const [name, value] of models ?? []) {
       const subject = this.#modelSubject(name);
-      if (subject !== undefined) this.#report(value, under("models", name), this.#table["models.*"], subject);
+      if (subject === undefined) continue;
+      const path = under("models", name);
+      this.#report(value, path, this.#table["models.*"], subject);
+      for (const [row, suffix] of listRows(value.pricing)) {
+        this.#report(row, `${path}.pricing${suffix}`, this.#table["models.*.pricing"], subject);
+      }
     }
     for (const [name, value] of pools ?? []) this.#checkPool(name, value);
     observability?.logging?.forEach((value, index, { length }) => {
@@ -208,6 +214,11 @@ class ConditionChecker {
       if (typeof client !== "string") report(`proxy.auth.tokens[${index}].budget`, [client.budget]);
     });
   }
+}
+
+/** The rows of a price list, and what follows the path of each. */
+function listRows(pricing: ModelValues["pricing"]): readonly (readonly [row: unknown, suffix: string])[] {
+  return Array.isArray(pricing) ? pricing.map((row, index) => [row, `[${index}]`]) : [[pricing, ""]];
 }
 
 /** The queries that an instance answers. Whether it knows its quota is known once it was asked. */

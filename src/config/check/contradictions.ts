@@ -9,7 +9,7 @@ import { quoted, type Report, under } from "../schema/report.ts";
 import { defaultRetry } from "../settings/defaults.ts";
 import { formatDuration } from "../schema/units.ts";
 import { servesOperation } from "../../capability/operations.ts";
-import { pricingIn } from "../../util/pricing.ts";
+import { hasPrice, mergePricing, pricingIn } from "../../util/pricing.ts";
 import type { Members } from "./pool_members.ts";
 import { toNanoUsd } from "../schema/money.ts";
 import type { DocumentValues } from "../schema/schema.ts";
@@ -182,14 +182,13 @@ function checkNothing(usd: number | undefined, path: string, report: Report): vo
 
 /** The unknown prices of a model that a call may need. */
 function missingPrice(model: ConfiguredModel, values: DocumentValues, members: Members): string | undefined {
-  const known = members.catalogued(model)?.pricing ?? answeredPricing(model, values) ?? [];
-  if (known.length === 0 && model.pricing === undefined) {
-    if (members.isLocal(model) || members.isPriceQueried(model)) return undefined; // without an answer: `no_price`
+  const known = members.catalogued(model)?.pricing ?? answeredPricing(model, values);
+  if (known === undefined && model.pricing === undefined) {
+    if (members.isLocal(model) || members.isCostStated(model) || members.isPriceQueried(model)) return undefined; // without an answer: `no_price`
   }
-  const prices = (known.length === 0 ? [{}] : known).map((price) => ({ ...price, ...model.pricing }));
+  const prices = mergePricing(known, model.pricing) ?? [{}];
   if (!members.findKnownLeaves(model).some((leaf) => servesOperation(leaf, "chat"))) {
-    const dates = new Set(["from", "above_tokens"]);
-    return prices.every((price) => Object.keys(price).some((key) => !dates.has(key))) ? undefined : "a price";
+    return prices.every(hasPrice) ? undefined : "a price";
   }
   const missing = (["input", "output"] as const).filter((key) => prices.some((price) => price[key] === undefined));
   return missing.length === 0 ? undefined : quoted(missing);

@@ -107,6 +107,11 @@ export class Members {
     return this.#findConnector(provider)?.local === true;
   }
 
+  /** Whether the vendor states the cost of each response. */
+  isCostStated({ provider }: ConfiguredModel): boolean {
+    return this.#findConnector(provider)?.assumedPrices !== undefined;
+  }
+
   /** Whether the vendor is asked for the price of a model, which is therefore known only after the start. */
   isPriceQueried({ provider }: ConfiguredModel): boolean {
     const { queries, instance } = this.#parts.entries.get(provider) ?? {};

@@ -132,13 +132,6 @@ const readers: readonly (readonly [keys: readonly string[], operations: readonly
   [["constraints.max_images"], ["chat", "moderation", ...images]],
   [["constraints.max_file_size"], ["chat", "documents", ...audio, ...images]],
   [["constraints.supported_languages"], ["chat", ...audio]],
-  [["pricing.cached_input", "pricing.cache_write"], ["chat"]],
-  [["pricing.audio_input"], ["chat", ...audio]],
-  [["pricing.audio_output"], ["chat", "speech"]],
-  [["pricing.per_image"], images],
-  [["pricing.per_search"], ["search", "rerank"]],
-  [["pricing.per_minute"], audio],
-  [["pricing.per_million_characters"], ["speech"]],
   [
     [
       ...["rename", "fill", "fill_with_tools", "efforts", "thoughts", "cache_control"],
@@ -150,12 +143,25 @@ const readers: readonly (readonly [keys: readonly string[], operations: readonly
   ],
 ];
 
+/** The operations that are billed by each price. */
+const billed: typeof readers = [
+  [["cached_input", "cached_image_input", "image_input", "image_output"], ["chat", ...images]],
+  [["cached_audio_input", "cache_write", "cache_write_1h", "cache_write_12h", "reasoning", "per_tool_call"], ["chat"]],
+  [["audio_input"], ["chat", ...audio]],
+  [["audio_output"], ["chat", "speech"]],
+  [["per_image"], images],
+  [["per_search"], ["chat", "search", "rerank"]],
+  [["per_page"], ["documents"]],
+  [["per_minute"], audio],
+  [["per_character", "per_million_characters"], ["speech"]],
+];
+
+/** Conditions of a row of `models.<name>.pricing`. */
+export const pricingConditions = (): readonly Condition<ModelSubject>[] => billed.map(readBy);
+
 /** Conditions of `models.<name>`. */
 export const modelConditions = (): readonly Condition<ModelSubject>[] => [
-  ...readers.map(([keys, operations]): Condition<ModelSubject> => ({
-    keys,
-    reason: ({ serves }) => serves(...operations) ? undefined : `: the model serves no ${operations.join(", ")}`,
-  })),
+  ...readers.map(readBy),
   {
     keys: ["weight"],
     reason: ({ mayUse }) =>
@@ -175,6 +181,13 @@ export const modelConditions = (): readonly Condition<ModelSubject>[] => [
   },
   ...batches(),
 ];
+
+function readBy([keys, operations]: typeof readers[number]): Condition<ModelSubject> {
+  return {
+    keys,
+    reason: ({ serves }) => serves(...operations) ? undefined : `: the model serves no ${operations.join(", ")}`,
+  };
+}
 
 const batches = (): readonly Condition<ModelSubject>[] => [
   { keys: ["delivery.batch"], idle: [false], reason: (subject) => lacksBatches(subject) },

@@ -55,7 +55,9 @@ function completeValue(field: Field, given: unknown): unknown {
   if (type === "map") {
     return new Map([...given as ReadonlyMap<string, unknown>].map(([name, one]) => [name, completeValue(item!, one)]));
   }
-  if (type === "either") return completeValue(options![typeof given === "object" ? 1 : 0], given);
+  if (type === "either") {
+    return completeValue(options![typeof given === "object" && !Array.isArray(given) ? 1 : 0], given);
+  }
   return given;
 }
 

@@ -3,7 +3,7 @@
  * that none is silently without effect.
  * @module
  */
-import { modelConditions, providerConditions } from "./_provider_conditions.ts";
+import { modelConditions, pricingConditions, providerConditions } from "./_provider_conditions.ts";
 import { poolConditions } from "./_pool_conditions.ts";
 import type {
   BudgetSubject,
@@ -23,6 +23,7 @@ interface Conditions {
   readonly document: readonly Condition<DocumentSubject>[];
   readonly "providers.*": readonly Condition<ProviderSubject>[];
   readonly "models.*": readonly Condition<ModelSubject>[];
+  readonly "models.*.pricing": readonly Condition<ModelSubject>[];
   readonly "pools.*": readonly Condition<PoolSubject>[];
   readonly "observability.logging": readonly Condition<SinkSubject>[];
   /** Keys of every budget. */
@@ -34,6 +35,7 @@ export const conditions = (): Conditions => ({
   document: documentConditions(),
   "providers.*": providerConditions(),
   "models.*": modelConditions(),
+  "models.*.pricing": pricingConditions(),
   "pools.*": poolConditions(),
   "observability.logging": sinkConditions(),
   budget: [{

@@ -7,7 +7,7 @@ import type { Provider } from "../../contracts/provider.ts";
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
 
 /** A format of strings. */
-export type Format = "credential" | "secret" | "baseUrl" | "origin" | "host" | "cron" | "hash";
+export type Format = "credential" | "secret" | "baseUrl" | "origin" | "host" | "cron" | "hash" | "day" | "hours";
 
 /** What a key of the document may have as its value. */
 export interface Field {

@@ -4,6 +4,8 @@
  */
 import type { Field, Format } from "./field.ts";
 import { type Cron, nextStart, parseCron } from "../../util/cron.ts";
+import { isHours } from "../../util/pricing.ts";
+import { isDay } from "../../util/windows.ts";
 
 const minTokenLength = 16;
 const minuteMs = 60_000;
@@ -21,6 +23,8 @@ const problems: Readonly<Record<Format, (text: string) => string | undefined>> =
   origin: originProblem,
   host: hostProblem,
   cron: cronProblem,
+  day: (day) => isDay(day) ? undefined : 'expected a date such as "2027-01-31"',
+  hours: (hours) => isHours(hours) ? undefined : 'expected two times (UTC) such as "16:30-00:30"',
   hash: hashProblem,
 };
 

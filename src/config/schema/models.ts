@@ -3,6 +3,7 @@
  * @module
  */
 import type { Given } from "./field.ts";
+import { priceRow } from "./pricing.ts";
 
 /** An entry of `models`. */
 export const model = {
@@ -71,33 +72,13 @@ export const model = {
         supported_languages: { type: "list", item: { type: "text" } },
       },
     },
-    /** Prices. They override the built-in catalogue key by key. */
+    /**
+     * Prices. An object overrides every row of the built-in catalogue key by key; a list of rows with conditions
+     * replaces them.
+     */
     pricing: {
-      type: "object",
-      fields: {
-        /** USD per million input tokens. */
-        input: { type: "number", min: 0 },
-        /** USD per million output tokens. */
-        output: { type: "number", min: 0 },
-        /** USD per million input tokens read from the vendor's prompt cache. */
-        cached_input: { type: "number", min: 0 },
-        /** USD per million input tokens written to the vendor's prompt cache. */
-        cache_write: { type: "number", min: 0 },
-        /** USD per million audio input tokens. */
-        audio_input: { type: "number", min: 0 },
-        /** USD per million audio output tokens. */
-        audio_output: { type: "number", min: 0 },
-        /** USD per request. */
-        per_request: { type: "number", min: 0 },
-        /** USD per image. */
-        per_image: { type: "number", min: 0 },
-        /** USD per search. */
-        per_search: { type: "number", min: 0 },
-        /** USD per minute of audio. */
-        per_minute: { type: "number", min: 0 },
-        /** USD per million characters of text. */
-        per_million_characters: { type: "number", min: 0 },
-      },
+      type: "either",
+      options: [{ type: "list", min: 1, item: priceRow as typeof priceRow }, priceRow as typeof priceRow],
     },
     /** The vendor's rate limits. Limits reported in response headers take precedence. */
     limits: {

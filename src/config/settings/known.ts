@@ -12,7 +12,7 @@ export type KnownModel = Pick<ModelInfo, "id" | "capabilities" | "pricing" | "de
 export interface KnownProvider extends
   Pick<
     ProviderDeclaration,
-    "id" | "vendor" | "needsBaseUrl" | "local" | "attributes" | "infrastructure" | "queries"
+    "id" | "vendor" | "needsBaseUrl" | "local" | "attributes" | "infrastructure" | "queries" | "assumedPrices"
   > {
   readonly models: readonly KnownModel[];
 }

@@ -131,8 +131,8 @@ export interface ConfiguredModel
   readonly delivery: Required<ModelValues>["delivery"];
   readonly features: ModelFeatures;
   readonly constraints: ModelConstraints;
-  /** Prices, which override the catalogue per field. */
-  readonly pricing?: DatedPricing;
+  /** Prices, which override every row of the catalogue per field; a list replaces its rows. */
+  readonly pricing?: DatedPricing | readonly DatedPricing[];
   readonly limits: RateLimits;
   readonly batch?: BatchSettings;
   /** Applied after the connector's own rules. */

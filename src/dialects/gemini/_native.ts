@@ -3,6 +3,8 @@
  * to function calls.
  * @module
  */
+import { findTier } from "../../pipeline/estimate_load.ts";
+import { sumCalls, toFees, type VendorFees } from "../../pipeline/vendor_tools.ts";
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { UnsupportedRequestError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
@@ -31,7 +33,7 @@ export function createNativeGemini(
     }),
     names: { max_tokens: "generationConfig" },
     headers: {},
-    hasFee: Array.isArray(body.tools) && body.tools.some(hasFee),
+    fees: { ...countTools(body.tools), ...findTier(body) },
     only: nativeOnly,
   };
 }
@@ -42,9 +44,14 @@ const withoutFee: ReadonlySet<string> = new Set([
   ...["function_declarations", "code_execution", "url_context", "computer_use"],
 ]);
 
-/** Whether the provider runs a tool for a fee, such as a search. */
-function hasFee(tool: unknown): boolean {
-  return isObject(tool) && Object.keys(tool).some((name) => !withoutFee.has(name));
+/** Kinds of tools that search the web. */
+const searching = /^(google|enterpriseWeb|enterprise_web)_?search/i;
+
+function countTools(tools: unknown): VendorFees | undefined {
+  const kinds = (Array.isArray(tools) ? tools : []).flatMap((tool) => isObject(tool) ? Object.keys(tool) : [])
+    .filter((name) => !withoutFee.has(name));
+  const searches = kinds.filter((name) => searching.test(name));
+  return toFees({ searches: sumCalls(searches), toolCalls: sumCalls(kinds) - sumCalls(searches) });
 }
 
 /** Both spellings are removed, since only one of them may be sent. */

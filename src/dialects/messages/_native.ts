@@ -2,6 +2,8 @@
  * The native request for Messages providers: the client's request, without blocks from other models.
  * @module
  */
+import { findTier } from "../../pipeline/estimate_load.ts";
+import { sumCalls, toFees, type VendorFees } from "../../pipeline/vendor_tools.ts";
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { UnsupportedRequestError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
@@ -47,7 +49,7 @@ export function createNativeMessages(body: JsonObject, { headers, nativeOnly }: 
     },
     dropped: isRejected ? ["thinking"] : [],
     headers: beta === null ? {} : { [betaHeader]: beta },
-    hasFee: Array.isArray(body.tools) && body.tools.some(hasFee),
+    fees: { ...countTools(body.tools), ...findTier(body) },
     only: nativeOnly,
   };
 }
@@ -55,9 +57,13 @@ export function createNativeMessages(body: JsonObject, { headers, nativeOnly }: 
 /** Tools whose types begin so are run by the client, or cost only the tokens they produce. */
 const withoutFee = /^(custom$|bash_|text_editor_|memory_|computer_|web_fetch_|tool_search_|mcp_)/;
 
-function hasFee(tool: unknown): boolean {
-  const type = isObject(tool) ? tool.type : undefined;
-  return typeof type === "string" && !withoutFee.test(type);
+function countTools(tools: unknown): VendorFees | undefined {
+  const types = (Array.isArray(tools) ? tools : []).filter((tool) =>
+    isObject(tool) && typeof tool.type === "string" && !withoutFee.test(tool.type)
+  );
+  const searches = types.filter(({ type }) => type.startsWith("web_search_"));
+  const others = types.filter((tool) => !searches.includes(tool));
+  return toFees({ searches: sumCalls(searches), toolCalls: sumCalls(others) });
 }
 
 /** Edits of thinking in the context are rejected without thinking. */

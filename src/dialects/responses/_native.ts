@@ -3,8 +3,9 @@
  * know.
  * @module
  */
+import { findTier } from "../../pipeline/estimate_load.ts";
 import type { JsonObject } from "../../contracts/openai.ts";
-import { usesVendorTools } from "../../pipeline/estimate.ts";
+import { countVendorTools } from "../../pipeline/vendor_tools.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { Translation } from "../dialect.ts";
 import { findLoweredLimit } from "../native_limit.ts";
@@ -37,7 +38,7 @@ export function createNativeResponses(body: JsonObject, { error, pinned }: Respo
     }),
     names: { max_tokens: "max_output_tokens", reasoning_effort: "reasoning" },
     headers: {},
-    hasFee: usesVendorTools(body),
+    fees: { ...countVendorTools(body), ...findTier(body) },
     only: error,
     pinned,
   };

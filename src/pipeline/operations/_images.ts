@@ -2,6 +2,7 @@
  * The common part of image generation and image editing.
  * @module
  */
+import type { BilledUsage } from "../../contracts/usage.ts";
 import type { GeneratedImage, ImageOptions, ImagesResponse } from "../../contracts/images.ts";
 import type { RequestBody } from "../../contracts/openai.ts";
 import type { CompletionResponse, ModelInfo, UploadedFile } from "../../contracts/provider.ts";
@@ -156,7 +157,8 @@ export function readImageUsage({ usage }: AnswerUsage, { model, load }: UsageCon
   const { images, reported } = Object(usage);
   const { input_tokens: read, output_tokens: written } = Object(reported);
   if (isWhole(read) && isWhole(written) && read + written <= maxTokens) {
-    return { quantities: { input: read, output: written, images }, tokens: read + written, isEstimated: false };
+    const quantities = { ...readImageParts(reported, { read, written }), input: read, output: written, images };
+    return { quantities, tokens: read + written, isEstimated: false };
   }
   const isPaidByTokens = model.pricing?.at(-1)?.output !== undefined;
   const quantities = isPaidByTokens ? { input: load.input, output: load.output ?? 0 } : { input: 0, output: 0 };
@@ -164,6 +166,23 @@ export function readImageUsage({ usage }: AnswerUsage, { model, load }: UsageCon
     quantities: { ...quantities, images },
     tokens: quantities.input + quantities.output,
     isEstimated: isPaidByTokens,
+  };
+}
+
+/** Output without details consists of images. */
+function readImageParts(
+  usage: unknown,
+  { read, written }: { readonly read: number; readonly written: number },
+): BilledUsage {
+  const { input_tokens_details: input, output_tokens_details: output } = Object(usage);
+  const { image_tokens, cached_tokens, cached_tokens_details: kinds } = Object(input);
+  const { image_tokens: drawn = written } = Object(output);
+  const part = (value: unknown, most: number) => isWhole(value) && value <= most ? value : undefined;
+  return {
+    imageInput: part(image_tokens, read),
+    imageOutput: part(drawn, written),
+    cached: part(cached_tokens, read),
+    cachedImage: part(Object(kinds).image_tokens, read),
   };
 }
 

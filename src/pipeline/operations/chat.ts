@@ -4,8 +4,16 @@
  */
 import { servesOperation } from "../../capability/operations.ts";
 import type { ChatCompletion, ChatCompletionRequest, ChatMessage } from "../../contracts/openai.ts";
-import { isEmptyCompletion, normalizeChatResponse, readUsage, tokenBound } from "../read_response.ts";
-import { estimateTokens, OutputEstimate, usesVendorTools } from "../estimate.ts";
+import {
+  isEmptyCompletion,
+  normalizeChatResponse,
+  readBilled,
+  readName,
+  readUsage,
+  tokenBound,
+} from "../read_response.ts";
+import { OutputEstimate } from "../estimate.ts";
+import { estimateLoad } from "../estimate_load.ts";
 import type { AnswerUsage, CheckedOperation, Rewording, TakenUsage, UsageContext } from "../operation.ts";
 import { measureRequest } from "../request_size.ts";
 import { chatLacks, lowerToBounds } from "./_chat_lacks.ts";
@@ -40,33 +48,35 @@ export const chat: CheckedOperation<ChatCompletionRequest, ChatCompletion> = {
   check: checkChatRequest,
   measureNeeds(body) {
     const size = measureRequest(body);
-    const tokens = estimateTokens(body, size);
-    const load = usesVendorTools(body) ? { ...tokens, hasFee: true as const } : tokens;
-    return { load, findLack: chatLacks(body, size) };
+    return { load: estimateLoad(body, size), findLack: chatLacks(body, size) };
   },
   prepare: loadToolRules,
   reword: rewordChat,
   normalize: normalizeChatResponse,
   isEmpty: isEmptyCompletion,
-  usageIn: ({ usage, choices }) => ({ usage, written: () => new OutputEstimate().add(choices).tokens }),
+  usageIn: ({ usage, choices, service_tier: tier }) => (
+    { usage, tier, written: () => new OutputEstimate().add(choices).tokens }
+  ),
   readUsage: readChatUsage,
 };
 
 /** Usage that the provider does not report is estimated. */
 function readChatUsage(
-  { usage, written }: AnswerUsage,
+  { usage, billed, tier, written }: AnswerUsage,
   { body, model, load }: UsageContext<ChatCompletionRequest>,
 ): TakenUsage {
   const bound = tokenBound(model.constraints, body.n);
-  const { input, output, tokens: total, cached, cacheWrite } = readUsage(usage, bound);
+  const { tokens: total, ...reported } = readUsage(usage, bound);
+  const known = { tier: readName(tier), ...reported, ...readBilled(billed, bound), hasFees: true as const };
+  const { input, output } = known;
   if (input !== undefined && output !== undefined) {
     const tokens = Math.max(total ?? 0, input + output);
-    return { quantities: { input, output, cached, cacheWrite }, tokens, isEstimated: false };
+    return { quantities: { ...known, input, output }, tokens, isEstimated: false };
   }
   const read = input ?? Math.min(load.input, total ?? bound);
   const rest = output ?? (total === undefined ? Math.min(written(), bound) : total - read);
   return {
-    quantities: { input: read, output: rest },
+    quantities: { ...known, input: read, output: rest },
     tokens: Math.max(total ?? 0, read + rest),
     isEstimated: true,
   };

@@ -8,11 +8,17 @@ import type { CompletionResponse, ModelInfo, UploadedFile } from "../../contract
 import { UnsupportedRequestError } from "../../errors.ts";
 import { bodyChecker, invalid, isWhole, wrongType } from "../check_body.ts";
 import type { AnswerUsage, CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
+import { readBilled } from "../read_response.ts";
 import { isOver, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
 const checkMembers = bodyChecker(["url"]);
 const field = "file";
+/** A page of text takes at least this much, even compressed. */
+const minBytesPerPage = 2_000;
+/** A bound above the pages that vendors accept. */
+const maxPages = 10_000;
+const pagesByUrl = 100;
 /** A bound above the tokens of any document. */
 const maxTokens = 100_000_000;
 
@@ -28,7 +34,7 @@ export const documents: CheckedOperation<DocumentRequest, DocumentResponse> = {
     body: { object: "document", model, text, pages },
   }),
   isEmpty: ({ pages }) => pages.length === 0,
-  usageIn: ({ usage }) => ({ usage, written: () => 0 }),
+  usageIn: ({ usage, pages }) => ({ usage: { counted: pages.length, ...Object(usage) }, written: () => 0 }),
   readUsage: readDocumentUsage,
 };
 
@@ -61,7 +67,7 @@ function checkUrl(url: unknown): void {
 
 function findDocumentNeeds(body: DocumentRequest, [file]: readonly UploadedFile[]): RequestNeeds {
   return {
-    load: { input: 0, output: 0 },
+    load: { input: 0, output: 0, units: { pages: estimatePages(file) } },
     findLack: ({ constraints, parameters }: ModelInfo) => {
       const size = file?.bytes.length ?? 0;
       if (isOver(size, constraints?.max_file_size)) return `room for a file of ${size} bytes`;
@@ -70,11 +76,17 @@ function findDocumentNeeds(body: DocumentRequest, [file]: readonly UploadedFile[
   };
 }
 
-/** Tokens, for vendors that bill them. The usage of a model priced by tokens is unknown unless reported. */
-function readDocumentUsage({ usage }: AnswerUsage, { model }: UsageContext<DocumentRequest>): TakenUsage {
-  const { total_tokens } = Object(usage);
+/** Pages of a document, high; of one that is given by its URL, those of a long report. */
+function estimatePages(file: UploadedFile | undefined): number {
+  return file === undefined ? pagesByUrl : Math.min(Math.ceil(file.bytes.length / minBytesPerPage), maxPages);
+}
+
+/** Pages, and tokens for vendors that bill them. The usage of a model priced by tokens is unknown unless reported. */
+function readDocumentUsage({ usage, billed }: AnswerUsage, { model }: UsageContext<DocumentRequest>): TakenUsage {
+  const { total_tokens, counted } = Object(usage);
+  const { pages = counted } = readBilled(billed, maxTokens);
   const isReported = isWhole(total_tokens) && total_tokens <= maxTokens;
   const tokens = isReported ? total_tokens : 0;
   const countsTokens = model.pricing?.some(({ input }) => input !== undefined) ?? false;
-  return { quantities: { input: tokens, output: 0 }, tokens, isEstimated: countsTokens && !isReported };
+  return { quantities: { input: tokens, output: 0, pages }, tokens, isEstimated: countsTokens && !isReported };
 }

@@ -3,29 +3,24 @@
  * @module
  */
 import type { FailureKind } from "../../contracts/provider.ts";
+import type { BilledUsage } from "../../contracts/usage.ts";
 
 /** Outcome of a request for the model that served it. */
 export type Outcome = "success" | "failure" | "none";
 
 /** Tokens of one call; unknown counts are undefined. */
-export interface TokenCounts {
-  /** Input tokens. */
-  readonly input?: number | undefined;
-  /** Output tokens. */
-  readonly output?: number | undefined;
+export interface TokenCounts extends Pick<BilledUsage, "input" | "output" | "cached" | "cacheWrite"> {
   /** Total tokens. */
   readonly tokens?: number | undefined;
-  /** Input tokens read from a cache. */
-  readonly cached?: number | undefined;
-  /** Input tokens written to a cache. */
-  readonly cacheWrite?: number | undefined;
 }
 
 /** Actual usage of a call. */
 export interface Usage extends TokenCounts {
   /** Cost in nano-dollars; undefined if unknown, which counts as reserved. */
   readonly costNanoUsd?: number | undefined;
-  /** Whether part of it is an estimate, since the provider did not report it. */
+  /** Whether the provider reported all usage. */
+  readonly isReported?: boolean | undefined;
+  /** Whether usage or cost are in part an estimate, since the provider did not report it, or its price is unknown. */
   readonly estimated?: true | undefined;
 }
 

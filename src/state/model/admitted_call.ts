@@ -38,6 +38,8 @@ const noUsage: Usage = { tokens: 0, costNanoUsd: 0 };
 
 /** What an {@linkcode AdmittedCall} has reserved. */
 interface AdmittedCallParts {
+  /** The maximum cost of the call, nano-dollars; undefined if unknown. */
+  readonly costNanoUsd: number | undefined;
   /** Of the vendor's rate limits. */
   readonly rate: ReservedRate;
   /** Of the pool's limits, and of every budget. */
@@ -88,6 +90,11 @@ export class AdmittedCall {
     return this.#reservation.hold()?.then((reason) =>
       reason && { reason, until: this.#tracker.clock.monotonic() + takenElsewhereMs }
     );
+  }
+
+  /** The reserved cost, nano-dollars; undefined if the price is unknown. */
+  get costNanoUsd(): number | undefined {
+    return this.#parts.costNanoUsd;
   }
 
   /** The API key of the call, if the provider has several. */

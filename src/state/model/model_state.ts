@@ -147,6 +147,11 @@ export class ModelState implements ModelView, PermittedModel {
     return this.tracker.estimateCost(load);
   }
 
+  /** Returns the maximum cost of a request, nano-dollars; undefined when no price is known. */
+  maxCost(load: Load): number | undefined {
+    return this.tracker.maxCost(load);
+  }
+
   /** Returns why a request cannot be admitted although the model is active. */
   denial(load: Load, now: number): AdmissionDenial | undefined {
     return this.tracker.denial(load, now);

@@ -20,10 +20,8 @@ export interface Load {
   readonly input: number;
   /** Maximum output tokens; undefined if the request has no limit. */
   readonly output: number | undefined;
-  /** Usage other than tokens, in the units that vendors price. */
-  readonly units?: Omit<Quantities, "input" | "output">;
-  /** Whether the vendor charges a fee besides, such as for its tools: the cost is then unknown. */
-  readonly hasFee?: true | undefined;
+  /** Usage other than tokens, in the units that vendors price, and the service tier that it requests. */
+  readonly units?: Omit<Quantities, "input" | "output"> | undefined;
   /** The client's budget, in addition to those of the mesh. */
   readonly budget?: Budget | undefined;
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Headroom } from "../../contracts/rotation.ts";
-import { costInNanoUsd, isFree } from "../../util/cost.ts";
+import { costInNanoUsd, hasUnpricedFee, isFree, maxCostInNanoUsd } from "../../util/cost.ts";
 import type { AdmissionDenial } from "../counters/admission_denial.ts";
 import type { Budget, BudgetStep } from "../limits/budget.ts";
 import type { ApiKeyPool } from "../limits/api_key_pool.ts";
@@ -100,12 +100,22 @@ export class UsageTracker {
     return output ?? this.#parts.shared.outputTokens.percentile95() ?? firstGuess;
   }
 
-  /** Returns the estimated cost of a request, nano-dollars; undefined when no price is known. */
-  estimateCost({ input, output, units, hasFee }: Load): number | undefined {
+  /** Returns the expected cost of a request, nano-dollars; undefined when no price is known. */
+  estimateCost(load: Load): number | undefined {
+    return this.#parts.facts.info.pricing === undefined ? undefined : this.#price(load, costInNanoUsd);
+  }
+
+  /** Returns the maximum cost of a request, nano-dollars, by the dearest prices that may apply to it. */
+  maxCost(load: Load): number | undefined {
+    return this.#price(load, maxCostInNanoUsd);
+  }
+
+  #price({ input, output, units }: Load, price: typeof costInNanoUsd): number | undefined {
     const { facts: { info }, clock } = this.#parts;
     if (this.#isFree) return 0;
-    if (hasFee) return undefined;
-    return costInNanoUsd({ ...units, input, output: this.#estimateOutput({ output }) }, info.pricing, clock.now());
+    const quantities = { ...units, input, output: this.#estimateOutput({ output }) };
+    const { pricing = info.assumedPricing } = info;
+    return hasUnpricedFee(quantities, pricing) ? undefined : price(quantities, pricing, clock.now());
   }
 
   /** Returns why a request cannot be admitted now. */
@@ -144,8 +154,10 @@ export class UsageTracker {
   /** Reserves for a call about to be sent, even beyond a limit. */
   reserve(load: Load, now: number): AdmittedCall {
     const { quota } = this;
-    const cost = this.estimateCost(load) ?? 0;
+    const costNanoUsd = this.maxCost(load);
+    const cost = costNanoUsd ?? 0;
     return new AdmittedCall(this.#parts, {
+      costNanoUsd,
       rate: this.#parts.shared.rate.reserve(now, this.#countTokens(load)),
       others: [quota.reserve(load.input + this.#estimateOutput(load), cost), ...this.reserveCost(cost, load)],
       requestsOfFirst: () => quota.counterRequests(),
@@ -192,11 +204,11 @@ export class UsageTracker {
 
   /** Records the end of a request. */
   requestFinished(outcome: Outcome, end: RequestEnd, now: number): DeactivationDecision | undefined {
-    const { ms, output, estimated = false } = end;
+    const { ms, output, isReported = true } = end;
     const { latency, outputTokens } = this.#parts.shared;
     if (outcome === "success" && ms !== undefined) latency.observe(now, ms);
     if (outcome === "failure") latency.addFailure(now);
-    if (outcome === "success" && output !== undefined && !estimated) outputTokens.add(output);
+    if (outcome === "success" && output !== undefined && isReported) outputTokens.add(output);
     return this.#providerDecision(end, now) ?? this.limitReached() ?? this.#errorRateDecision(outcome, now);
   }
 
@@ -224,7 +236,7 @@ export class UsageTracker {
     if (this.#parts.sharedCounters.replication?.isFailClosed) {
       return { reason: "storage_unavailable", until: now + unavailableRetryMs };
     }
-    const cost = this.estimateCost(load);
+    const cost = this.maxCost(load);
     if (cost === undefined) return { reason: "no_price", until: Infinity };
     const wallTimeMs = clock.now();
     let until = 0;
