@@ -14,9 +14,9 @@
  * @module
  */
 import { serverConnectors } from "./connectors/server.ts";
-import { redisAddress, type RedisOptions } from "./connectors/storage/_redis_address.ts";
+import type { RedisOptions } from "./connectors/storage/_redis_address.ts";
+import { redisOnDemand } from "./connectors/storage/_redis_on_demand.ts";
 import { MemoryStorage } from "./connectors/storage/memory.ts";
-import { RedisStorage } from "./connectors/storage/redis.ts";
 import { stateIn } from "./src/state/state_persistence.ts";
 import { persistenceOnDemand } from "./src/background/persistence_on_demand.ts";
 import { configureByDocument } from "./src/client/configure.ts";
@@ -227,11 +227,8 @@ export function memoryStorage(): Storage {
  * const mesh = await ModelMesh.fromYaml("modelmesh.yaml", { storage: stateIn(storage) });
  * ```
  */
-export function redisStorage({ prefix, ...address }: RedisOptions = {}): Storage {
-  return new RedisStorage(serverParts().runtime.clock, {
-    address: redisAddress({ ...address }),
-    ...(prefix === undefined ? {} : { prefix }),
-  });
+export function redisStorage(options: RedisOptions = {}): Storage {
+  return redisOnDemand(serverParts().runtime.clock, options);
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Address of a Redis server, from settings.
+ * What is known of a storage in Redis before it connects: the address of its server, from settings, and its prefix.
  * @module
  */
 import { ConfigError } from "../../src/errors.ts";
@@ -33,6 +33,25 @@ export interface RedisOptions {
   readonly db?: number;
   /** Prefix of all keys. Processes with the same server and prefix share all state. @default {"modelmesh"} */
   readonly prefix?: string;
+}
+
+/**
+ * Lease duration, ms by Redis's clock: a process without a call for this long counts as ended, and its leases are
+ * released.
+ */
+export const leaseMs = 15_000;
+
+/**
+ * Checks the prefix of all keys.
+ *
+ * @throws {ConfigError} If it is invalid.
+ */
+export function checkPrefix(prefix: unknown): void {
+  if (typeof prefix === "string" && /^[\w.:-]{1,64}$/.test(prefix)) return;
+  throw new ConfigError([{
+    path: "storage.prefix",
+    message: 'expected 1 to 64 letters, digits, ".", ":", "_" or "-"',
+  }]);
 }
 
 /**

@@ -4,13 +4,8 @@
  */
 import type { Clock } from "../../src/contracts/runtime.ts";
 import type { Shared, SharedChange, SharedGrant, SharedReservation, SharedSum } from "../../src/contracts/storage.ts";
+import { leaseMs } from "./_redis_address.ts";
 import type { RedisConnection } from "./_redis_client.ts";
-
-/**
- * Lease duration, ms by Redis's clock: a process without a call for this long counts as ended, and its leases are
- * released.
- */
-const leaseMs = 15_000;
 
 /** Retention of an ended process's leases, ms: a process that was only suspended regains them. */
 const endedMs = 86_400_000;

@@ -5,10 +5,9 @@
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
-import { ConfigError } from "../../src/errors.ts";
 import { getPrefix, withCredentials } from "./_attributes.ts";
 import { acquireLock } from "./_lock.ts";
-import { type RedisAddress, redisAddress } from "./_redis_address.ts";
+import { checkPrefix, type RedisAddress, redisAddress } from "./_redis_address.ts";
 import { loadRedisClient, RedisConnection } from "./_redis_client.ts";
 import { redisId } from "./_redis_errors.ts";
 import { RedisShared } from "./_redis_shared.ts";
@@ -63,12 +62,7 @@ export class RedisStorage implements Storage {
    */
   constructor(clock: Clock, options: RedisStorageOptions) {
     const { address, prefix = redisDeclaration.attributes.prefix.default, leaseMs, importClient } = options;
-    if (typeof prefix !== "string" || !/^[\w.:-]{1,64}$/.test(prefix)) {
-      throw new ConfigError([{
-        path: "storage.prefix",
-        message: 'expected 1 to 64 letters, digits, ".", ":", "_" or "-"',
-      }]);
-    }
+    checkPrefix(prefix);
     this.#clock = clock;
     this.#prefix = prefix;
     this.#connection = new RedisConnection(address, clock, importClient);
