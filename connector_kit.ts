@@ -48,7 +48,7 @@ export { CapabilityTree, capabilityTree } from "./src/capability/tree.ts";
 export { nearestCapabilities } from "./src/capability/tree.ts";
 export { deliveryModes } from "./src/capability/operations.ts";
 export { operationLeaves, servesOperation } from "./src/capability/operations.ts";
-export type { Chat, Completions } from "./src/client/chat.ts";
+export type { Chat, Completions } from "./src/client/lazy.ts";
 export type { MeshClient } from "./src/client/client.ts";
 export type { Audio } from "./src/client/lazy.ts";
 export type { Documents, ParseRequest } from "./src/client/documents.ts";

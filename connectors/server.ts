@@ -23,8 +23,15 @@ import { openModelVendors } from "./providers/open_models.ts";
 import { openai } from "./providers/openai.ts";
 import { openaiCompatible } from "./providers/openai_compatible.ts";
 import { openrouter } from "./providers/openrouter.ts";
-import { firecrawl, serper, tavily } from "./providers/search_engines.ts";
-import { assemblyai, azureSpeech, deepgram, elevenlabs } from "./providers/speech_vendors.ts";
+import {
+  assemblyai,
+  azureSpeech,
+  deepgram,
+  elevenlabs,
+  firecrawl,
+  serper,
+  tavily,
+} from "./providers/speech_and_search.ts";
 import { envSecrets } from "./secrets/declarations.ts";
 import { memorySecretsConnector } from "./secrets/memory.ts";
 import { memoryStorageConnector } from "./storage/memory.ts";

@@ -4,6 +4,4 @@
  * @module
  */
 export * from "./errors/base.ts";
-export * from "./errors/configuration.ts";
 export * from "./errors/provider.ts";
-export * from "./errors/request.ts";

@@ -10,7 +10,7 @@ import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
 import type { DatedPricing, ModelInfo, ParameterRules } from "../../src/contracts/provider.ts";
 import { once } from "../../src/util/once.ts";
 import { knownModels } from "./_catalogue.ts";
-import { entries } from "./catalogue/anthropic.ts";
+import { anthropic as entries } from "./catalogue/page_vendors.ts";
 
 /**
  * Rules of all models: the API's own patterns, and errors that it responds with (loomcycle#326: combined parameters).

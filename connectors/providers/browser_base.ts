@@ -18,7 +18,7 @@ import { BaseProvider, isSuccess, readObject } from "./_base.ts";
 import { parseChunk, readFault, throwIfError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { checkCompletion, findEdits, openChunkStream } from "./_openai_wire.ts";
-import { callNow } from "../../src/util/call_now.ts";
+import { callNow } from "../../src/util/once.ts";
 
 /**
  * A provider at a custom URL. By default it uses OpenAI's dialect; a subclass overrides what differs.

@@ -9,7 +9,7 @@ import type { Runtime } from "../contracts/runtime.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import { ConnectorError } from "../errors.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
-import { notifySafely } from "../util/call_now.ts";
+import { notifySafely } from "../util/once.ts";
 
 interface ConnectorParts {
   readonly settings: Pick<Settings, "sync" | "health">;

@@ -2,14 +2,13 @@
  * Opens providers: creates their instances, and sets their API keys or access tokens.
  * @module
  */
-import { addSecretSettings } from "../observe/secret_names.ts";
+import { addSecretSettings, type Redactor } from "../observe/redact.ts";
 import type { Authorities, Runtime } from "../contracts/runtime.ts";
 import { ConfigError, type ConfigProblem } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
-import type { Redactor } from "../observe/redact.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
-import { callNow } from "../util/call_now.ts";
+import { callNow } from "../util/once.ts";
 
 /** Dependencies of opening. */
 export interface OpeningParts {

@@ -15,7 +15,6 @@ import type {
   SearchResponse,
 } from "../contracts/openai.ts";
 import type { CompletionChunk, CompletionRequest, CompletionResponse, FailureKind } from "../contracts/provider.ts";
-import { findTranscriptType } from "../util/audio_format.ts";
 import type { MeshClient } from "./client.ts";
 import { createClient, type CreateParts } from "./create.ts";
 import type { Middleware } from "./options.ts";
@@ -100,9 +99,9 @@ const mockProvider: GivenProvider = {
   id: "mock",
   instanceSettings: { models: [{ id: "mock", capabilities }] },
   operations,
-  complete: (request) => Promise.resolve(scriptedAnswer(request)),
+  complete: scriptedAnswer,
   async *stream(request) {
-    yield* splitCompletion(scriptedAnswer(request).body);
+    yield* splitCompletion((await scriptedAnswer(request)).body);
   },
   getCapabilities: () => capabilities,
   supports: (_model, _capability, delivery) => delivery !== "batch",
@@ -116,12 +115,14 @@ const mockProvider: GivenProvider = {
   isRetryable: () => false,
 };
 
-function scriptedAnswer({ body, operation }: CompletionRequest): CompletionResponse {
+async function scriptedAnswer({ body, operation }: CompletionRequest): Promise<CompletionResponse> {
   const answer = Reflect.get(body, scripted) as ChatCompletion | Transcription | Uint8Array;
   if (answer instanceof Uint8Array) {
     return { body: {} as ChatCompletion, content: { type: "audio/mpeg", bytes: answer } };
   }
-  const type = operation === "chat" ? undefined : findTranscriptType(String(body.response_format));
+  if (operation === "chat") return { body: answer as ChatCompletion };
+  const { findTranscriptType } = await import("../util/audio_format.ts"); // few scripts have transcripts
+  const type = findTranscriptType(String(body.response_format));
   if (type === undefined) return { body: answer as ChatCompletion };
   const bytes = new TextEncoder().encode(String((answer as Transcription).text));
   return { body: answer as ChatCompletion, content: { type, bytes } };

@@ -1,10 +1,14 @@
 /**
- * What an engine makes from settings: before its start an outline, from then on an assembly.
+ * What an engine makes from settings: before its start an outline, from then on an assembly. Also the
+ * records that the engine itself emits.
  * @module
  */
 import type { OpeningParts } from "../background/open_provider.ts";
 import type { Settings } from "../config/settings/settings.ts";
+import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
+import type { Observability } from "../contracts/observability.ts";
 import type { ModelListing } from "../contracts/provider.ts";
+import type { Hub } from "../observe/hub.ts";
 import type { MemberNames, MeshMembers } from "../observe/hub_events.ts";
 import type { RouteDeps } from "../pipeline/request.ts";
 import { buildRegistry } from "../registry/build.ts";
@@ -90,3 +94,20 @@ const untouched: RegistryState = {
 };
 
 const initialState = { status: "active", standbyCount: 0, consecutiveFailures: 0, inFlight: 0 } as const;
+
+/** Returns a sink that calls a function with every event and routing record. */
+export function listener(on: (record: MeshEvent | RoutingRecord) => void): Observability {
+  return { emit: on, trace: () => {}, flush: () => Promise.resolve() };
+}
+
+/** Converts a transition between active and standby to an event. */
+export function toTransitionEvent({ owner, to, reason, standbyMs, metadata }: Transition): Parameters<Hub["event"]>[0] {
+  return {
+    event: to === "standby" ? "deactivation" : "recovery",
+    ...owner,
+    from: to === "standby" ? "active" : "standby",
+    to,
+    reason,
+    metadata: { ...(standbyMs === undefined ? {} : { standby_ms: Math.round(standbyMs) }), ...metadata },
+  };
+}

@@ -16,7 +16,7 @@ import type { ObjectRecords } from "../infrastructure/object_records.ts";
 import type { InfrastructureServices } from "../infrastructure/services.ts";
 import { Hub } from "../observe/hub.ts";
 import type { RecordKind } from "../observe/output.ts";
-import { Redactor } from "../observe/redact.ts";
+import { Redactor, withSecretVariables } from "../observe/redact.ts";
 import { countEvents, Statistics } from "../observe/statistics.ts";
 import type { Delivered } from "../pipeline/perform.ts";
 import type { RouteDeps, RoutedRequest } from "../pipeline/request.ts";
@@ -28,20 +28,20 @@ import type { MeshState, ScopedBudgetWindow } from "../state/model/mesh_state.ts
 import type { StateStore } from "../state/persistence/state_store.ts";
 import { findStoreMaker } from "../state/state_persistence.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
-import { withSecretVariables } from "../observe/secret_names.ts";
 import { onceResolved } from "../util/once.ts";
 import {
   type Assembly,
   type AssemblyContext,
   type AssemblyPlan,
+  listener,
   listMeshMembers,
   namesIn,
   type Outline,
   outline,
+  toTransitionEvent,
 } from "./assembly.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { Lifecycle } from "./lifecycle.ts";
-import { listener, toTransitionEvent } from "./records.ts";
 import { bindEngine, type ListedPool, type Mesh } from "./mesh.ts";
 
 /** The engine. `ModelMesh` and `MeshClient` are facades over it. */

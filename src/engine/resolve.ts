@@ -5,8 +5,7 @@
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import type { Redactor } from "../observe/redact.ts";
-import { addSecretSettings } from "../observe/secret_names.ts";
+import { addSecretSettings, type Redactor } from "../observe/redact.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 
 /** Dependencies of {@linkcode resolveSettings}. */

@@ -8,7 +8,7 @@ import type { Observability, TraceContext } from "../contracts/observability.ts"
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import { newId } from "../util/request_id.ts";
 import type { FinishedRequest, HubEvents } from "./hub_events.ts";
-import { notifySafely } from "../util/call_now.ts";
+import { notifySafely } from "../util/once.ts";
 import { type ConfiguredSink, Output, rankSeverity, type RecordKind, SinkLosses } from "./output.ts";
 import { redactAll } from "./redact.ts";
 import type { toRequestLog } from "./request_log.ts";

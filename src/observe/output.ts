@@ -5,7 +5,7 @@
 import type { SinkOutput } from "../config/settings/observability.ts";
 import type { MeshEvent, Severity } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
-import { isThenable } from "../util/call_now.ts";
+import { isThenable } from "../util/once.ts";
 
 /** Severities in ascending order. */
 const severities: readonly Severity[] = ["debug", "info", "warning", "error", "critical"];

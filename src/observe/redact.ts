@@ -1,7 +1,9 @@
 /**
- * Redaction of strings that leave the process: resolved secrets, and strings in the format of well-known API keys.
+ * Redaction of strings that leave the process: resolved secrets, and strings in the format of well-known API keys;
+ * which variables and settings are secret by their names.
  * @module
  */
+import type { Runtime } from "../contracts/runtime.ts";
 import { toBase64 } from "../util/base64.ts";
 import { stripTrailing } from "../util/strip_trailing.ts";
 
@@ -88,4 +90,40 @@ function base64(value: string): string {
 
 function jsonText(value: string): string {
   return JSON.stringify(value).slice(1, -1);
+}
+
+/** Matches names of variables and settings whose values are secrets. */
+const secretNames =
+  /(^|[_-])(api[_-]?key|authorization|token|secret|password|passphrase|secret_access_key|private_key)$/i;
+
+/** Maximum nesting depth of settings. */
+const maxVariableDepth = 4;
+
+/**
+ * Wraps a runtime so that secret environment variables are redacted once they are read. Connectors read some that no
+ * configuration names, such as `AWS_SESSION_TOKEN`.
+ */
+export function withSecretVariables(runtime: Runtime, redactor: Redactor): Runtime {
+  const seen = new Set<string>();
+  return {
+    ...runtime,
+    env(name) {
+      const value = runtime.env(name);
+      if (value !== undefined && secretNames.test(name) && !seen.has(value)) {
+        seen.add(value);
+        redactor.add(value.trim());
+      }
+      return value;
+    },
+  };
+}
+
+/** Redacts secrets that a connector's settings contain literally. */
+export function addSecretSettings(settings: unknown, redactor: Redactor): void {
+  const visit = (value: unknown, name: string, depth: number) => {
+    if (typeof value === "string" && secretNames.test(name)) redactor.add(value.trim());
+    if (typeof value !== "object" || value === null || depth === maxVariableDepth) return;
+    for (const [key, member] of Object.entries(value)) visit(member, key, depth + 1);
+  };
+  visit(settings, "", 0);
 }

@@ -6,7 +6,7 @@ import type { SelectionContext, SelectionOutcome, SelectionStrategy } from "../c
 import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import { findLeadingTier, isListed } from "../rotation/tiers.ts";
-import { callNow, notifySafely } from "../util/call_now.ts";
+import { callNow, notifySafely } from "../util/once.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Load } from "../state/model/usage.ts";
 import type { ModelState } from "../state/model/model_state.ts";

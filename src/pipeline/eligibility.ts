@@ -10,7 +10,7 @@ import type { RoutedRequest } from "./request.ts";
 import { deliveryModes } from "../capability/operations.ts";
 import type { CapabilityPath, Delivery } from "../contracts/provider.ts";
 import type { Operation } from "./operation.ts";
-import { callNow } from "../util/call_now.ts";
+import { callNow } from "../util/once.ts";
 
 /** A request, its pool, and the registry. */
 export interface EligibilityContext extends DeliveryContext {

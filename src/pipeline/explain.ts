@@ -14,7 +14,7 @@ import { modelChoice } from "./model_choice.ts";
 import { RequestContext } from "./request_context.ts";
 import { selectionContext } from "./apply_strategy.ts";
 import { poolFor } from "./select_pool.ts";
-import { callNow } from "../util/call_now.ts";
+import { callNow } from "../util/once.ts";
 
 /** The expected routing of a request. */
 export interface Explanation {

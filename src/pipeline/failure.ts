@@ -4,7 +4,7 @@
  */
 import type { FailureKind, Provider, ProviderFault } from "../contracts/provider.ts";
 import { NetworkError, UpstreamError } from "../errors.ts";
-import { callNow } from "../util/call_now.ts";
+import { callNow } from "../util/once.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import type { RouteDeps } from "./request.ts";
 

@@ -9,7 +9,7 @@ import type { Member, ModelEntry } from "../registry/registry.ts";
 import { editMembers } from "../util/json_members.ts";
 import { privateFields } from "./check_body.ts";
 import type { Rewording } from "./operation.ts";
-import { callNow } from "../util/call_now.ts";
+import { callNow } from "../util/once.ts";
 
 /** The native form of a request, for providers that support the dialect. */
 interface NativeForm {

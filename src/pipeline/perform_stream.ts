@@ -3,7 +3,7 @@
  * @module
  */
 import type { CompletionRequest } from "../contracts/provider.ts";
-import { callNow } from "../util/call_now.ts";
+import { callNow } from "../util/once.ts";
 import { AnswerStream } from "./answer_stream.ts";
 import { ChunkFilter, type OpenStream, openStream } from "./open_stream.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";

@@ -5,7 +5,7 @@
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { OperationRequest } from "../contracts/provider.ts";
 import { limitsIn } from "../registry/provider_answers.ts";
-import { callNow, notifySafely } from "../util/call_now.ts";
+import { callNow, notifySafely } from "../util/once.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Outcome, RequestEnd, Usage } from "../state/counters/usage.ts";
 import { isSameLimits } from "../state/limits/rate_limiter.ts";

@@ -16,7 +16,7 @@ import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { Delivery, ModelInfo, ModelListing } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import { callNow } from "../util/call_now.ts";
+import { callNow } from "../util/once.ts";
 import { groupBy } from "../util/group_by.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
 import { addDistinct, catalogueModels, findConfiguredModels, findLeaves, withConnectorFacts } from "./offered.ts";

@@ -4,7 +4,7 @@
  */
 import type { DeactivationSettings } from "../config/settings/settings.ts";
 import type { DeactivationPolicy, ModelView, RecoveryPolicy, StandbyReason } from "../contracts/rotation.ts";
-import { callNow } from "../util/call_now.ts";
+import { callNow } from "../util/once.ts";
 
 /** Policies that a rotation connector may implement. */
 export type OwnPolicies = Partial<DeactivationPolicy & RecoveryPolicy>;

@@ -5,8 +5,7 @@
 import type { FileSystem, KeyValues, Runtime } from "../contracts/runtime.ts";
 import { createDecompressor } from "./_decompressor.ts";
 import { env } from "./_deno_env.ts";
-import { disk, removeFile, replaceText } from "./_disk.ts";
-import { moduleLoader } from "./_modules.ts";
+import { disk, moduleLoader, removeFile, replaceText } from "./_disk.ts";
 import { sendOnDemand } from "./_send_on_demand.ts";
 import { Stop } from "./_stop.ts";
 import { coarseTimers, systemClock, type Timer } from "./_timers.ts";

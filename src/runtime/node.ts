@@ -4,9 +4,8 @@
  */
 import type { FileSystem, Runtime } from "../contracts/runtime.ts";
 import { createDecompressor } from "./_decompressor.ts";
-import { moduleLoader } from "./_modules.ts";
+import { disk, moduleLoader, removeFile, replaceText } from "./_disk.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
-import { disk, removeFile, replaceText } from "./_disk.ts";
 import { sendOnDemand } from "./_send_on_demand.ts";
 import { coarseTimers, systemClock } from "./_timers.ts";
 import { Stop } from "./_stop.ts";

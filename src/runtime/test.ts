@@ -5,7 +5,7 @@
 import type { Cancel, Clock, Runtime, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 import { MemoryFiles } from "./_memory_files.ts";
-import { sleepOn } from "./_sleep.ts";
+import { sleepOn } from "./_timers.ts";
 
 export { MemoryFiles };
 

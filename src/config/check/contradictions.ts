@@ -16,7 +16,7 @@ import type { DocumentValues } from "../schema/schema.ts";
 import type { BudgetValues } from "../schema/providers.ts";
 import type { TokenValues } from "../schema/proxy.ts";
 import type { ConfiguredModel, PoolSettings } from "../settings/settings.ts";
-import { callNow } from "../../util/call_now.ts";
+import { callNow } from "../../util/once.ts";
 
 export interface RoutingFacts {
   readonly strategies: readonly string[];
