@@ -21,7 +21,7 @@ import {
 } from "./_openai_operations.ts";
 import { type OpenAiCompatible, openAiTools } from "./_openai_vendor.ts";
 import { entries } from "./catalogue/openai.ts";
-import { openai as others } from "./catalogue/media.ts";
+import { openai as others } from "./catalogue/speech_and_images.ts";
 
 /** Rules of all models. The API rejects parameters that it does not know, such as `top_k`. */
 export const familyRules: ParameterRules = {

@@ -18,7 +18,7 @@ import {
   azure as azureSpeechEntries,
   deepgram as deepgramEntries,
   elevenlabs as elevenlabsEntries,
-} from "./catalogue/media.ts";
+} from "./catalogue/speech_and_images.ts";
 
 /**
  * ElevenLabs: text to speech, with voices identified by id, and speech to text.

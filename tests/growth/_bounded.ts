@@ -40,7 +40,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/config/schema/money.ts#toNanoUsd": oneValue,
   "src/config/schema/report.ts#describeType": oneValue,
   "src/config/settings/known.ts#toShortName": oneValue,
-  "src/engine/records.ts#toTransitionEvent": oneValue,
+  "src/engine/assembly.ts#toTransitionEvent": oneValue,
   "src/infrastructure/files.ts#toPage": "looks at the first and the last item",
   "src/observe/request_log.ts#toRequestLog": oneValue,
   "src/pipeline/failure.ts#toFailure": oneValue,
