@@ -5,6 +5,7 @@
 import type { CallEnd, VendorCall } from "./vendors.ts";
 import type { Arrival } from "./_traffic.ts";
 import type { PoolPlan } from "./_pool_plans.ts";
+import type { ModelPlan } from "./scenario.ts";
 import type { Trouble } from "./_troubles.ts";
 
 /** One request on its way. */
@@ -31,6 +32,8 @@ export interface Journey {
   readonly faulted: Set<string>;
   /** Provider of the model asked first. */
   home?: string;
+  /** Models that served it, in order: an empty response costs something, and is followed by another. */
+  readonly served: ModelPlan[];
   /** Calls over the network. */
   sends: number;
   /** Its client's; aborted once the client has left. */
@@ -58,6 +61,7 @@ export function createJourney(
     ruledOut: new Set(),
     refusedBy: new Set(),
     faulted: new Set(),
+    served: [],
     sends: 0,
     underWay: new Set(),
     isCommitted: false,
@@ -81,6 +85,7 @@ export function noteCall(journey: Journey, call: VendorCall, at: { changes: numb
 export function noteEnd(journey: Journey, call: VendorCall, end: CallEnd): void {
   journey.underWay.delete(call);
   journey.lastTrouble = call.trouble;
+  if (end === "served") journey.served.push(call.model);
   if (end !== "failed") return;
   const { trouble, model, arrival } = call;
   if (trouble?.kind === "auth" || trouble?.kind === "quota") journey.refusedBy.add(model.provider);

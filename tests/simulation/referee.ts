@@ -171,8 +171,9 @@ export class Referee implements VendorWatch {
       this.#budgetScopes.givenUp++; // taken for what the mesh estimates, which is no more than it reserved
       return;
     }
-    if (costNanoUsd !== undefined && costNanoUsd !== getCost(journey, model)) {
-      this.hold("cost", `request ${arrival.id} cost ${costNanoUsd} nano-dollars, expected ${getCost(journey, model)}`);
+    const cost = journey.served.reduce((sum, served) => sum + getCost(journey, served), 0);
+    if (costNanoUsd !== undefined && costNanoUsd !== cost) {
+      this.hold("cost", `request ${arrival.id} cost ${costNanoUsd} nano-dollars, expected ${cost}`);
     }
     const passed = this.#budgetScopes.pay(journey, model, journey.wall);
     if (passed !== undefined) this.hold("budgets", `request ${arrival.id} took more than is left of ${passed}`);
