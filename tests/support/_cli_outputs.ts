@@ -114,7 +114,13 @@ const schemas: Readonly<Record<OutputName, Record<string, unknown>>> = {
     }),
     minItems: 100,
   },
-  models: list(members({ name: text, provider: text, capabilities: list(text), status: state })),
+  models: list(members({
+    "name": text,
+    "provider": text,
+    "capabilities": list(text),
+    "status": state,
+    "pricing?": list({ type: "object" }),
+  })),
   status: members({
     "version": text,
     "uptime_seconds": count,
