@@ -3,6 +3,7 @@
  * @module
  */
 import type { ModelInfo, Provider } from "../contracts/provider.ts";
+import { findBuiltInModels } from "../registry/catalogue.ts";
 import { infoIn } from "../registry/model_facts.ts";
 import { limitsIn, type ModelAnswers, type ProviderAnswers, withAnswers } from "../registry/provider_answers.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
@@ -76,9 +77,12 @@ class ModelQueries {
     const { tree } = this.#registry;
     const { models = [] } = this.#instance.connector ?? {};
     const provider = this.#instance.provider!;
-    const info = await this.#query("getModelInfo", () => Promise.race([provider.getModelInfo(id), late]));
-    const names = await this.#query("getCapabilities", () => provider.getCapabilities(id));
-    const pricing = await this.#query("getPricing", () => provider.getPricing(id));
+    const known = await this.#query("getModelInfo", () => Promise.race([provider.getModelInfo(id), late]));
+    const info = this.#findRenewed(known);
+    const own = await this.#query("getCapabilities", () => provider.getCapabilities(id));
+    const names = own === known?.capabilities ? info?.capabilities : own;
+    const price = await this.#query("getPricing", () => provider.getPricing(id));
+    const pricing = price === known?.pricing ? info?.pricing : price;
     const limits = limitsIn(await this.#query("getRateLimits", () => provider.getRateLimits(id)));
     const described = this.#described.get(id);
     const leaves = (described?.capabilities ?? (Array.isArray(names) ? names : []))
@@ -93,6 +97,14 @@ class ModelQueries {
       pricing: described?.pricing ?? pricingIn(pricing),
       leaves: leaves.length > 0 ? leaves : undefined,
     };
+  }
+
+  /** The entry of a document in place of a built-in one, which a provider knows from its own catalogue. */
+  #findRenewed(info: ModelInfo | undefined): ModelInfo | undefined {
+    const { connector } = this.#instance;
+    if (info === undefined || connector === undefined || connector.models.includes(info)) return info;
+    const isBuiltIn = findBuiltInModels(connector).includes(info);
+    return isBuiltIn ? connector.models.find(({ id }) => id === info.id) ?? info : info;
   }
 
   async #query<Answer>(question: keyof Provider, query: () => Answer): Promise<Awaited<Answer> | undefined> {

@@ -39,6 +39,10 @@ const commands: Readonly<Record<string, Listed>> = {
     summary: "List the models of a running proxy, or of the built-in catalogue",
     load: async () => (await import("./models.ts")).models,
   },
+  catalogue: {
+    summary: "Verify, fetch and show documents that renew the built-in catalogue of models",
+    load: async () => (await import("./catalogue.ts")).catalogue,
+  },
   clients: {
     summary: "Create, list, update, rotate and revoke clients of a running proxy, and show their usage",
     load: async () => (await import("./clients.ts")).clients,
@@ -137,7 +141,7 @@ function formatError(error: unknown): string {
 }
 
 function overview(): string {
-  const list = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(8)} ${summary}`);
+  const list = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(9)} ${summary}`);
   return `modelmesh ${version}: one OpenAI-compatible entry point over many AI providers
 
 Usage: modelmesh <command> [options]

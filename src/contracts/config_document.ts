@@ -336,6 +336,17 @@ export interface ConfigDocument {
       /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
     };
+    /** Renewal of the catalogue of models by a signed document. Nothing is fetched without this section. */
+    readonly catalogue?: {
+      /** HTTPS address of the document. */
+      readonly url: string;
+      /** Ed25519 public key of the signer: Base64 of its 32 bytes, or of its PEM file. */
+      readonly public_key: string;
+      /** Interval at which the document is fetched. */
+      readonly refresh?: string;
+      /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+      readonly [dotted: `${string}.${string}`]: unknown;
+    };
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };

@@ -3,6 +3,8 @@
  * @module
  */
 import { queryProviders } from "../background/ask_providers.ts";
+import type { CatalogueRenewal } from "../background/catalogue_renewal.ts";
+import type { FetchedCatalogue } from "../background/catalogue_record.ts";
 import { discoverModels } from "../background/discover.ts";
 import { Monitoring } from "../background/monitoring.ts";
 import { openProviders } from "../background/open_provider.ts";
@@ -65,6 +67,9 @@ export class Lifecycle {
   #relisting: Relisting | undefined;
   #reports: StatisticsReports | undefined;
   #stopRenewal: Cancel | undefined;
+  #catalogueRenewal: CatalogueRenewal | undefined;
+  /** The document that the models are from; undefined for the built-in catalogue. */
+  #document: FetchedCatalogue | undefined;
 
   constructor(engine: RunningEngine, parts: LifecycleParts) {
     const { hub, runtime: { clock } } = engine;
@@ -88,6 +93,11 @@ export class Lifecycle {
     await engine.hub.configure(await createSinks(settings, engine));
     await this.#renewKeys(settings);
     await this.#startReports();
+    if (settings.catalogue !== undefined) {
+      const { useKeptCatalogue } = await import("../background/catalogue_renewal.ts");
+      const { runtime, hub, catalogue, redactor } = engine;
+      this.#document = await useKeptCatalogue({ runtime, hub, catalogue, redactor, settings });
+    }
     await loadConnectors(settings, engine.catalogue);
     const assembly = await this.#assembleOpen({ settings, addPools });
     return { assembly, ...(secrets && { secrets }) };
@@ -106,10 +116,12 @@ export class Lifecycle {
     this.#engine.publishMembers();
     await this.monitoring.start({ ...deps, settings, state, registry, catalogue: this.#engine.catalogue });
     await this.relist(assembly);
+    await this.#renewCatalogue(assembly);
   }
 
   /** Goes on asking providers for lists of models that could not be had. */
   async relist({ settings, state, registry, deps, addPools }: Assembly): Promise<void> {
+    this.#catalogueRenewal?.adopt(settings);
     this.#relisting?.stop();
     if (registry.instances.every(({ listProblem }) => listProblem === undefined)) return;
     const { Relisting } = await import("../background/relisting.ts");
@@ -137,6 +149,7 @@ export class Lifecycle {
   retire(): void {
     this.monitoring.stop();
     this.#relisting?.stop();
+    this.#catalogueRenewal?.stop();
     this.#reports?.stop();
   }
 
@@ -145,6 +158,7 @@ export class Lifecycle {
     this.#recovery.stop();
     this.monitoring.stop();
     this.#relisting?.stop();
+    this.#catalogueRenewal?.stop();
     await this.#reports?.close();
   }
 
@@ -168,6 +182,26 @@ export class Lifecycle {
     const { KeyRenewal } = await import("../background/key_renewal.ts");
     const renewal = new KeyRenewal(this.#engine);
     this.#stopRenewal = this.#engine.hub.on("event", (event) => renewal.follow(event));
+  }
+
+  /** Goes on fetching the catalogue, if that is configured. */
+  async #renewCatalogue({ settings, state, registry, deps, addPools }: Assembly): Promise<void> {
+    this.#catalogueRenewal?.stop();
+    if (settings.catalogue === undefined) return;
+    const { CatalogueRenewal } = await import("../background/catalogue_renewal.ts");
+    const { catalogue } = this.#engine;
+    const isRetained = settings.storage !== undefined && settings.storage.policy !== "in-memory";
+    const storage = isRetained ? this.#parts.store?.storage : undefined;
+    this.#catalogueRenewal = new CatalogueRenewal({
+      ...deps,
+      settings,
+      state,
+      registry,
+      catalogue,
+      addPools,
+      storage,
+      used: this.#document,
+    });
   }
 
   async #startReports(): Promise<void> {

@@ -5,11 +5,10 @@
 import type { Connector, PluggableConnector } from "../contracts/connector.ts";
 import type { ModuleLoader, Runtime } from "../contracts/runtime.ts";
 import { ConnectorError } from "../errors.ts";
-import { readBody } from "../util/bytes.ts";
-import { untilAborted } from "../util/until_aborted.ts";
 import { maxBytes, unpack } from "./_archive.ts";
 import { readManifest, toConnector } from "./_manifest.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
+import { downloadBytes } from "./download.ts";
 
 /** A package named by a configuration. */
 export interface PackageEntry {
@@ -23,11 +22,6 @@ export interface PackageParts {
   readonly catalogue: ConnectorCatalogue;
   readonly runtime: Runtime;
 }
-
-/** Timeout of a download, ms. */
-const downloadMs = 60_000;
-/** Maximum number of redirects; release hosts redirect once or twice. */
-const maxRedirects = 5;
 
 /** Connectors loaded from packages. Packages may replace only these. */
 const fromPackages = new WeakSet<PluggableConnector>();
@@ -90,48 +84,8 @@ async function read(path: string, { readBytes }: ModuleLoader): Promise<Uint8Arr
   }
 }
 
-async function download(address: string, { send, clock }: Runtime): Promise<Uint8Array> {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const message = `The connector package ${address} was not downloaded within ${downloadMs / 1000} s`;
-  try {
-    return await untilAborted(
-      fetchBytes(address, (url) => send({ url, method: "GET", headers: {}, signal })),
-      undefined,
-      {
-        clock,
-        ms: downloadMs,
-        message,
-      },
-    );
-  } finally {
-    controller.abort();
-  }
-}
-
-async function fetchBytes(address: string, get: (url: string) => ReturnType<Runtime["send"]>): Promise<Uint8Array> {
-  const refuse = (reason: string) =>
-    new ConnectorError(`The connector package ${address} cannot be downloaded: ${reason}`);
-  let url = address;
-  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-    if (!isSafe(url) || redirects > 0 && !url.startsWith("https:") && address.startsWith("https:")) {
-      throw refuse("only https is allowed");
-    }
-    const response = await get(url);
-    const location = response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
-    if (location === null) {
-      if (response.status !== 200) throw refuse(`the server answered ${response.status}`);
-      return await readBody(response, { maxBytes, tooLarge: () => refuse("it is over 64 MiB") });
-    }
-    url = new URL(location, url).href;
-  }
-  throw refuse("it is redirected too often");
-}
-
-/** Whether a URL is protected against tampering: https, or this machine. */
-function isSafe(address: string): boolean {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  return url?.protocol === "https:" || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? "");
+function download(address: string, runtime: Runtime): Promise<Uint8Array> {
+  return downloadBytes(address, { name: `The connector package ${address}`, maxBytes, runtime });
 }
 
 async function hash(bytes: Uint8Array): Promise<string> {

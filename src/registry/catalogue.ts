@@ -8,9 +8,19 @@ import type {
   ConnectorImplementation,
   ConnectorKinds,
   PluggableConnector,
+  ProviderDeclaration,
 } from "../contracts/connector.ts";
+import type { ModelInfo } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { ConfigError, ConnectorError } from "../errors.ts";
+
+/** Built-in models of the providers whose models have been replaced. */
+const builtInModels = new WeakMap<object, readonly ModelInfo[]>();
+
+/** Returns the models of a provider's own declaration, which {@linkcode ConnectorCatalogue.renew} may have replaced. */
+export function findBuiltInModels(provider: ProviderDeclaration): readonly ModelInfo[] {
+  return builtInModels.get(provider) ?? provider.models;
+}
 
 /** The connectors of a mesh. */
 export class ConnectorCatalogue {
@@ -26,6 +36,15 @@ export class ConnectorCatalogue {
   register(id: string, connector: PluggableConnector): void {
     const named = connector.id === id ? connector : Object.create(connector, { id: { value: id, enumerable: true } });
     this.#connectors.set(`${connector.kind} ${id}`, named);
+  }
+
+  /** Replaces the models of a provider. A connector that was loaded stays so. */
+  renew(provider: PluggableConnector & ProviderDeclaration, models: readonly ModelInfo[]): void {
+    const loaded = this.loaded("provider", provider.id);
+    const renewed = Object.create(provider, { models: { value: models, enumerable: true } });
+    builtInModels.set(renewed, findBuiltInModels(provider));
+    this.register(provider.id, renewed);
+    if (loaded !== undefined) this.#loaded.set(renewed, loaded);
   }
 
   /** Connectors in order of registration. */

@@ -34,6 +34,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "A fine-tuning job, whose cost is unknown": listens,
     "Tools that a vendor runs for a fee > are refused in a batch under a budget": listens,
   },
+  [`${b}/catalogue_renewal_test.ts`]: vendor,
   [`${b}/daily_usage_test.ts`]: files,
   [`${b}/files_content_test.ts`]: listens,
   [`${b}/files_test.ts`]: listens,

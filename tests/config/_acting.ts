@@ -50,7 +50,11 @@ export const acting: Readonly<Record<string, unknown>> = {
     logging: { connector: "mesh.local-file.v1", path: "./log.jsonl", level: "full" },
     statistics: { connector: "mesh.local-file.v1", path: "./statistics.jsonl" },
   },
-  discovery: { sync: { interval: "1h" }, health: { interval: "1h" } },
+  discovery: {
+    sync: { interval: "1h" },
+    health: { interval: "1h" },
+    catalogue: { url: "https://one.example.com/c.json", public_key: "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=" },
+  },
   proxy: {},
 };
 
@@ -130,6 +134,11 @@ export const values: Readonly<Record<string, readonly [one: unknown, other: unkn
   "storage.connector": ["mesh.local-file.v1", "mesh.deno-kv.v1"],
   "discovery.sync.providers": [["hosted"], ["server"]],
   "discovery.health.providers": [["hosted"], ["server"]],
+  "discovery.catalogue.url": ["https://one.example.com/c.json", "https://two.example.com/c.json"],
+  "discovery.catalogue.public_key": [
+    "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=",
+    "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI=",
+  ],
   "observability.routing.connector": ["mesh.console.v1", "mesh.null.v1"],
   "observability.logging.connector": ["mesh.console.v1", "mesh.null.v1"],
   "observability.statistics.connector": ["mesh.console.v1", "mesh.null.v1"],

@@ -18,7 +18,7 @@ import {
   type StorageValues,
   type SyncValues,
 } from "../schema/schema.ts";
-import type { HealthSettings, SecretSettings, SyncSettings } from "../settings/settings.ts";
+import type { CatalogueSettings, HealthSettings, SecretSettings, SyncSettings } from "../settings/settings.ts";
 import type { StorageSettings } from "../settings/storage.ts";
 import { checkProviders, expandProviders, type ProviderParts } from "../check/names.ts";
 import type { Given } from "../schema/field.ts";
@@ -104,10 +104,14 @@ interface DiscoveryParts extends ProviderParts {
 
 /** Resolves provider and connector names. */
 export function buildDiscovery(
-  { sync = {}, health = {} }: NonNullable<DocumentValues["discovery"]>,
+  { sync = {}, health = {}, catalogue }: NonNullable<DocumentValues["discovery"]>,
   parts: DiscoveryParts,
-): { readonly sync: SyncSettings; readonly health: HealthSettings } {
-  return { sync: buildSync(sync, parts), health: buildHealth(health, parts) };
+): { readonly sync: SyncSettings; readonly health: HealthSettings; readonly catalogue?: CatalogueSettings } {
+  return {
+    sync: buildSync(sync, parts),
+    health: buildHealth(health, parts),
+    ...(catalogue && { catalogue: complete(discovery.fields.catalogue, catalogue) }),
+  };
 }
 
 function buildSync(values: SyncValues, parts: DiscoveryParts): SyncSettings {

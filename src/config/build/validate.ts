@@ -112,6 +112,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     storage,
     health: domain.health,
     sync: domain.sync,
+    catalogue: domain.catalogue,
     aliases,
     capabilities: values.capabilities ?? [],
     proxy,

@@ -7,7 +7,18 @@ import type { Provider } from "../../contracts/provider.ts";
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
 
 /** A format of strings. */
-export type Format = "credential" | "secret" | "baseUrl" | "origin" | "host" | "cron" | "hash" | "day" | "hours";
+export type Format =
+  | "credential"
+  | "secret"
+  | "baseUrl"
+  | "origin"
+  | "host"
+  | "cron"
+  | "hash"
+  | "day"
+  | "hours"
+  | "download"
+  | "publicKey";
 
 /** What a key of the document may have as its value. */
 export interface Field {

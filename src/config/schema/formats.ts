@@ -26,6 +26,8 @@ const problems: Readonly<Record<Format, (text: string) => string | undefined>> =
   day: (day) => isDay(day) ? undefined : 'expected a date such as "2027-01-31"',
   hours: (hours) => isHours(hours) ? undefined : 'expected two times (UTC) such as "16:30-00:30"',
   hash: hashProblem,
+  download: findDownloadProblem,
+  publicKey: findKeyProblem,
 };
 
 /** Checks an API key or token; it becomes a header value unchanged. */
@@ -138,4 +140,19 @@ function parseUrl(text: string): URL | undefined {
 /** Checks a SHA-256 in hexadecimal: 64 digits. */
 function hashProblem(text: string): string | undefined {
   return /^[0-9a-f]{64}$/i.test(text) ? undefined : "expected a SHA-256, 64 hexadecimal digits";
+}
+
+/** Checks the address of a download: HTTPS, or HTTP to this machine. */
+function findDownloadProblem(address: string): string | undefined {
+  const expected = 'expected an https URL such as "https://example.com/catalogue.json"';
+  const url = parseUrl(address);
+  if (url === undefined || url.protocol !== "https:" && !isLoopback(url.hostname)) return expected;
+  return url.username === "" && url.password === "" ? undefined : `${expected} without a user name or password`;
+}
+
+/** Checks an Ed25519 public key: 32 bytes, or these after the prefix of PEM files. */
+function findKeyProblem(text: string): string | undefined {
+  return /^(?:MCowBQYDK2VwAyEA)?[\w+/-]{43}=?$/.test(text)
+    ? undefined
+    : "expected an Ed25519 public key: 32 bytes in Base64";
 }

@@ -155,6 +155,20 @@ export const discovery = {
         providers: { type: "list", min: 1, item: { type: "text", isLiteral: true } },
       },
     },
+    /** Renewal of the catalogue of models by a signed document. Nothing is fetched without this section. */
+    catalogue: {
+      type: "object",
+      isOptional: true,
+      required: ["url", "public_key"],
+      fields: {
+        /** HTTPS address of the document. */
+        url: { type: "text", isLiteral: true, format: "download" },
+        /** Ed25519 public key of the signer: Base64 of its 32 bytes, or of its PEM file. */
+        public_key: { type: "text", isLiteral: true, format: "publicKey" },
+        /** Interval at which the document is fetched. */
+        refresh: { type: "duration", min: 60_000, default: 86_400_000 },
+      },
+    },
   },
 } as const;
 

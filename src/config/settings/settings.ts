@@ -158,6 +158,9 @@ export interface SyncSettings
   readonly actions: Readonly<Record<string, unknown>>;
 }
 
+/** Settings of the renewal of the catalogue. */
+export type CatalogueSettings = Completed<typeof discovery.fields.catalogue>;
+
 /** Numbers and booleans that secrets stand for. */
 export interface DeferredSettings {
   /** The secrets. */
@@ -193,6 +196,8 @@ export interface Settings {
   readonly storage?: StorageSettings;
   readonly health?: HealthSettings;
   readonly sync?: SyncSettings;
+  /** Renewal of the catalogue; undefined: only the built-in one. */
+  readonly catalogue?: CatalogueSettings;
   /** Pool or model name by alias. */
   readonly aliases: ReadonlyMap<string, string>;
   /** Paths of custom capability leaves. */

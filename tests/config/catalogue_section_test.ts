@@ -1,0 +1,40 @@
+/** `discovery.catalogue`: its address and its key. */
+import { assertEquals } from "@std/assert";
+import { catchRejections, known } from "./_known.ts";
+import { validate } from "../../src/config/build/validate.ts";
+
+const key = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
+const url = "https://example.com/catalogue.json";
+
+function read(catalogue: unknown) {
+  return validate({ providers: { "acme.llm.v1": { api_key: "key-0123456789" } }, discovery: { catalogue } }, { known });
+}
+
+function problems(catalogue: unknown): Promise<string[]> {
+  return catchRejections((async () => void read(await catalogue))());
+}
+
+Deno.test("discovery.catalogue has an address and a key, and an interval of a day", () => {
+  assertEquals(read({ url, public_key: key }).catalogue, { url, publicKey: key, refreshMs: 86_400_000 });
+  assertEquals(
+    read({ url: "http://127.0.0.1:8/c.json?a=b", public_key: key, refresh: "1h" }).catalogue?.refreshMs,
+    3_600_000,
+  );
+  assertEquals(validate({ providers: {} }, { known, mayLackProviders: true } as never).catalogue, undefined);
+});
+
+Deno.test("discovery.catalogue is refused with each problem and its path", async () => {
+  const refused: readonly [unknown, string][] = [
+    [{ url }, "discovery.catalogue.public_key"],
+    [{ public_key: key }, "discovery.catalogue.url"],
+    [{ url: "http://example.com/c.json", public_key: key }, "discovery.catalogue.url"],
+    [{ url: "https://user:word@example.com/c.json", public_key: key }, "discovery.catalogue.url"],
+    [{ url: "${secrets:URL}", public_key: key }, "discovery.catalogue.url"],
+    [{ url, public_key: "AAAA" }, "discovery.catalogue.public_key"],
+    [{ url, public_key: key, refresh: "1s" }, "discovery.catalogue.refresh"],
+    [{ url, public_key: key, interval: "1d" }, "discovery.catalogue.interval"],
+  ];
+  for (const [catalogue, path] of refused) {
+    assertEquals((await problems(catalogue)).map((line) => line.split(": ")[0]), [path], JSON.stringify(catalogue));
+  }
+});
