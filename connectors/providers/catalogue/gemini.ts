@@ -160,7 +160,7 @@ export const entries: readonly CatalogueEntry[] = [
     serves: ["representation.embeddings.text-embeddings"],
     window: 8_192,
     dimensions: 3_072,
-    pricing: [{ input: 0.2 }],
+    pricing: [{ input: 0.2, audio_input: 6.5, image_input: 0.45 }],
     source: ["ai.google.dev by LiteLLM", "2026-11-20"],
   },
   {

@@ -14,7 +14,7 @@ export const moonshot: readonly CatalogueEntry[] = [
     maxOutput: 1_048_576,
     efforts: "low high max",
     isDefault: true,
-    pricing: [{ input: 2, output: 10, cached_input: 0.2, cache_write: 2 }],
+    pricing: [{ input: 2, output: 10, cached_input: 0.2, cache_write: 2, cache_write_1h: 4 }],
     source: ["platform.kimi.ai by LiteLLM and model-prices", "2026-11-20"],
   },
   {
@@ -23,7 +23,7 @@ export const moonshot: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 1_048_576,
     efforts: "low high max",
-    pricing: [{ input: 4, output: 20, cached_input: 0.2, cache_write: 4 }],
+    pricing: [{ input: 4, output: 20, cached_input: 0.2, cache_write: 4, cache_write_1h: 8 }],
     source: ["platform.kimi.ai by LiteLLM", "2026-11-20"],
   },
   {
@@ -34,7 +34,7 @@ export const moonshot: readonly CatalogueEntry[] = [
     efforts: "low high max",
     pricing: [
       { input: 3, output: 15, cached_input: 0.3 },
-      { input: 3, output: 15, cached_input: 0.3, cache_write: 3, from: "2026-10-07" },
+      { input: 3, output: 15, cached_input: 0.3, cache_write: 3, cache_write_1h: 6, from: "2026-10-07" },
     ],
     source: ["platform.kimi.ai by LiteLLM and model-prices", "2026-11-20"],
   },

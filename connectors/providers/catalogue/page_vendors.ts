@@ -137,8 +137,8 @@ export const mistral: readonly CatalogueEntry[] = [
     serves: ["document-understanding.document-parsing"],
     maxFile: 50_000_000,
     isDefault: true,
-    pricing: null,
-    source: ["LiteLLM, Portkey", "2026-08-21"],
+    pricing: [{ per_page: 0.004 }],
+    source: ["mistral.ai/pricing by LiteLLM", "2026-11-20"],
   },
 ];
 

@@ -1,0 +1,31 @@
+/** Prices of the catalogue that depend on the hour, or that are per page. */
+import { assertEquals } from "@std/assert";
+import { serverConnectors } from "../../connectors/server.ts";
+import { isProvider } from "../../src/config/settings/known.ts";
+import { costInNanoUsd, maxCostInNanoUsd, type Quantities } from "../../src/util/cost.ts";
+
+function pricesOf(connector: string, model: string) {
+  return serverConnectors.filter(isProvider).find(({ id }) => id === connector)!
+    .models.find(({ id }) => id === model)!.pricing!;
+}
+
+/** A million tokens in and out, a tenth of the input from the cache. */
+const million: Quantities = { input: 1_000_000, output: 1_000_000, cached: 100_000 } as Quantities;
+
+Deno.test("DeepSeek costs twice as much from 01:00 to 04:00 and from 06:00 to 10:00 UTC", () => {
+  const pricing = pricesOf("deepseek.api.v1", "deepseek-v4-pro");
+  const costAt = (time: string) => costInNanoUsd(million, pricing, Date.parse(`2026-11-26T${time}Z`))! / 1e9;
+  // off-peak: 0.9 × 0.66 + 0.1 × 0.022 + 1.98
+  const [offPeak, peak] = [2.5762, 5.1524];
+  const costs = { "00:59:59": offPeak, "01:00:00": peak, "03:59:59": peak, "04:00:00": offPeak, "05:59:59": offPeak };
+  for (const [time, cost] of Object.entries({ ...costs, "06:00:00": peak, "09:59:59": peak, "10:00:00": offPeak })) {
+    assertEquals(costAt(time), cost, time);
+  }
+  const reserved = maxCostInNanoUsd(million, pricing, Date.parse("2026-11-26T12:00:00Z"))!;
+  assertEquals(reserved >= peak * 1e9, true, "a response may take until the peak");
+});
+
+Deno.test("Mistral's document parsing costs 0.004 per page", () => {
+  const pricing = pricesOf("mistral.api.v1", "mistral-ocr-latest");
+  assertEquals(costInNanoUsd({ input: 0, output: 0, pages: 10 } as Quantities, pricing, 0), 40_000_000);
+});
