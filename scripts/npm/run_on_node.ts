@@ -30,8 +30,12 @@ let fail: (error: unknown) => void = () => {};
 
 /** Defines a test. Stands in for `Deno.test`. */
 export function addNodeTest(...[first, fn]: [Definition] | [string, Definition["fn"]]): void {
-  if (tests.length === 0) setTimeout(runAll);
+  if (tests.length === 0) setTimeout(start);
   tests.push(typeof first === "string" ? { name: first, fn: fn! } : first);
+}
+
+function start(): void {
+  runAll().catch((error) => fail(error));
 }
 
 async function runAll(): Promise<void> {
