@@ -108,3 +108,4 @@ export type {
   VendorOperation,
   VendorOperations,
 } from "./connectors/providers/_openai_vendor.ts";
+export type { BilledUsage } from "./src/contracts/usage.ts";

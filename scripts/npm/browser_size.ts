@@ -11,10 +11,10 @@ import { std } from "./std.ts";
 export const limitBytes = 49_152;
 
 /** Maximum size including what its first chat call loads, bytes. */
-export const callLimitBytes = 75_776;
+export const callLimitBytes = 81_920;
 
 /** Modules loaded by its first chat call. */
-export const firstCall: readonly string[] = ["src/engine/lifecycle.ts", "src/pipeline/operations/chat.ts"];
+export const firstCall: readonly string[] = ["src/engine/lifecycle.ts", "src/client/chat_call.ts"];
 
 /** Name of the browser entry for consumers. */
 const browserEntry = "@modelmesh/core/browser";
