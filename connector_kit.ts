@@ -108,4 +108,3 @@ export type {
   VendorOperation,
   VendorOperations,
 } from "./connectors/providers/_openai_vendor.ts";
-export type { BilledUsage } from "./src/contracts/usage.ts";
