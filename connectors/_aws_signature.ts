@@ -55,10 +55,10 @@ const encoder = /* @__PURE__ */ new TextEncoder();
  * ```ts
  * const call = { method: "GET", url: "https://example.amazonaws.com/", headers: {} };
  * const keys = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "the-secret-key" };
- * const headers = await signed(call, { keys, region: "us-east-1", service: "service", now: Date.now() });
+ * const headers = await signRequest(call, { keys, region: "us-east-1", service: "service", now: Date.now() });
  * ```
  */
-export async function signed(call: UnsignedCall, facts: SigningFacts): Promise<Record<string, string>> {
+export async function signRequest(call: UnsignedCall, facts: SigningFacts): Promise<Record<string, string>> {
   const { keys, region, service } = facts;
   const url = new URL(call.url);
   const time = new Date(facts.now).toISOString().replace(/[:-]|\.\d{3}/g, "");
@@ -80,7 +80,7 @@ export async function signed(call: UnsignedCall, facts: SigningFacts): Promise<R
     headers["x-amz-content-sha256"] ?? await hashHex(call.body ?? ""),
   ].join("\n");
   const text = [algorithm, time, scope, await hashHex(canonical)].join("\n");
-  const signature = hex(await hmac(await signingKey(keys.secretAccessKey, scope), text));
+  const signature = hex(await hmac(await deriveSigningKey(keys.secretAccessKey, scope), text));
   const credential = `Credential=${keys.accessKeyId}/${scope}`;
   return {
     ...headers,
@@ -99,7 +99,7 @@ export async function hashHex(data: string | Uint8Array): Promise<string> {
 }
 
 /** Derives the signing key of a date, region and service from the secret access key. */
-async function signingKey(secret: string, scope: string): Promise<Uint8Array> {
+async function deriveSigningKey(secret: string, scope: string): Promise<Uint8Array> {
   let key = encoder.encode(`AWS4${secret}`);
   for (const part of scope.split("/")) key = await hmac(key, part);
   return key;
@@ -117,12 +117,12 @@ async function hmac(key: Uint8Array, text: string): Promise<Uint8Array<ArrayBuff
 }
 
 function canonicalPath({ pathname }: URL, { signsPathAsSent = false }: SigningFacts): string {
-  const sent = pathname.split("/").map((part) => encoded(decoded(part)));
-  return (signsPathAsSent ? sent : sent.map(encoded)).join("/");
+  const sent = pathname.split("/").map((part) => encodeStrictly(decodePath(part)));
+  return (signsPathAsSent ? sent : sent.map(encodeStrictly)).join("/");
 }
 
 function canonicalQuery({ searchParams }: URL): string {
-  const pairs = [...searchParams].map(([name, value]) => [encoded(name), encoded(value)] as const);
+  const pairs = [...searchParams].map(([name, value]) => [encodeStrictly(name), encodeStrictly(value)] as const);
   pairs.sort(([one, oneValue], [other, otherValue]) => order(one, other) || order(oneValue, otherValue));
   return pairs.map((pair) => pair.join("=")).join("&");
 }
@@ -132,7 +132,7 @@ function order(one: string, other: string): number {
 }
 
 /** Text that is not valid percent-encoding is returned unchanged. */
-function decoded(text: string): string {
+function decodePath(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -141,7 +141,7 @@ function decoded(text: string): string {
 }
 
 /** Percent-encodes all but the unreserved characters of RFC 3986. */
-function encoded(text: string): string {
+function encodeStrictly(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,

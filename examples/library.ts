@@ -1,5 +1,5 @@
 /**
- * The library: a whole response, a streamed one, and the models that answered.
+ * The library: a non-streaming response, a streamed one, and the models that answered.
  *
  *     deno run -A examples/library.ts "What is a failover?"
  *

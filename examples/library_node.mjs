@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The library on Node 20: routing events on standard error, the answer on standard output.
+ * The library on Node 20: routing events on standard error, the response on standard output.
  *
  *     npm install @modelmesh/core
  *     node library_node.mjs "What is a failover?"

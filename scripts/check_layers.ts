@@ -12,7 +12,7 @@ export interface Edge {
   readonly to: string;
 }
 
-/** Rooms from top to bottom. A room may import rooms of its own layer without cycles, and all rooms below. */
+/** Modules from top to bottom. A module may import those of its own layer without cycles, and all below. */
 const layers: readonly (readonly string[])[] = [
   ["mod.ts", "connector_kit.ts", "browser.ts", "browser", "proxy.ts", "ai_sdk.ts", "cli.ts"],
   ["src/exports.ts"],

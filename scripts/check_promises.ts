@@ -1,6 +1,6 @@
 /**
  * Checks that no promise floats: each is awaited, returned, or has a handler of its rejection. `void` in front of a
- * promise is no handler, and an async function is no callback of a caller that ignores what it returns. Arguments are
+ * promise is not a handler, and an async function is not a callback of a caller that ignores what it returns. Arguments are
  * files; by default, those of the whole tree.
  * @module
  */

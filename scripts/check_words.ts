@@ -53,6 +53,9 @@ const retiredInProduct: readonly (readonly [name: RegExp, instead: string])[] = 
   [/^(Home|#homes)$/, "SessionTarget"],
 ];
 
+/** What "whole" meant, besides an integer. */
+const wholes = "non-streaming; complete";
+
 /** Retired words in prose, and the words to use. "The rest of" and "to hold" are allowed. */
 const retiredProse: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\b(rests|resting|at rest)\b/i, "in standby"],
@@ -66,6 +69,16 @@ const retiredProse: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\bpurses?\b/i, "budget scope"],
   [/\b(newcomer|stranger)s?\b/i, "new model, unknown name"],
   [/\b(whoever|(some|no|every)body)\b/i, "caller, operator, client, model; none; all"],
+  [/\b(has|have|had) no words for\b/i, "does not support"],
+  [
+    /\bin (the|each|every vendor's|a vendor's) words of\b|\bin (its|their) (own )?words\b/i,
+    "in the format of, message",
+  ],
+  [/\bwhole numbers?\b/i, "integer"],
+  [/\bwhole (and|or) stream|\bstream(ed|ing) (and|or) whole\b|\bwhole (answer|response|completion)s?\b/i, wholes],
+  [/\b(the|other|these|all) rooms\b/i, "directory, module"],
+  [/(?<!\bthere )\b(is|are) no (?!(longer|more|one|other|different|worse|better|news|matter)\b)\w/i, "is not a"],
+  [/\b(an?|the|its|their|no|every|each|empty|provider's|vendor's) answers?\b(?! to\b)/i, "response"],
 ];
 
 /**

@@ -84,7 +84,7 @@ async function main(args: readonly string[]): Promise<number> {
   const given = args.find((arg) => arg.startsWith("--runs="))?.slice("--runs=".length) ?? "10";
   const runs = Number(given);
   if (!Number.isInteger(runs) || runs < 1) {
-    console.error(`--runs: expected a whole number from 1, found "${given}"`);
+    console.error(`--runs: expected an integer from 1, found "${given}"`);
     return 2;
   }
   const others = args.filter((arg) => !arg.startsWith("--runs="));

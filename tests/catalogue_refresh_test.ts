@@ -128,7 +128,7 @@ Deno.test("the list of LiteLLM is read: units turned into ours, what it mixes le
   ]);
 });
 
-Deno.test("what is no such list is refused", () => {
+Deno.test("what is not such a list is refused", () => {
   for (const source of [modelsDev, genaiPrices, liteLlm]) {
     for (const data of [null, "text", 7, {}, { a: 1 }]) assertThrows(() => source.read(data, "2026-06-01"), TypeError);
   }

@@ -45,7 +45,7 @@ Deno.test("A part that is not read is skipped", async () => {
   assertEquals(names, ["purpose", "file", "empty"]);
 });
 
-Deno.test("What is no form is refused, and its source ended", async () => {
+Deno.test("What is not a form is refused, and its source ended", async () => {
   const broken = [
     form.slice(0, -6),
     form.replaceAll("--b1", "--b2"),

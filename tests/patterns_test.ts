@@ -38,7 +38,7 @@ Deno.test("expressions that take linear time are accepted", () => {
   assertEquals(problems, []);
 });
 
-Deno.test("unbounded repetitions are no neighbors, even if they match different characters", () => {
+Deno.test("unbounded repetitions are not neighbors, even if they match different characters", () => {
   for (const { source, flags } of [/^\s*\d+$/, /^a+(b+)?c$/, /^(?:x*y*)z$/, /^(a+)+$/]) {
     assert(patternProblem(source, flags) !== undefined, source);
   }

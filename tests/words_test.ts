@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import plugin, { isChecked, namedByResult, retiredName } from "../scripts/check_words.ts";
+import plugin, { isChecked, namedByResult, retiredName, retiredWord } from "../scripts/check_words.ts";
 
 const retired = [
   ["Rest", "restMs", "rest_ms", "resting", "ModelRest", "sharedRests"],
@@ -42,6 +42,30 @@ Deno.test("retiredName() finds further words in published code, and leaves them 
   assertEquals(names.filter((name) => retiredName(name) !== undefined), []);
   const ordinary = ["placeholder", "replace", "costNanoUsd", "wallTimeMs", "timeUnixNano", "task", "basket"];
   assertEquals(ordinary.filter((name) => retiredName(name, true) !== undefined), []);
+});
+
+Deno.test("retiredWord() finds private idioms, and leaves ordinary English alone", () => {
+  const retired = [
+    "No model has no words for it",
+    "An error in its own words",
+    "expected a whole number",
+    "Served whole or streamed",
+    "a whole response",
+    "It connects the rooms",
+    "The body is no form",
+    "the provider's answer",
+  ];
+  assertEquals(retired.filter((prose) => retiredWord(prose) === undefined), []);
+  const ordinary = [
+    "There is no body",
+    "It is no longer kept",
+    "Words of a sentence",
+    "the whole document",
+    "headroom",
+    "a model that answers",
+    "the answer to the question",
+  ];
+  assertEquals(ordinary.filter((prose) => retiredWord(prose) !== undefined), []);
 });
 
 Deno.test("isChecked() exempts rooms and what is in them, and no namesakes", () => {

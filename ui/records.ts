@@ -43,7 +43,7 @@ export interface ClientTotals {
   readonly cost_usd: number;
 }
 
-/** The answer of `/mesh/status`. */
+/** The response of `/mesh/status`. */
 export interface MeshStatus {
   readonly version: string;
   readonly uptime_seconds: number;
@@ -58,7 +58,7 @@ export interface MeshStatus {
 /** The status that is recorded when the client leaves. */
 const clientLeft = 499;
 
-/** Whether a request failed; a client that left is no failure. */
+/** Whether a request failed; a client that left is not a failure. */
 export function isFailed({ status = 200 }: Pick<RoutingRecord, "status">): boolean {
   return status >= 400 && status !== clientLeft;
 }

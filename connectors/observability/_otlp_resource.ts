@@ -22,7 +22,7 @@ interface ResourceParts {
  * @param parts The configured name, the environment, and the mesh.
  */
 export function createResource({ serviceName, env, mesh }: ResourceParts): object {
-  const given = readAttributes(env("OTEL_RESOURCE_ATTRIBUTES") ?? "");
+  const given = parseResourceAttributes(env("OTEL_RESOURCE_ATTRIBUTES") ?? "");
   if (given === undefined) mesh?.warn?.('OTEL_RESOURCE_ATTRIBUTES is ignored: it has to be "key=value,key=value"');
   return {
     attributes: toAttributes({
@@ -43,7 +43,7 @@ function withName(name: string | undefined): { readonly "service.name"?: string 
  * Parses `key=value,key=value`; keys and values are percent-encoded, as in W3C Baggage. Undefined if any of it is
  * invalid: OpenTelemetry then ignores all of it.
  */
-function readAttributes(text: string): Readonly<Record<string, string>> | undefined {
+function parseResourceAttributes(text: string): Readonly<Record<string, string>> | undefined {
   const pairs = text.split(",").map((pair) => pair.trim()).filter((pair) => pair !== "");
   try {
     return Object.fromEntries(pairs.map((pair) => {

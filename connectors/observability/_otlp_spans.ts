@@ -7,7 +7,7 @@ import { parseTraceparent, randomHex } from "../../src/util/request_id.ts";
 import { type KeyValue, toAttributes, toNanos, toOperationName } from "./_otlp.ts";
 
 /** A span in OTLP's JSON encoding. */
-export interface Span {
+export interface OtlpSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
@@ -35,14 +35,14 @@ const served: ReadonlySet<string> = new Set(["ok", "empty"]);
  * @param endedAt End time, ms since the Unix epoch.
  * @returns None if the caller does not record its own span.
  */
-export function toSpans(record: RoutingRecord, tries: readonly ModelTry[], endedAt: number): readonly Span[] {
+export function toSpans(record: RoutingRecord, tries: readonly ModelTry[], endedAt: number): readonly OtlpSpan[] {
   const { status = 0, code = `status ${status}`, operation = "chat", dialect } = record;
   const parent = parseTraceparent(record.traceparent ?? "");
   if (parent?.isSampled === false) return [];
   const { traceId } = parent ?? parseTraceparent(tries[0]?.traceparent ?? "") ?? { traceId: randomHex(32) };
   const [requested, performed] = [toOperationName(operation, dialect), toOperationName(operation)];
   const returned = tries.findLast(({ model }) => model === record.model);
-  const root: Span = {
+  const root: OtlpSpan = {
     traceId,
     spanId: randomHex(16),
     ...(parent && { parentSpanId: parent.spanId }),
@@ -54,7 +54,7 @@ export function toSpans(record: RoutingRecord, tries: readonly ModelTry[], ended
     status: status >= 500 ? { code: errorStatus, message: code } : {},
   };
   const last = tries.at(-1);
-  const children = tries.map((one): Span => {
+  const children = tries.map((one): OtlpSpan => {
     // the attempt that opened a stream lasts as long as the stream
     const lastsOn = one === last && record.ttft_ms !== undefined;
     return {

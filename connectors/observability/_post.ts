@@ -14,7 +14,7 @@ const firstWaitMs = 1_000;
 const limitMs = 10_000;
 
 /** The request to deliver. */
-export interface Delivery {
+export interface PostedDelivery {
   /** Absolute URL. */
   readonly url: string;
   /** @default {"POST"} */
@@ -34,7 +34,7 @@ export interface Delivery {
  * @throws {Error} If no attempt was accepted. The message contains neither URL nor body.
  */
 export async function post(
-  delivery: () => Promise<Delivery>,
+  delivery: () => Promise<PostedDelivery>,
   runtime: Runtime,
   isRefusal: (status: number) => boolean = () => false,
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function post(
 }
 
 /** The response status; 0 if there was no response. */
-async function postOnce(delivery: Delivery, { send, clock }: Runtime): Promise<number> {
+async function postOnce(delivery: PostedDelivery, { send, clock }: Runtime): Promise<number> {
   const controller = new AbortController();
   const cancel = clock.after(limitMs, () => controller.abort(new Error("The delivery took too long")));
   try {

@@ -18,10 +18,10 @@ export type MeshRecord = MeshEvent | RoutingRecord | LogRecord | RequestLogRecor
 
 /** Formats a record as a human-readable line. */
 export function formatLine(record: MeshRecord | StatsRecord): string {
-  return `${record.timestamp.slice(11, 19)} ${formatMessage(record)}`;
+  return `${record.timestamp.slice(11, 19)} ${formatText(record)}`;
 }
 
-function formatMessage(record: MeshRecord | StatsRecord): string {
+function formatText(record: MeshRecord | StatsRecord): string {
   switch (record.type) {
     case "event":
       return eventText(record);

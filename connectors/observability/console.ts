@@ -22,19 +22,19 @@ const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-
  * lines or terminal control sequences.
  */
 export const consoleObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
-  { create },
+  { create: createConsoleSink },
   consoleDeclaration,
 );
 
-function create(settings: Readonly<Record<string, unknown>>): Observability {
+function createConsoleSink(settings: Readonly<Record<string, unknown>>): Observability {
   const { attributes } = consoleDeclaration;
   const { write = console.error, format = attributes.format.default, color = attributes.color.default } = settings;
-  if (typeof write !== "function") throw problem("write", "a function", write);
-  if (format !== "json" && format !== "text") throw problem("format", '"json" or "text"', format);
-  if (typeof color !== "boolean") throw problem("color", "true or false", color);
+  if (typeof write !== "function") throw createConsoleError("write", "a function", write);
+  if (format !== "json" && format !== "text") throw createConsoleError("format", '"json" or "text"', format);
+  if (typeof color !== "boolean") throw createConsoleError("color", "true or false", color);
   const formatColored = (record: MeshRecord | StatsRecord) => {
-    if (format === "json") return printable(JSON.stringify(record));
-    const text = printable(formatLine(record));
+    if (format === "json") return toPrintable(JSON.stringify(record));
+    const text = toPrintable(formatLine(record));
     return color ? colored(text, record) : text;
   };
   let lost = 0;
@@ -60,15 +60,15 @@ function create(settings: Readonly<Record<string, unknown>>): Observability {
   };
 }
 
-function printable(line: string): string {
-  return line.replace(unprintable, escaped);
+function toPrintable(line: string): string {
+  return line.replace(unprintable, escapeControl);
 }
 
-function problem(setting: string, allowed: string, found: unknown): ConfigError {
+function createConsoleError(setting: string, allowed: string, found: unknown): ConfigError {
   const message = `"${setting}" of "mesh.console.v1" must be ${allowed}: ${JSON.stringify(found) ?? typeof found}`;
   return new ConfigError([{ path: "observability", message }]);
 }
 
-function escaped(character: string): string {
+function escapeControl(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -15,18 +15,20 @@ const dayMs = 86_400_000;
 
 /** Appends records to a file; its declaration documents the attributes. */
 export const localFileObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
-  { create },
+  { create: createFileSink },
   localFileDeclaration,
 );
 
-function create(
+function createFileSink(
   settings: Readonly<Record<string, unknown>>,
   { disk, clock }: Runtime,
 ): Observability {
   const { attributes } = localFileDeclaration;
   const { path, max_size = attributes.max_size.default, retention = attributes.retention.default } = settings;
-  if (typeof path !== "string" || path.trim() === "") throw problem("path", "requires the path of a file");
-  if (disk === undefined) throw problem("connector", "requires file access, which this runtime does not have");
+  if (typeof path !== "string" || path.trim() === "") throw createFileSinkError("path", "requires the path of a file");
+  if (disk === undefined) {
+    throw createFileSinkError("connector", "requires file access, which this runtime does not have");
+  }
   const file = new RotatedFile(path, { disk, clock, maxBytes: max_size as number, retentionMs: retention as number });
   const queue = new DeliveryQueue<string>({ capacity, batch, deliver: (lines) => file.append(lines) });
   const put = (record: unknown) => queue.add(`${JSON.stringify(record)}\n`);
@@ -127,6 +129,6 @@ class RotatedFile {
   }
 }
 
-function problem(setting: string, message: string): ConfigError {
+function createFileSinkError(setting: string, message: string): ConfigError {
   return new ConfigError([{ path: `observability.${setting}`, message: `"mesh.local-file.v1" ${message}` }]);
 }

@@ -13,7 +13,7 @@ import { newSpan } from "../../src/util/request_id.ts";
 import { openTelemetryDeclaration } from "./declarations.ts";
 import { otlpMetrics } from "./_otlp_metrics.ts";
 import { createResource } from "./_otlp_resource.ts";
-import { type Span, toSpans } from "./_otlp_spans.ts";
+import { type OtlpSpan, toSpans } from "./_otlp_spans.ts";
 import { post } from "./_post.ts";
 
 /** Maximum number of queued requests, and of requests per export. */
@@ -22,11 +22,11 @@ const batch = 256;
 
 /** Exports requests as spans, and statistics as metrics; its declaration documents the attributes. */
 export const openTelemetryObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
-  { create },
+  { create: createOpenTelemetrySink },
   openTelemetryDeclaration,
 );
 
-function create(
+function createOpenTelemetrySink(
   settings: Readonly<Record<string, unknown>>,
   runtime: Runtime,
   mesh?: MeshParts,
@@ -35,7 +35,7 @@ function create(
   const exportTo = exporter(settings, runtime, mesh);
   const startedAt = clock.now();
   const scope = { name: "modelmesh", ...(mesh?.version === undefined ? {} : { version: mesh.version }) };
-  const spans = new DeliveryQueue<readonly Span[]>({
+  const spans = new DeliveryQueue<readonly OtlpSpan[]>({
     capacity,
     batch,
     deliver: (requests) => exportTo("traces", "resourceSpans", { scopeSpans: [{ scope, spans: requests.flat() }] }),
@@ -75,10 +75,10 @@ function exporter(settings: Readonly<Record<string, unknown>>, runtime: Runtime,
   const { url, headers = {}, service_name } = settings;
   const base = url ?? runtime.env("OTEL_EXPORTER_OTLP_ENDPOINT") ?? "http://127.0.0.1:4318";
   if (typeof base !== "string" || !/^https?:\/\//i.test(base) || !URL.canParse(base)) {
-    throw problem("url", "requires an http or https URL");
+    throw createOpenTelemetryError("url", "requires an http or https URL");
   }
   if (!isObject(headers) || Object.values(headers).some((value) => typeof value !== "string")) {
-    throw problem("headers", "requires an object with string values");
+    throw createOpenTelemetryError("headers", "requires an object with string values");
   }
   const serviceName = service_name === undefined ? undefined : String(service_name);
   const resource = createResource({ serviceName, env: runtime.env, mesh });
@@ -91,6 +91,6 @@ function exporter(settings: Readonly<Record<string, unknown>>, runtime: Runtime,
   };
 }
 
-function problem(setting: string, message: string): ConfigError {
+function createOpenTelemetryError(setting: string, message: string): ConfigError {
   return new ConfigError([{ path: `observability.${setting}`, message: `"mesh.opentelemetry.v1" ${message}` }]);
 }

@@ -14,14 +14,14 @@ import { post } from "./_post.ts";
 
 /** Writes or pushes an exposition at each interval; its declaration documents the attributes. */
 export const prometheusObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
-  { create },
+  { create: createPrometheusSink },
   prometheusDeclaration,
 );
 
-function create({ path, url }: Readonly<Record<string, unknown>>, runtime: Runtime): Observability {
-  if ((path === undefined) === (url === undefined)) throw problem('requires either "path" or "url"');
+function createPrometheusSink({ path, url }: Readonly<Record<string, unknown>>, runtime: Runtime): Observability {
+  if ((path === undefined) === (url === undefined)) throw createPrometheusError('requires either "path" or "url"');
   if (path !== undefined && runtime.disk === undefined) {
-    throw problem("requires file access, which this runtime does not have");
+    throw createPrometheusError("requires file access, which this runtime does not have");
   }
   const publish = path === undefined
     ? (body: string) => {
@@ -52,6 +52,6 @@ function create({ path, url }: Readonly<Record<string, unknown>>, runtime: Runti
   };
 }
 
-function problem(message: string): ConfigError {
+function createPrometheusError(message: string): ConfigError {
   return new ConfigError([{ path: "observability.statistics", message: `"mesh.prometheus.v1" ${message}` }]);
 }

@@ -28,15 +28,19 @@ const lockKey = "logs";
 const locking = { ttlMs: 10_000, timeoutMs: 5_000, retryIntervalMs: 100 };
 
 /** A redacted log record. */
-type Line = Parameters<NonNullable<Observability["log"]>>[0];
+type StoredLine = Parameters<NonNullable<Observability["log"]>>[0];
 
 /** Appends lines to the record of their day; its declaration documents the attributes. */
 export const storageObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
-  { create },
+  { create: createStorageSink },
   storageDeclaration,
 );
 
-function create(settings: Readonly<Record<string, unknown>>, { clock }: Runtime, mesh?: MeshParts): Observability {
+function createStorageSink(
+  settings: Readonly<Record<string, unknown>>,
+  { clock }: Runtime,
+  mesh?: MeshParts,
+): Observability {
   if (mesh === undefined) {
     const message = `"${storageDeclaration.id}" requires the storage of a mesh`;
     throw new ConfigError([{ path: "observability.logging.connector", message }]);
@@ -45,7 +49,7 @@ function create(settings: Readonly<Record<string, unknown>>, { clock }: Runtime,
   const { max_size = attributes.max_size.default, retention = attributes.retention.default } = settings;
   const records = new DayRecords(mesh, { clock, maxBytes: max_size as number, retentionMs: retention as number });
   const pause = new Pause(clock);
-  const queue = new DeliveryQueue<Line>({
+  const queue = new DeliveryQueue<StoredLine>({
     capacity,
     batch,
     pause: () => pause.wait(),
@@ -129,7 +133,7 @@ class DayRecords {
   }
 
   /** @throws {ConnectorError} If the storage rejects the lines. */
-  async append(lines: readonly Line[]): Promise<void> {
+  async append(lines: readonly StoredLine[]): Promise<void> {
     const storage = this.#mesh.storage();
     if (storage === undefined) throw new ConnectorError("The storage of the mesh is not open");
     const day = lines[0]!.timestamp.slice(0, 10); // lines of the first seconds after midnight may join the previous day
@@ -151,10 +155,10 @@ class DayRecords {
     this.#number = Math.max(1, ...numbers);
   }
 
-  async #add(lines: readonly Line[], storage: Storage): Promise<void> {
+  async #add(lines: readonly StoredLine[], storage: Storage): Promise<void> {
     for (;; this.#number++) {
       const key = `logs/${this.#day}${this.#number === 1 ? "" : `-${this.#number}`}`;
-      const known = await load(key, storage);
+      const known = await loadLines(key, storage);
       if (known === undefined) continue; // not a list of lines: left unchanged
       if (known.length > this.#options.maxBytes) continue;
       const text = new TextDecoder().decode(known).trim();
@@ -174,7 +178,7 @@ class DayRecords {
 }
 
 /** A JSON list, empty if the record does not exist; undefined if it is not a list. */
-async function load(key: string, storage: Storage): Promise<Uint8Array | undefined> {
+async function loadLines(key: string, storage: Storage): Promise<Uint8Array | undefined> {
   try {
     const bytes = await storage.load(key);
     if (bytes === undefined) return new TextEncoder().encode("[]");

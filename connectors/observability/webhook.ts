@@ -10,7 +10,7 @@ import { ConfigError } from "../../src/errors.ts";
 import { fromBase64, toBase64 } from "../../src/util/base64.ts";
 import { webhookDeclaration } from "./declarations.ts";
 import { DeliveryQueue } from "./_delivery_queue.ts";
-import { type Delivery, post } from "./_post.ts";
+import { post, type PostedDelivery } from "./_post.ts";
 
 const capacity = 1_000;
 const secretPrefix = "whsec_";
@@ -18,15 +18,15 @@ const encoder = new TextEncoder();
 
 /** Delivers events one by one; its declaration documents the attributes. */
 export const webhookObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(
-  { create },
+  { create: createWebhookSink },
   webhookDeclaration,
 );
 
-function create({ url, secret }: Readonly<Record<string, unknown>>, runtime: Runtime): Observability {
+function createWebhookSink({ url, secret }: Readonly<Record<string, unknown>>, runtime: Runtime): Observability {
   if (typeof url !== "string" || !/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    throw problem("url", "requires an http or https URL");
+    throw createWebhookError("url", "requires an http or https URL");
   }
-  const key = secret === undefined ? undefined : signingKey(decodeSecret(secret));
+  const key = secret === undefined ? undefined : importSecret(decodeSecret(secret));
   key?.catch(() => {}); // reported by the deliveries
   const queue = new DeliveryQueue<MeshEvent>({
     capacity,
@@ -54,7 +54,7 @@ interface DeliveryParts {
 }
 
 /** The id is the same for all retries; the timestamp is that of the attempt. */
-async function createDelivery(event: MeshEvent, { url, key, now }: DeliveryParts): Promise<Delivery> {
+async function createDelivery(event: MeshEvent, { url, key, now }: DeliveryParts): Promise<PostedDelivery> {
   const body = JSON.stringify(event);
   const timestamp = String(Math.floor(now / 1000));
   const headers: Record<string, string> = {
@@ -70,26 +70,28 @@ async function createDelivery(event: MeshEvent, { url, key, now }: DeliveryParts
   return { url, headers, body };
 }
 
-async function signingKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+async function importSecret(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   return await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
 }
 
 /** A Standard Webhooks secret is base64 after its prefix; any other secret is used unchanged. */
 function decodeSecret(secret: unknown): Uint8Array<ArrayBuffer> {
-  if (typeof secret !== "string") throw problem("secret", "must be a string");
-  const bytes = secret.startsWith(secretPrefix) ? decoded(secret.slice(secretPrefix.length)) : encoder.encode(secret);
-  if (bytes.length === 0) throw problem("secret", "must not be empty");
+  if (typeof secret !== "string") throw createWebhookError("secret", "must be a string");
+  const bytes = secret.startsWith(secretPrefix)
+    ? decodeBase64Secret(secret.slice(secretPrefix.length))
+    : encoder.encode(secret);
+  if (bytes.length === 0) throw createWebhookError("secret", "must not be empty");
   return bytes;
 }
 
-function decoded(text: string): Uint8Array<ArrayBuffer> {
+function decodeBase64Secret(text: string): Uint8Array<ArrayBuffer> {
   try {
     return fromBase64(text);
   } catch {
-    throw problem("secret", `has no base64 after "${secretPrefix}"`);
+    throw createWebhookError("secret", `has no base64 after "${secretPrefix}"`);
   }
 }
 
-function problem(setting: string, message: string): ConfigError {
+function createWebhookError(setting: string, message: string): ConfigError {
   return new ConfigError([{ path: `observability.routing.${setting}`, message: `"mesh.webhook.v1" ${message}` }]);
 }

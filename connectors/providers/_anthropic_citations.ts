@@ -15,7 +15,7 @@ import { isObject } from "../../src/util/is_object.ts";
  * @param citations The block's `citations`.
  * @param block The block's place in the text of the response.
  */
-export function toAnnotations(
+export function toCitedAnnotations(
   citations: unknown,
   block: { readonly start: number; readonly end: number },
 ): Annotation[] {

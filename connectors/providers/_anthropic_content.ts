@@ -72,33 +72,35 @@ function partBlocks(part: ContentPart, where: string): Block[] {
     case "image_url":
       return [sourceBlock(part.image_url?.url, where)];
     case "file":
-      return [fileBlock(part, where)];
+      return [toDocumentBlock(part, where)];
     default:
-      throw unreadable(where, `a part of type "${toText(part?.type)}"`);
+      throw createContentFault(where, `a part of type "${toText(part?.type)}"`);
   }
 }
 
-function fileBlock(part: ContentPart, where: string): Block {
+function toDocumentBlock(part: ContentPart, where: string): Block {
   const { file_data, filename } = (part.file ?? {}) as { file_data?: unknown; filename?: unknown };
-  if (typeof file_data !== "string") throw unreadable(where, "a file without file_data");
+  if (typeof file_data !== "string") throw createContentFault(where, "a file without file_data");
   const block = sourceBlock(file_data, where);
   return block.type === "document" && typeof filename === "string" ? { ...block, title: filename } : block;
 }
 
 function sourceBlock(url: unknown, where: string): Block {
-  if (typeof url !== "string") throw unreadable(where, "a part without a URL");
+  if (typeof url !== "string") throw createContentFault(where, "a part without a URL");
   if (/^https?:/i.test(url)) return { type: "image", source: { type: "url", url } };
   const parsed = parseDataUrl(url);
-  if (parsed === undefined) throw unreadable(where, "a URL that is neither https: nor data:");
+  if (parsed === undefined) throw createContentFault(where, "a URL that is neither https: nor data:");
   const mediaType = parsed.type.replace("image/jpg", "image/jpeg");
-  if (!/^image\/|^application\/pdf$/.test(mediaType)) throw unreadable(where, `"${mediaType.slice(0, 80)}" data`);
+  if (!/^image\/|^application\/pdf$/.test(mediaType)) {
+    throw createContentFault(where, `"${mediaType.slice(0, 80)}" data`);
+  }
   return {
     type: mediaType === "application/pdf" ? "document" : "image",
     source: { type: "base64", media_type: mediaType, data: parsed.data },
   };
 }
 
-function unreadable(where: string, what: string): UpstreamError {
+function createContentFault(where: string, what: string): UpstreamError {
   return requestFault(
     `Cannot translate ${where}: Claude does not accept ${what}; it accepts text, images and PDF files`,
     where,

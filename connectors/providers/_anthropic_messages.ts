@@ -13,7 +13,7 @@ import { type Block, readThoughts, type Thought } from "./_anthropic_thoughts.ts
 import { toText } from "../../src/util/to_text.ts";
 
 /** A turn of the conversation; user and assistant turns alternate. */
-export interface Turn {
+export interface AnthropicTurn {
   /** Role of the author. */
   readonly role: "user" | "assistant";
   /** Content blocks. */
@@ -21,11 +21,11 @@ export interface Turn {
 }
 
 /** A conversation in the shape of the Messages API. */
-interface Conversation {
+interface AnthropicConversation {
   /** The system prompt, in order. */
   readonly system: readonly Block[];
   /** The turns, oldest first. */
-  readonly turns: readonly Turn[];
+  readonly turns: readonly AnthropicTurn[];
 }
 
 /**
@@ -34,28 +34,28 @@ interface Conversation {
  * @param messages OpenAI's messages, oldest first.
  * @throws {UpstreamError} `request` if the Messages API cannot express a message.
  */
-export function toConversation(messages: readonly ChatMessage[]): Conversation {
+export function toConversation(messages: readonly ChatMessage[]): AnthropicConversation {
   const system: Block[] = [];
-  const turns: Turn[] = [];
+  const turns: AnthropicTurn[] = [];
   messages.forEach((message, index) => {
     const where = `messages[${index}]`;
     const blocks = withCacheControl(toBlocks(message, where), message.cache_control);
     if (message.role === "system" || message.role === "developer") appendAll(system, blocks);
-    else addTo(turns, message.role === "assistant" ? "assistant" : "user", blocks);
+    else addBlocks(turns, message.role === "assistant" ? "assistant" : "user", blocks);
   });
   // OpenAI accepts a system prompt alone; the Messages API requires a message
   if (turns.length === 0 && system.length > 0) return { system: [], turns: [{ role: "user", content: system }] };
-  return { system, turns: toAccepted(turns, messages.at(-1)?.role === "user") };
+  return { system, turns: toAcceptedBlocks(turns, messages.at(-1)?.role === "user") };
 }
 
 /** Stands for a user's message that is missing or blank. */
-const placeholder: Turn = { role: "user", content: [{ type: "text", text: "..." }] };
+const placeholder: AnthropicTurn = { role: "user", content: [{ type: "text", text: "..." }] };
 
 /**
  * Completes turns as the API requires: the first is the user's, as is the last unless the model is to continue its own,
  * which must not end with white space.
  */
-function toAccepted(turns: readonly Turn[], isUserLast: boolean): readonly Turn[] {
+function toAcceptedBlocks(turns: readonly AnthropicTurn[], isUserLast: boolean): readonly AnthropicTurn[] {
   const first = turns[0]?.role === "assistant" ? [placeholder, ...turns] : turns;
   const last = first.at(-1);
   if (last?.role === "user") return first;
@@ -77,7 +77,7 @@ export function isThinkingMissing(messages: readonly ChatMessage[]): boolean {
   return listCalls(assistantMessage).every((call) => readThoughts(call).length === 0);
 }
 
-function addTo(turns: Turn[], role: Turn["role"], blocks: readonly Block[]): void {
+function addBlocks(turns: AnthropicTurn[], role: AnthropicTurn["role"], blocks: readonly Block[]): void {
   if (blocks.length === 0) return;
   const last = turns.at(-1);
   if (last?.role === role) appendAll(last.content, blocks);
@@ -93,7 +93,7 @@ function toBlocks(message: ChatMessage, where: string): Block[] {
     case "assistant":
       return assistantBlocks(message, where);
     case "tool":
-      return [toolResult(message, where)];
+      return [toToolResultBlock(message, where)];
     default:
       throw requestFault(
         `Cannot translate ${where}: Claude has no role "${message.role}"; a function result has the role "tool"`,
@@ -102,7 +102,7 @@ function toBlocks(message: ChatMessage, where: string): Block[] {
   }
 }
 
-function toolResult(message: ChatMessage, where: string): Block {
+function toToolResultBlock(message: ChatMessage, where: string): Block {
   const { tool_call_id } = message;
   if (typeof tool_call_id !== "string" || tool_call_id === "") {
     throw requestFault(`Cannot translate ${where}: a tool message needs a tool_call_id`, `${where}.tool_call_id`);

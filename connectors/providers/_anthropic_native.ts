@@ -26,11 +26,11 @@ export function nativeText(text: string): string {
 }
 
 function withoutBlanks(messages: unknown): unknown {
-  const hasBlank = (turn: unknown) => isByModel(turn) && turn.content.some(isBlank);
+  const hasBlank = (turn: unknown) => isByModel(turn) && turn.content.some(isBlankText);
   if (!Array.isArray(messages) || !messages.some(hasBlank)) return messages;
   return messages.flatMap((turn) => {
     if (!hasBlank(turn)) return [turn];
-    const content = turn.content.filter((block: unknown) => !isBlank(block));
+    const content = turn.content.filter((block: unknown) => !isBlankText(block));
     return content.length === 0 ? [] : [{ ...turn, content }]; // a turn must not be empty
   });
 }
@@ -39,7 +39,7 @@ function isByModel(turn: unknown): turn is JsonObject & { content: unknown[] } {
   return isObject(turn) && turn.role === "assistant" && Array.isArray(turn.content);
 }
 
-function isBlank(block: unknown): boolean {
+function isBlankText(block: unknown): boolean {
   return isObject(block) && block.type === "text" && typeof block.text === "string" && block.text.trim() === "";
 }
 

@@ -26,12 +26,12 @@ import { readAnthropicError, readSpendLimitReset } from "./_anthropic_fault.ts";
 import { nativeText } from "./_anthropic_native.ts";
 import { anthropic, anthropicModels, knownModel, listedModel } from "./anthropic.ts";
 import { findDroppedParams, toMessagesRequest } from "./_anthropic_request.ts";
-import { type ResponseFacts, toChatCompletion } from "./_anthropic_response.ts";
+import { type MessageFacts, toChatCompletion } from "./_anthropic_response.ts";
 import { readClaudeBilled } from "./_anthropic_usage.ts";
 import { MessageStream, toChunks } from "./_anthropic_stream.ts";
-import { BaseProvider, isSuccess, readObject } from "./_base.ts";
+import { BaseProvider, isSuccess, readJsonObject } from "./_base.ts";
 import { splitIntoChunks } from "./_chunks.ts";
-import { createStreamReader, type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
+import { createStreamReader, type FaultReader, parseObject, readBytes, readHttpFault } from "./_http.ts";
 
 const defaultBaseUrl = "https://api.anthropic.com/v1";
 const apiVersion = "2023-06-01";
@@ -108,7 +108,7 @@ export class AnthropicProvider extends BaseProvider {
     const response = await this.#post(request, options);
     const facts = this.#facts(request);
     if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-      const answer = await readObject(response);
+      const answer = await readJsonObject(response);
       yield* splitIntoChunks(toChatCompletion(answer, facts), readClaudeBilled(answer.usage));
       return;
     }
@@ -149,7 +149,7 @@ export class AnthropicProvider extends BaseProvider {
     return this.#limits.get(model);
   }
 
-  #facts({ model, native }: CompletionRequest): ResponseFacts {
+  #facts({ model, native }: CompletionRequest): MessageFacts {
     const created = Math.floor(this.#runtime.clock.now() / 1000);
     return { model: model.id, created, isNative: native !== undefined };
   }
@@ -193,7 +193,7 @@ export class AnthropicProvider extends BaseProvider {
       method: "GET",
       headers: this.#headers(options),
     });
-    return readObject(await this.#accepted(response));
+    return readJsonObject(await this.#accepted(response));
   }
 
   async #accepted(response: UpstreamResponse): Promise<UpstreamResponse> {
@@ -201,7 +201,7 @@ export class AnthropicProvider extends BaseProvider {
     const { clock } = this.#runtime;
     const readRetryAfter = (body: unknown) => readSpendLimitReset(body, clock.now());
     const faults = this.#host?.faults ?? { readError: readAnthropicError, readRetryAfter };
-    throw await readFault(response, faults, clock);
+    throw await readHttpFault(response, faults, clock);
   }
 }
 

@@ -78,11 +78,11 @@ function outputConfig(
   generation: Generation,
   { effort }: ThinkingPlan,
 ): JsonObject | undefined {
-  const format = answerFormat(response_format, generation);
+  const format = toOutputFormat(response_format, generation);
   return format === undefined && effort === undefined ? undefined : withoutUndefined({ effort, format });
 }
 
-function answerFormat(
+function toOutputFormat(
   wanted: ChatCompletionRequest["response_format"],
   generation: Generation,
 ): JsonObject | undefined {

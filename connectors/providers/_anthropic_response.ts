@@ -8,14 +8,14 @@ import type { Annotation, AssistantMessage, ChatCompletion, JsonObject, ToolCall
 import { UpstreamError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { formatArguments } from "../../src/util/call_arguments.ts";
-import { toAnnotations } from "./_anthropic_citations.ts";
+import { toCitedAnnotations } from "./_anthropic_citations.ts";
 import { readAnthropicError } from "./_anthropic_fault.ts";
 import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts.ts";
-import { toFinishReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
+import { fromStopReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
 import { upstreamError } from "./_http.ts";
 
 /** Values to fill in if a response of the Messages API lacks them. */
-export interface ResponseFacts {
+export interface MessageFacts {
   /** The requested model. */
   readonly model: string;
   /** Unix time, seconds. */
@@ -33,26 +33,26 @@ const plainTypes: ReadonlySet<unknown> = new Set(["text", "thinking", "redacted_
  *
  * @param facts Whether the response is native.
  */
-export function isCall({ type }: JsonObject, { isNative }: Pick<ResponseFacts, "isNative">): boolean {
+export function isCall({ type }: JsonObject, { isNative }: Pick<MessageFacts, "isNative">): boolean {
   return type === "tool_use" || isNative === true && typeof type === "string" && !plainTypes.has(type);
 }
 
 /**
  * Translates a complete response.
  *
- * @param answer The parsed body.
+ * @param message The parsed body.
  * @param facts Values to fill in.
  * @throws {UpstreamError} If the response is an error, or has no content.
  */
-export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): ChatCompletion {
-  if (answer.type === "error" || (answer.error && !answer.content)) {
-    throw upstreamError(200, readAnthropicError(answer, 200));
+export function toChatCompletion(message: JsonObject, facts: MessageFacts): ChatCompletion {
+  if (message.type === "error" || (message.error && !message.content)) {
+    throw upstreamError(200, readAnthropicError(message, 200));
   }
-  if (!Array.isArray(answer.content)) {
+  if (!Array.isArray(message.content)) {
     throw new UpstreamError("The provider's response has no content", { kind: "invalid_response" });
   }
-  const { id, model, stop_reason, stop_details } = answer;
-  const usage = toUsage(answer.usage);
+  const { id, model, stop_reason, stop_details } = message;
+  const usage = toUsage(message.usage);
   return {
     id: typeof id === "string" ? id : "",
     object: "chat.completion",
@@ -61,17 +61,17 @@ export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): Chat
     choices: [{
       index: 0,
       message: {
-        ...toMessage(answer.content, facts),
+        ...toMessage(message.content, facts),
         refusal: stop_reason === "refusal" ? toRefusal(stop_details) : null,
       },
-      finish_reason: toFinishReason(stop_reason),
+      finish_reason: fromStopReason(stop_reason),
       logprobs: null,
     }],
     ...(usage === undefined ? {} : { usage }),
   };
 }
 
-function toMessage(blocks: readonly JsonObject[], facts: ResponseFacts): AssistantMessage {
+function toMessage(blocks: readonly JsonObject[], facts: MessageFacts): AssistantMessage {
   let text = "";
   const reasoning: string[] = [];
   const calls: ToolCall[] = [];
@@ -83,7 +83,7 @@ function toMessage(blocks: readonly JsonObject[], facts: ResponseFacts): Assista
     if (block?.type === "text") {
       const start = text.length;
       if (typeof block.text === "string") text += block.text;
-      appendAll(annotations, toAnnotations(block.citations, { start, end: text.length }));
+      appendAll(annotations, toCitedAnnotations(block.citations, { start, end: text.length }));
     } else if (block?.type === "thinking" && typeof block.thinking === "string" && block.thinking !== "") {
       reasoning.push(block.thinking);
     } else if (isCall(Object(block), facts)) {
@@ -102,7 +102,7 @@ function toMessage(blocks: readonly JsonObject[], facts: ResponseFacts): Assista
 }
 
 /**
- * The id and type of a tool call; an id that is no text is empty, and is created later.
+ * The id and type of a tool call; an id that is not a string is empty, and is created later.
  *
  * @param block The block of the call.
  */

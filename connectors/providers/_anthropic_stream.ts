@@ -7,16 +7,17 @@
 import type { ChatCompletionChunk, Delta, JsonObject, ToolCallDelta } from "../../src/contracts/openai.ts";
 import type { CompletionChunk } from "../../src/contracts/provider.ts";
 import type { BilledUsage } from "../../src/contracts/usage.ts";
-import { toAnnotations } from "./_anthropic_citations.ts";
+import { toCitedAnnotations } from "./_anthropic_citations.ts";
 import { readAnthropicError } from "./_anthropic_fault.ts";
-import { isCall, type ResponseFacts, toCallHead, toCallName } from "./_anthropic_response.ts";
+import { isCall, type MessageFacts, toCallHead, toCallName } from "./_anthropic_response.ts";
 import { carryThoughts, type Thought, thoughtBlock } from "./_anthropic_thoughts.ts";
-import { mergeUsage, readClaudeBilled, toFinishReason, toRefusal, toUsage } from "./_anthropic_usage.ts";
+import { combineUsage, fromStopReason, readClaudeBilled, toRefusal, toUsage } from "./_anthropic_usage.ts";
 import { EventTolerance, parseObject, upstreamError } from "./_http.ts";
+import { objectOrEmpty } from "../../src/util/is_object.ts";
 import { toText } from "../../src/util/to_text.ts";
 
 /** An incomplete content block. */
-interface OpenBlock {
+interface StreamedBlock {
   readonly type: unknown;
   /** Index among the tool calls, for a tool use block. */
   readonly call: number;
@@ -33,8 +34,8 @@ interface OpenBlock {
 
 /** Translates one streaming response, event by event. */
 export class MessageStream {
-  readonly #facts: ResponseFacts;
-  readonly #blocks = new Map<unknown, OpenBlock>();
+  readonly #facts: MessageFacts;
+  readonly #blocks = new Map<unknown, StreamedBlock>();
   readonly #tolerance = new EventTolerance();
   #id = "";
   #model: string;
@@ -50,7 +51,7 @@ export class MessageStream {
   #stopDetails: unknown;
 
   /** @param facts Values to fill in. */
-  constructor(facts: ResponseFacts) {
+  constructor(facts: MessageFacts) {
     this.#facts = facts;
     this.#model = facts.model;
   }
@@ -93,15 +94,15 @@ export class MessageStream {
   take(event: JsonObject): ChatCompletionChunk[] {
     switch (event.type) {
       case "message_start":
-        return this.#start(asObject(event.message));
+        return this.#start(objectOrEmpty(event.message));
       case "content_block_start":
-        return this.#open(event.index, asObject(event.content_block));
+        return this.#open(event.index, objectOrEmpty(event.content_block));
       case "content_block_delta":
-        return this.#continue(this.#blocks.get(event.index), asObject(event.delta));
+        return this.#continue(this.#blocks.get(event.index), objectOrEmpty(event.delta));
       case "content_block_stop":
         return this.#close(event.index);
       case "message_delta":
-        return this.#note(asObject(event.delta), event.usage);
+        return this.#note(objectOrEmpty(event.delta), event.usage);
       case "message_stop":
         return this.#finish();
       default:
@@ -113,7 +114,7 @@ export class MessageStream {
   #start(message: JsonObject): ChatCompletionChunk[] {
     if (typeof message.id === "string") this.#id = message.id;
     if (typeof message.model === "string") this.#model = message.model;
-    this.#usage = mergeUsage(this.#usage, message.usage);
+    this.#usage = combineUsage(this.#usage, message.usage);
     if (this.#started) return [];
     this.#started = true;
     return [this.#chunk({ role: "assistant", content: "", refusal: null })];
@@ -124,7 +125,14 @@ export class MessageStream {
     const call = isCall(block, this.#facts) ? this.#calls++ : -1;
     const citations = Array.isArray(block.citations) ? [...block.citations] : [];
     const position = { start: this.#textLength, citations };
-    this.#blocks.set(index, { type, call, input: asObject(block.input), isSent: false, thought: block, ...position });
+    this.#blocks.set(index, {
+      type,
+      call,
+      input: objectOrEmpty(block.input),
+      isSent: false,
+      thought: block,
+      ...position,
+    });
     if (type === "text") return this.#text(block.text);
     if (type === "thinking") {
       this.#gap = this.#reasoned ? "\n\n" : "";
@@ -141,7 +149,7 @@ export class MessageStream {
     })];
   }
 
-  #continue(block: OpenBlock | undefined, delta: JsonObject): ChatCompletionChunk[] {
+  #continue(block: StreamedBlock | undefined, delta: JsonObject): ChatCompletionChunk[] {
     switch (delta.type) {
       case "text_delta":
         return this.#text(delta.text);
@@ -169,7 +177,7 @@ export class MessageStream {
     if (block === undefined) return [];
     const thought = thoughtBlock(block.thought);
     if (thought !== undefined) this.#thoughts.push({ block: thought, textBefore: this.#textLength });
-    const annotations = toAnnotations(block.citations, { start: block.start, end: this.#textLength });
+    const annotations = toCitedAnnotations(block.citations, { start: block.start, end: this.#textLength });
     if (annotations.length > 0) return [this.#chunk({ annotations })];
     if (block.call < 0 || block.isSent) return [];
     return [this.#callChunk({ index: block.call, function: { arguments: JSON.stringify(block.input) } })];
@@ -178,13 +186,13 @@ export class MessageStream {
   #note(delta: JsonObject, usage: unknown): ChatCompletionChunk[] {
     this.#stopReason = delta.stop_reason ?? this.#stopReason;
     this.#stopDetails = delta.stop_details ?? this.#stopDetails;
-    this.#usage = mergeUsage(this.#usage, usage);
+    this.#usage = combineUsage(this.#usage, usage);
     return [];
   }
 
   #finish(): ChatCompletionChunk[] {
     this.#finished = true;
-    const finishReason = toFinishReason(this.#stopReason);
+    const finishReason = fromStopReason(this.#stopReason);
     const refusal = finishReason === "content_filter" ? toRefusal(this.#stopDetails) : null;
     const last = this.#chunk(refusal === null ? {} : { refusal });
     last.choices[0]!.finish_reason = finishReason;
@@ -237,8 +245,4 @@ export function toChunks(
 function appended(thought: JsonObject, name: string, text: unknown): JsonObject {
   const [known = "", added = ""] = [thought[name], text].map((value) => typeof value === "string" ? value : undefined);
   return { ...thought, [name]: known + added };
-}
-
-function asObject(value: unknown): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as JsonObject : {};
 }

@@ -8,11 +8,11 @@ import type { ChatCompletionRequest, JsonObject, Tool } from "../../src/contract
 import { readCacheControl } from "./_anthropic_content.ts";
 import { requestFault } from "./_anthropic_fault.ts";
 import type { Generation } from "./anthropic.ts";
-import type { Turn } from "./_anthropic_messages.ts";
+import type { AnthropicTurn } from "./_anthropic_messages.ts";
 import { closedSchema } from "./_anthropic_schema.ts";
 
 /** Tools and tool choice of a request. */
-interface Tooling {
+interface AnthropicTooling {
   /** The `tools` field. */
   readonly tools?: readonly JsonObject[];
   /** The `tool_choice` field. */
@@ -22,7 +22,7 @@ interface Tooling {
 }
 
 /** A tool choice, independent of the API. */
-interface Choice {
+interface ToolChoice {
   readonly mode: "none" | "auto" | "required";
   /** The only tool that may be called. */
   readonly name?: string;
@@ -37,10 +37,14 @@ interface Choice {
  * @param turns The conversation; tools of earlier calls must be declared.
  * @throws {UpstreamError} `request` for a hosted tool, or a tool choice that the model does not support.
  */
-export function toTooling(body: ChatCompletionRequest, generation: Generation, turns: readonly Turn[]): Tooling {
+export function toTooling(
+  body: ChatCompletionRequest,
+  generation: Generation,
+  turns: readonly AnthropicTurn[],
+): AnthropicTooling {
   const tools = (body.tools ?? []).map((tool, index) => toAnthropicTool(tool, `tools[${index}]`, generation));
   if (tools.length === 0) return earlierTools(turns);
-  const { mode, name, allowed } = readChoice(body.tool_choice ?? "auto");
+  const { mode, name, allowed } = readToolChoice(body.tool_choice ?? "auto");
   const forced = mode === "required";
   if (forced && !generation.forcedTools) {
     throw requestFault("This model cannot be forced to call a tool: use the tool_choice auto", "tool_choice");
@@ -56,7 +60,7 @@ export function toTooling(body: ChatCompletionRequest, generation: Generation, t
 }
 
 /** The API requires the tools of earlier calls to be declared, even if none may be called any more. */
-function earlierTools(turns: readonly Turn[]): Tooling {
+function earlierTools(turns: readonly AnthropicTurn[]): AnthropicTooling {
   const names = new Set<unknown>();
   for (const { content } of turns) for (const { type, name } of content) if (type === "tool_use") names.add(name);
   if (names.size === 0) return { forced: false };
@@ -87,7 +91,7 @@ function toAnthropicTool(tool: Tool, where: string, { schemas }: Generation): Js
   };
 }
 
-function readChoice(choice: NonNullable<ChatCompletionRequest["tool_choice"]>): Choice {
+function readToolChoice(choice: NonNullable<ChatCompletionRequest["tool_choice"]>): ToolChoice {
   if (choice === "none" || choice === "auto" || choice === "required") return { mode: choice };
   if (typeof choice === "object") {
     const { type, function: named, allowed_tools } = choice as JsonObject & { function?: { name?: string } };
@@ -97,7 +101,7 @@ function readChoice(choice: NonNullable<ChatCompletionRequest["tool_choice"]>): 
   throw requestFault("The tool_choice must be none, auto, required, a function or allowed_tools", "tool_choice");
 }
 
-function readAllowed(value: unknown): Choice {
+function readAllowed(value: unknown): ToolChoice {
   const { mode, tools } = (value ?? {}) as { mode?: unknown; tools?: readonly Tool[] };
   return {
     mode: mode === "required" ? "required" : "auto",

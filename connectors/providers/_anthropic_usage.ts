@@ -38,7 +38,7 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
  *
  * @param stopReason The API's `stop_reason`; an unknown one maps to `stop`.
  */
-export function toFinishReason(stopReason: unknown): FinishReason {
+export function fromStopReason(stopReason: unknown): FinishReason {
   return findOwn(finishReasons, stopReason) ?? "stop";
 }
 
@@ -107,7 +107,7 @@ export function readClaudeBilled(usage: unknown): BilledUsage {
  * @param known The counts so far.
  * @param update The counts of the later event.
  */
-export function mergeUsage(known: JsonObject | undefined, update: unknown): JsonObject | undefined {
+export function combineUsage(known: JsonObject | undefined, update: unknown): JsonObject | undefined {
   if (typeof update !== "object" || update === null) return known;
   const merged = { ...known };
   for (const name of usageMembers) {

@@ -9,7 +9,7 @@ import type { CallOptions, OperationCall, OperationRequest, OperationResponse } 
 import type { Clock } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { findTranscriptType } from "../../src/util/audio_format.ts";
-import { readObject, readText } from "./_base.ts";
+import { readJsonObject, readResponseText } from "./_base.ts";
 import { upstreamError } from "./_http.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
@@ -22,7 +22,7 @@ const translated: ReadonlySet<string> = /* @__PURE__ */ new Set([
 const pollMs = 1_000;
 
 /** State of one transcription. */
-interface Order {
+interface TranscriptOrder {
   readonly post: Post;
   readonly request: OperationRequest;
   readonly options: CallOptions;
@@ -45,31 +45,34 @@ export function assemblyAiTranscription(post: Post, { clock }: { readonly clock:
   };
 }
 
-async function ordered({ post, request, options }: Order): Promise<JsonObject> {
+async function ordered({ post, request, options }: TranscriptOrder): Promise<JsonObject> {
   const { body: { language }, model, files = [] } = request;
   const { bytes } = files.find(({ field }) => field === "file")!;
   const raw = { type: "application/octet-stream", chunks: [bytes] };
-  const { upload_url: address } = await readObject(await post("upload", { ...request, raw }, options));
-  if (typeof address !== "string") throw broken("no upload URL");
+  const { upload_url: address } = await readJsonObject(await post("upload", { ...request, raw }, options));
+  if (typeof address !== "string") throw createFault("no upload URL");
   const json = {
     audio_url: address,
     speech_models: [model.id],
     ...(language ? { language_code: language } : { language_detection: true }),
   };
-  return await readObject(await post("transcript", { ...request, json }, options));
+  return await readJsonObject(await post("transcript", { ...request, json }, options));
 }
 
-async function finished(transcript: JsonObject, order: Order & { readonly clock: Clock }): Promise<JsonObject> {
+async function finished(
+  transcript: JsonObject,
+  order: TranscriptOrder & { readonly clock: Clock },
+): Promise<JsonObject> {
   const { options, clock } = order;
   let latest = transcript;
   for (;;) {
     const { id, status } = latest;
-    if (typeof id !== "string") throw broken("no transcript");
+    if (typeof id !== "string") throw createFault("no transcript");
     if (status === "completed") return latest;
     if (status === "error") throw toTranscriptionFailure(latest);
-    if (status !== "queued" && status !== "processing") throw broken("a transcript without a status");
+    if (status !== "queued" && status !== "processing") throw createFault("a transcript without a status");
     await clock.sleep(pollMs, options.signal);
-    latest = await readObject(await get(`transcript/${encodeURIComponent(id)}`, order));
+    latest = await readJsonObject(await get(`transcript/${encodeURIComponent(id)}`, order));
   }
 }
 
@@ -80,9 +83,9 @@ function toTranscriptionFailure({ error }: JsonObject): UpstreamError {
   return upstreamError(isServers ? 500 : 422, { message, type: "", param: null, code: null });
 }
 
-async function toTranscriptionResponse(transcript: JsonObject, order: Order): Promise<OperationResponse> {
+async function toTranscriptionResponse(transcript: JsonObject, order: TranscriptOrder): Promise<OperationResponse> {
   const { id, text, audio_duration: seconds } = transcript;
-  if (typeof text !== "string") throw broken("no transcript");
+  if (typeof text !== "string") throw createFault("no transcript");
   const { response_format: requested } = order.request.body;
   const format = typeof requested === "string" && requested !== "" ? requested : "json";
   const type = findTranscriptType(format);
@@ -90,12 +93,12 @@ async function toTranscriptionResponse(transcript: JsonObject, order: Order): Pr
   const path = `transcript/${encodeURIComponent(toText(id))}`;
   if (type !== undefined) {
     const isText = format === "text";
-    const written = isText ? text : await readText(await get(`${path}/${format}`, order));
-    if (!isText && !written.includes("-->") && text.trim() !== "") throw broken("no subtitles");
+    const written = isText ? text : await readResponseText(await get(`${path}/${format}`, order));
+    if (!isText && !written.includes("-->") && text.trim() !== "") throw createFault("no subtitles");
     return { body, content: { type, bytes: new TextEncoder().encode(written) } };
   }
   if (format !== "verbose_json") return { body };
-  const { sentences } = await readObject(await get(`${path}/sentences`, order));
+  const { sentences } = await readJsonObject(await get(`${path}/sentences`, order));
   return { body: { ...body, ...toTranscriptDetails(transcript, sentences) } };
 }
 
@@ -123,7 +126,7 @@ function toTranscriptDetails(
   };
 }
 
-function get(path: string, { post, request, options }: Order): ReturnType<Post> {
+function get(path: string, { post, request, options }: TranscriptOrder): ReturnType<Post> {
   return post(path, { ...request, method: "GET" }, options);
 }
 
@@ -131,6 +134,6 @@ function readUtterances(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.map((one) => Object(one)) : [];
 }
 
-function broken(what: string): UpstreamError {
-  return new UpstreamError(`The provider answered with ${what}`, { kind: "invalid_response" });
+function createFault(what: string): UpstreamError {
+  return new UpstreamError(`The provider responded with ${what}`, { kind: "invalid_response" });
 }

@@ -6,7 +6,7 @@ import type { ResponseContent } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { streamResponseBytes } from "./_response_bytes.ts";
-import { readObject } from "./_base.ts";
+import { readJsonObject } from "./_base.ts";
 import { throwIfError } from "./_http.ts";
 
 /**
@@ -19,8 +19,8 @@ import { throwIfError } from "./_http.ts";
 export async function readAudio(response: UpstreamResponse, type: string): Promise<ResponseContent> {
   const given = response.headers.get("content-type") ?? "";
   if (/json|html/.test(given)) {
-    throwIfError(await readObject(response));
-    throw new UpstreamError("The provider answered with JSON instead of audio", { kind: "invalid_response" });
+    throwIfError(await readJsonObject(response));
+    throw new UpstreamError("The provider responded with JSON instead of audio", { kind: "invalid_response" });
   }
   const isNamed = /^(audio\/|text\/event-stream)/.test(given);
   return { type: isNamed ? given : type, bytes: streamResponseBytes(response) };

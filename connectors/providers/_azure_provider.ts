@@ -6,8 +6,8 @@ import type { ProviderConnector, ProviderSettings } from "../../src/contracts/co
 import type { OpenAiError } from "../../src/contracts/openai.ts";
 import type { CallOptions, ModelInfo } from "../../src/contracts/provider.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
-import { ConfigError } from "../../src/errors.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
+import { createAttributeError } from "./_attribute_error.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
 import { createDeclaration } from "./_openai_vendor.ts";
@@ -18,7 +18,7 @@ export const azureConnector: ProviderConnector = {
   ...createDeclaration(azure),
   create(settings, runtime) {
     const given = settings as ProviderSettings;
-    const version = attribute(given, "api_version") ?? variable(runtime, "OPENAI_API_VERSION");
+    const version = readAttribute(given, "api_version") ?? readVariable(runtime, "OPENAI_API_VERSION");
     const vendor = {
       ...azure,
       dialects: { responses: !isDated(version) }, // supported by the v1 API only
@@ -26,7 +26,7 @@ export const azureConnector: ProviderConnector = {
       authorize: (credential: string) => ({ "api-key": credential }),
       readError: readAzureError,
       readRetryAfter: (_body: unknown, headers: { get(name: string): string | null }) =>
-        positive(headers.get("x-ms-retry-after-ms")),
+        isPositive(headers.get("x-ms-retry-after-ms")),
     };
     return new AzureProvider(vendor, given, runtime);
   },
@@ -71,7 +71,7 @@ function createAddresses(
   version: string | undefined,
 ): (path: string, model?: string) => string {
   if (version !== undefined && !isDated(version) && !/^(preview|latest|v1)$/.test(version)) {
-    throw problem(settings, "api_version", 'expected a date such as "2024-10-21", or "preview"');
+    throw createAttributeError({ settings, name: "api_version" }, 'expected a date such as "2024-10-21", or "preview"');
   }
   const query = version === undefined || version === "v1" ? "" : `?api-version=${encodeURIComponent(version)}`;
   const root = stripTrailing(settings.baseUrl ?? `${findEndpoint(settings, runtime)}/openai/v1`, "/");
@@ -85,32 +85,31 @@ function createAddresses(
 
 /** The endpoint of the resource, without the common path. */
 function findEndpoint(settings: ProviderSettings, runtime: Runtime): string {
-  const endpoint = attribute(settings, "endpoint") ?? variable(runtime, "AZURE_OPENAI_ENDPOINT") ??
-    variable(runtime, "AZURE_RESOURCE_NAME");
+  const endpoint = readAttribute(settings, "endpoint") ?? readVariable(runtime, "AZURE_OPENAI_ENDPOINT") ??
+    readVariable(runtime, "AZURE_RESOURCE_NAME");
   if (endpoint === undefined) {
-    throw problem(settings, "endpoint", "missing: set it, or the variable AZURE_OPENAI_ENDPOINT, or a base_url");
+    throw createAttributeError(
+      { settings, name: "endpoint" },
+      "missing: set it, or the variable AZURE_OPENAI_ENDPOINT, or a base_url",
+    );
   }
   if (/^[a-z0-9-]+$/i.test(endpoint)) return `https://${endpoint}.openai.azure.com`;
   if (!/^https?:\/\/[^/\s?#][^\s?#]*$/i.test(endpoint)) {
-    throw problem(settings, "endpoint", "expected the resource's https URL, or its name");
+    throw createAttributeError({ settings, name: "endpoint" }, "expected the resource's https URL, or its name");
   }
   return stripTrailing(endpoint, "/").replace(/\/openai(\/v1)?$/, "");
 }
 
-function problem({ id }: ProviderSettings, name: string, message: string): ConfigError {
-  return new ConfigError([{ path: `providers.${id}.config.${name}`, message }]);
-}
-
-function attribute(settings: ProviderSettings, name: string): string | undefined {
+function readAttribute(settings: ProviderSettings, name: string): string | undefined {
   const value = settings[name] ?? (settings.config as Record<string, unknown> | undefined)?.[name];
   return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
 }
 
-function variable(runtime: Runtime, name: string): string | undefined {
+function readVariable(runtime: Runtime, name: string): string | undefined {
   return runtime.env?.(name)?.trim() || undefined;
 }
 
-function positive(text: string | null): number | undefined {
+function isPositive(text: string | null): number | undefined {
   const value = Number(text ?? NaN);
   return value > 0 && Number.isFinite(value) ? value : undefined;
 }

@@ -50,16 +50,16 @@ export function azureSpeechCall(post: Post): OperationCall {
 }
 
 function speechMarkup({ text, voice, rate }: { text: string; voice: string; rate: number }): string {
-  const speechParams = rate === 1 ? escaped(text) : `<prosody rate="${rate}">${escaped(text)}</prosody>`;
+  const speechParams = rate === 1 ? escapeXml(text) : `<prosody rate="${rate}">${escapeXml(text)}</prosody>`;
   const language = /^[a-z]{2,3}-[A-Za-z]{2,4}(?=-)/.exec(voice)?.[0] ?? "en-US";
   return `<speak version="1.0" xmlns="http://www.w3.org/2001/10/synthesis" xml:lang="${language}">` +
-    `<voice name="${escaped(voice)}">${speechParams}</voice></speak>`;
+    `<voice name="${escapeXml(voice)}">${speechParams}</voice></speak>`;
 }
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
 /** Escapes text for XML; characters that XML does not allow become spaces. */
-function escaped(text: string): string {
+function escapeXml(text: string): string {
   // deno-lint-ignore no-control-regex
   return text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, " ").replace(/[&<>"]/g, (sign) => entities[sign]!);
 }

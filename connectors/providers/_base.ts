@@ -22,7 +22,7 @@ import type {
 } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { classifyError, isRetryableKind } from "../../src/util/classify.ts";
+import { classifyThrown, isRetryableKind } from "../../src/util/classify.ts";
 import { parseObject, readBytes } from "./_http.ts";
 
 const decoder = new TextDecoder();
@@ -134,12 +134,12 @@ export abstract class BaseProvider implements Provider {
 
   /** Classifies by status, code and type. */
   classifyError(error: unknown): FailureKind {
-    return classifyError(error);
+    return classifyThrown(error);
   }
 
   /** Determined by the failure kind. */
   isRetryable(error: unknown): boolean {
-    return isRetryableKind(classifyError(error));
+    return isRetryableKind(classifyThrown(error));
   }
 }
 
@@ -157,7 +157,7 @@ export function isSuccess({ status }: UpstreamResponse): boolean {
  *
  * @throws {UpstreamError} `invalid_response` if it exceeds the size limit.
  */
-export async function readText(response: UpstreamResponse): Promise<string> {
+export async function readResponseText(response: UpstreamResponse): Promise<string> {
   return decoder.decode(await readBytes(response));
 }
 
@@ -166,6 +166,6 @@ export async function readText(response: UpstreamResponse): Promise<string> {
  *
  * @throws {UpstreamError} `invalid_response` if it is not a JSON object.
  */
-export async function readObject(response: UpstreamResponse): Promise<Record<string, unknown>> {
-  return parseObject(await readText(response));
+export async function readJsonObject(response: UpstreamResponse): Promise<Record<string, unknown>> {
+  return parseObject(await readResponseText(response));
 }

@@ -6,7 +6,7 @@ import type { ProviderSettings } from "../../src/contracts/connector.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError, UpstreamError } from "../../src/errors.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
-import { type AwsKeys, signed, type UnsignedCall } from "../_aws_signature.ts";
+import { type AwsKeys, signRequest, type UnsignedCall } from "../_aws_signature.ts";
 
 const signingName = "bedrock";
 
@@ -54,7 +54,7 @@ export class BedrockAccess {
       throw new UpstreamError("No region is configured to sign the call for", { kind: "misconfigured" });
     }
     const now = this.#runtime.clock.now();
-    return await signed(call, { keys: this.#keys(), region: this.#region, service: signingName, now });
+    return await signRequest(call, { keys: this.#keys(), region: this.#region, service: signingName, now });
   }
 
   #keys(): AwsKeys {

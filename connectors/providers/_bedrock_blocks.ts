@@ -8,6 +8,7 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import { requestFault } from "./_anthropic_fault.ts";
 import { type Block, thoughtBlock } from "./_anthropic_thoughts.ts";
+import { isObject } from "../../src/util/is_object.ts";
 import { toText } from "../../src/util/to_text.ts";
 
 /** Block types that a model supports. */
@@ -142,8 +143,4 @@ function fileBlock({ type, source, title }: Block): JsonObject {
   const name = toText(title ?? "document").replace(/\.[a-z]+$/i, "").replace(/[^a-z0-9 ()[\]-]+/gi, "-")
     .replace(/ {2,}/g, " ").slice(0, 200);
   return { document: { format, name, source: { bytes: data } } };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

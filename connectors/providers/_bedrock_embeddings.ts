@@ -27,7 +27,7 @@ interface Family {
   readonly own: readonly string[];
   write(inputs: readonly string[], options: { dimensions: number | undefined; purpose: unknown }): JsonObject;
   /** Without `tokens` if only a response header reports them. */
-  read(answer: JsonObject): Pick<EmbeddedInputs, "vectors"> & Partial<EmbeddedInputs>;
+  read(response: JsonObject): Pick<EmbeddedInputs, "vectors"> & Partial<EmbeddedInputs>;
 }
 
 const titan: Family = {

@@ -19,7 +19,7 @@ import type {
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { NetworkError, UpstreamError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
-import { BaseProvider, isSuccess, readObject } from "./_base.ts";
+import { BaseProvider, isSuccess, readJsonObject } from "./_base.ts";
 import { BedrockAccess } from "./_bedrock_access.ts";
 import { isClaude } from "./anthropic.ts";
 import { embeds, findFamily } from "./_bedrock_embeddings.ts";
@@ -30,7 +30,7 @@ import { type ConverseFacts, ConverseStream, fromConverse, readConverseBilled } 
 import { splitIntoChunks } from "./_chunks.ts";
 import { cloudEmbeddings } from "./_cloud_embeddings.ts";
 import { readEventFrames } from "./_event_frames.ts";
-import { createStreamReader, readFault } from "./_http.ts";
+import { createStreamReader, readHttpFault } from "./_http.ts";
 import { bedrock } from "./clouds.ts";
 import { toText } from "../../src/util/to_text.ts";
 
@@ -68,7 +68,7 @@ class BedrockProvider extends BaseProvider {
               options,
             );
             const counted = Number(response.headers.get("x-amzn-bedrock-input-token-count") ?? NaN);
-            const answer = read(await readObject(response));
+            const answer = read(await readJsonObject(response));
             return { tokens: counted, ...answer };
           },
         };
@@ -78,7 +78,7 @@ class BedrockProvider extends BaseProvider {
 
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await this.#post("converse", request, options);
-    const answer = await readObject(response);
+    const answer = await readJsonObject(response);
     return { body: fromConverse(answer, this.#readFacts(request, response)), billed: readConverseBilled(answer) };
   }
 
@@ -86,7 +86,7 @@ class BedrockProvider extends BaseProvider {
     const response = await this.#post("converse-stream", request, options);
     const facts = this.#readFacts(request, response);
     if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-      const answer = await readObject(response);
+      const answer = await readJsonObject(response);
       yield* splitIntoChunks(fromConverse(answer, facts), readConverseBilled(answer));
       return;
     }
@@ -108,7 +108,7 @@ class BedrockProvider extends BaseProvider {
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
     const { modelSummaries } = await this.#get("foundation-models", options);
     const models = readObjects(modelSummaries, "models").filter((summary) =>
-      isOnDemand(summary) && isSupported(summary)
+      isOnDemand(summary) && isSupportedModel(summary)
     );
     const ids = models.map(({ modelId }) => modelId);
     let next: unknown;
@@ -122,7 +122,7 @@ class BedrockProvider extends BaseProvider {
       next = list.nextToken;
       if (typeof next !== "string") break;
     }
-    return ids.flatMap((id) => typeof id === "string" ? [this.known(id) ?? listed(id)] : []);
+    return ids.flatMap((id) => typeof id === "string" ? [this.known(id) ?? toListed(id)] : []);
   }
 
   #readFacts({ model }: CompletionRequest, { headers }: UpstreamResponse): ConverseFacts {
@@ -159,23 +159,23 @@ class BedrockProvider extends BaseProvider {
   async #get(path: string, options: CallOptions): Promise<JsonObject> {
     const call = { method: "GET", url: `${this.#access.listsUrl}/${path}`, headers: { accept: "application/json" } };
     const headers = await this.#access.authorized(call, options.credential);
-    return await readObject(await this.#accepted(await options.send({ ...call, headers })));
+    return await readJsonObject(await this.#accepted(await options.send({ ...call, headers })));
   }
 
   async #accepted(response: UpstreamResponse): Promise<UpstreamResponse> {
     if (isSuccess(response)) return response;
     const name = response.headers.get("x-amzn-errortype") ?? "";
     const readError = (body: unknown, status: number) => readBedrockError(name, body, status);
-    throw reclassify(name, await readFault(response, { readError }, this.#runtime.clock));
+    throw reclassify(name, await readHttpFault(response, { readError }, this.#runtime.clock));
   }
 }
 
 /** Text models, and embedding models of a known family. */
-function isSupported({ outputModalities: kinds, modelId: id }: JsonObject): boolean {
+function isSupportedModel({ outputModalities: kinds, modelId: id }: JsonObject): boolean {
   return !Array.isArray(kinds) || kinds.includes("TEXT") || (kinds.includes("EMBEDDING") && embeds(toText(id)));
 }
 
-function listed(id: string): ModelInfo {
+function toListed(id: string): ModelInfo {
   return embeds(id) ? { id, capabilities: ["text-embeddings"] } : { id };
 }
 

@@ -11,7 +11,7 @@ import type { CompletionRequest } from "../../src/contracts/provider.ts";
 import { findTokenLimit } from "../../src/util/token_limit.ts";
 import { requestFault } from "./_anthropic_fault.ts";
 import { findGeneration, type Generation, isClaude } from "./anthropic.ts";
-import type { Turn } from "./_anthropic_messages.ts";
+import type { AnthropicTurn } from "./_anthropic_messages.ts";
 import { toMessagesRequest } from "./_anthropic_request.ts";
 import type { Block } from "./_anthropic_thoughts.ts";
 import { toCachePoint, toConverseBlocks } from "./_bedrock_blocks.ts";
@@ -48,7 +48,7 @@ export function toConverseRequest(request: CompletionRequest): JsonObject {
   const claude = isClaude(model.id);
   const message = toMessagesRequest(request, claude ? findGeneration(model.id) : others);
   const caches = claude || /\bnova\b/.test(model.id);
-  const turns = message.messages as Turn[];
+  const turns = message.messages as AnthropicTurn[];
   const system = (message.system ?? []) as Block[];
   const fields = { ...(claude ? claudeFields(message) : effortFields(model.id, body)) };
   return withoutEmpty({
@@ -63,7 +63,7 @@ export function toConverseRequest(request: CompletionRequest): JsonObject {
       ...(claude ? { temperature: message.temperature, topP: message.top_p } : toSampling(body)),
     }),
     toolConfig: toolConfig(message, { caches: claude, body }),
-    outputConfig: outputConfig(message, body),
+    outputConfig: toOutputConfig(message, body),
     additionalModelRequestFields: fields,
   });
 }
@@ -107,7 +107,7 @@ function effortFields(model: string, { reasoning_effort: wanted }: ChatCompletio
 }
 
 /** A cache breakpoint on the whole request applies to its last block. */
-function withLastMark(turns: readonly Turn[], mark: unknown): readonly Turn[] {
+function withLastMark(turns: readonly AnthropicTurn[], mark: unknown): readonly AnthropicTurn[] {
   const last = turns.at(-1);
   const block = last?.content.at(-1);
   if (mark === undefined || last === undefined || block === undefined) return turns;
@@ -122,7 +122,9 @@ function toolConfig(
   if (tools === undefined) return undefined;
   const { type, name } = (choice ?? {}) as { type?: string; name?: string };
   if (type === "none" && body.tools?.length) {
-    const hasCalls = (messages as Turn[]).some(({ content }) => content.some((block) => block.type === "tool_use"));
+    const hasCalls = (messages as AnthropicTurn[]).some(({ content }) =>
+      content.some((block) => block.type === "tool_use")
+    );
     if (!hasCalls) return undefined;
     throw requestFault(
       "Converse does not support the tool_choice none in a conversation with tool calls: use auto",
@@ -147,7 +149,7 @@ function toolSpec({ name, description, input_schema, strict }: JsonObject): Json
   };
 }
 
-function outputConfig({ output_config }: JsonObject, { response_format }: ChatCompletionRequest): JsonObject {
+function toOutputConfig({ output_config }: JsonObject, { response_format }: ChatCompletionRequest): JsonObject {
   const { format } = (output_config ?? {}) as { format?: { schema?: unknown } };
   if (format === undefined) return {};
   const { name, description } = response_format?.json_schema ?? {};

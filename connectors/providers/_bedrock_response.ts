@@ -9,9 +9,10 @@
 import type { ChatCompletion, ChatCompletionChunk, JsonObject } from "../../src/contracts/openai.ts";
 import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { objectOrEmpty } from "../../src/util/is_object.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { parseBoundedJson } from "../../src/util/bounded_json.ts";
-import { type ResponseFacts, toChatCompletion } from "./_anthropic_response.ts";
+import { type MessageFacts, toChatCompletion } from "./_anthropic_response.ts";
 import { MessageStream } from "./_anthropic_stream.ts";
 import { readClaudeBilled } from "./_anthropic_usage.ts";
 import { fromConverseBlock, fromConverseCitation } from "./_bedrock_blocks.ts";
@@ -21,7 +22,7 @@ import { parseObject } from "./_http.ts";
 import { findOwn } from "../../src/util/find_own.ts";
 
 /** Values to fill in that a response lacks. */
-export interface ConverseFacts extends ResponseFacts {
+export interface ConverseFacts extends MessageFacts {
   /** The response's id. */
   readonly id: string;
   /** Whether the model signs its thinking blocks and needs them back. */
@@ -46,14 +47,14 @@ const decoder = /* @__PURE__ */ new TextDecoder();
  * @throws {UpstreamError} `invalid_response` if it has no message.
  */
 export function fromConverse(answer: JsonObject, facts: ConverseFacts): ChatCompletion {
-  const { message } = asObject(answer.output);
-  const { content } = asObject(message);
+  const { message } = objectOrEmpty(answer.output);
+  const { content } = objectOrEmpty(message);
   if (!Array.isArray(content)) {
     throw new UpstreamError("The provider's response has no message", { kind: "invalid_response" });
   }
   return toChatCompletion({
     id: facts.id,
-    content: content.flatMap((block) => fromConverseBlock(asObject(block), facts.signs)),
+    content: content.flatMap((block) => fromConverseBlock(objectOrEmpty(block), facts.signs)),
     stop_reason: toStopReason(answer.stopReason),
     usage: readBedrockUsage(answer),
   }, facts);
@@ -98,7 +99,7 @@ export class ConverseStream {
   push({ headers, body }: EventFrame): ChatCompletionChunk[] {
     const text = decoder.decode(body);
     const type = headers.get(":message-type");
-    if (type === "exception") throw exceptionFault(headers.get(":exception-type") ?? "", parsed(text));
+    if (type === "exception") throw exceptionFault(headers.get(":exception-type") ?? "", parseToolInput(text));
     if (type === "error") {
       throw exceptionFault(headers.get(":error-code") ?? "", { message: headers.get(":error-message") });
     }
@@ -143,7 +144,7 @@ export class ConverseStream {
   }
 
   #start({ contentBlockIndex: index, start }: JsonObject): ChatCompletionChunk[] {
-    const [block] = fromConverseBlock(asObject(start), false);
+    const [block] = fromConverseBlock(objectOrEmpty(start), false);
     this.#open.add(index);
     return block === undefined ? [] : this.#begin(index, { ...block, input: {} });
   }
@@ -153,13 +154,13 @@ export class ConverseStream {
   }
 
   #continue({ contentBlockIndex: index, delta }: JsonObject): ChatCompletionChunk[] {
-    const { text, toolUse, reasoningContent, citation } = asObject(delta);
+    const { text, toolUse, reasoningContent, citation } = objectOrEmpty(delta);
     const push = (more: JsonObject) => this.#messages.take({ type: "content_block_delta", index, delta: more });
     if (text !== undefined || citation !== undefined) this.#beginText(index);
     if (text !== undefined) return push({ type: "text_delta", text });
     if (citation !== undefined) return push({ type: "citations_delta", citation: fromConverseCitation(citation) });
-    if (toolUse !== undefined) return push({ type: "input_json_delta", partial_json: asObject(toolUse).input });
-    const { text: thinking, signature, redactedContent } = asObject(reasoningContent);
+    if (toolUse !== undefined) return push({ type: "input_json_delta", partial_json: objectOrEmpty(toolUse).input });
+    const { text: thinking, signature, redactedContent } = objectOrEmpty(reasoningContent);
     const chunks = this.#beginThought(index, redactedContent);
     if (thinking !== undefined) appendAll(chunks, push({ type: "thinking_delta", thinking }));
     if (signature !== undefined && this.#facts.signs) push({ type: "signature_delta", signature });
@@ -197,10 +198,10 @@ function toStopReason(reason: unknown): unknown {
  * @param answer A response, or a metadata event.
  */
 function readBedrockUsage({ usage, serviceTier }: JsonObject): JsonObject {
-  const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens, cacheDetails } = asObject(usage);
-  const details = Array.isArray(cacheDetails) ? cacheDetails.map(asObject) : [];
+  const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens, cacheDetails } = objectOrEmpty(usage);
+  const details = Array.isArray(cacheDetails) ? cacheDetails.map(objectOrEmpty) : [];
   const { inputTokens: ephemeral_1h_input_tokens } = details.find(({ ttl }) => ttl === "1h") ?? {};
-  const { type: service_tier } = asObject(serviceTier);
+  const { type: service_tier } = objectOrEmpty(serviceTier);
   return {
     service_tier,
     ...(ephemeral_1h_input_tokens === undefined ? {} : { cache_creation: { ephemeral_1h_input_tokens } }),
@@ -211,14 +212,10 @@ function readBedrockUsage({ usage, serviceTier }: JsonObject): JsonObject {
   };
 }
 
-function parsed(text: string): unknown {
+function parseToolInput(text: string): unknown {
   try {
     return parseBoundedJson(text);
   } catch {
     return text; // the exception name suffices
   }
-}
-
-function asObject(value: unknown): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as JsonObject : {};
 }

@@ -50,27 +50,29 @@ export function cloudEmbeddings(
       { length: Math.ceil(inputs.length / maxInputs) },
       (_, at) => inputs.slice(at * maxInputs, (at + 1) * maxInputs),
     );
-    const answers: EmbeddedInputs[] = [];
+    const bodies: EmbeddedInputs[] = [];
     for (let at = 0; at < parts.length; at += maxAtOnce) {
       const some = parts.slice(at, at + maxAtOnce);
-      const embedded = await Promise.all(some.map(async (part) => checked(await embed(part, dimensions), part.length)));
-      appendAll(answers, embedded);
+      const embedded = await Promise.all(
+        some.map(async (part) => checkVectorCount(await embed(part, dimensions), part.length)),
+      );
+      appendAll(bodies, embedded);
     }
-    return joinEmbeddings(answers, request);
+    return joinEmbeddings(bodies, request);
   };
 }
 
-function checked(answer: EmbeddedInputs, count: number): EmbeddedInputs {
+function checkVectorCount(data: EmbeddedInputs, count: number): EmbeddedInputs {
   const isVector = (one: unknown) =>
     Array.isArray(one) && one.length > 0 && one.every((value) => typeof value === "number");
-  if (Array.isArray(answer.vectors) && answer.vectors.length === count && answer.vectors.every(isVector)) return answer;
+  if (Array.isArray(data.vectors) && data.vectors.length === count && data.vectors.every(isVector)) return data;
   throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });
 }
 
-function joinEmbeddings(answers: readonly EmbeddedInputs[], { model, body }: OperationRequest): OperationResponse {
-  const vectors = answers.flatMap((one) => one.vectors as readonly number[][]);
-  const isCounted = answers.every(({ tokens }) => Number.isSafeInteger(tokens));
-  const tokens = answers.reduce((sum, one) => sum + (one.tokens ?? 0), 0);
+function joinEmbeddings(bodies: readonly EmbeddedInputs[], { model, body }: OperationRequest): OperationResponse {
+  const vectors = bodies.flatMap((one) => one.vectors as readonly number[][]);
+  const isCounted = bodies.every(({ tokens }) => Number.isSafeInteger(tokens));
+  const tokens = bodies.reduce((sum, one) => sum + (one.tokens ?? 0), 0);
   // truncated vectors are not normalized to length 1
   const shape = body.dimensions === undefined ? (vector: readonly number[]) => vector : normalized;
   const response: JsonObject = {

@@ -4,7 +4,7 @@
  * Source: developers.cloudflare.com/workers-ai/models/flux-1-schnell.
  * @module
  */
-import { checkIsOne, type ImageDialect, without } from "./_image_dialect.ts";
+import { checkIsOne, type ImageDialect, omitNames } from "./_image_dialect.ts";
 
 /** Members that no model supports; others, such as `steps`, are passed through. */
 const refused = ["size", "quality", "style", "moderation", "background", "output_format", "output_compression"];
@@ -16,8 +16,8 @@ export const cloudflareImages: ImageDialect = {
   toPath: (model) => `../run/${model}`,
   write(request) {
     checkIsOne(request);
-    const { body, dropped } = without(request.body, refused);
-    return { body: without(body, neutral).body, dropped };
+    const { body, dropped } = omitNames(request.body, refused);
+    return { body: omitNames(body, neutral).body, dropped };
   },
   imagesIn: ({ result }) => [{ b64_json: Object(result).image }],
 };

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationCall, OperationResponse } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { findTranscriptType, getSoundType } from "../../src/util/audio_format.ts";
-import { readObject } from "./_base.ts";
+import { readJsonObject } from "./_base.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
 import { readAudio } from "./_audio.ts";
@@ -69,7 +69,7 @@ export function deepgramTranscription(post: Post): OperationCall {
     });
     const { type, bytes } = files.find(({ field }) => field === "file")!;
     const response = await post(`listen?${query}`, { ...request, raw: { type, chunks: [bytes] } }, options);
-    return toDeepgramTranscript(await readObject(response), typeof format === "string" ? format : "json");
+    return toDeepgramTranscript(await readJsonObject(response), typeof format === "string" ? format : "json");
   };
 }
 

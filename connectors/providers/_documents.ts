@@ -5,7 +5,7 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationCall, UploadedFile } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { readObject } from "./_base.ts";
+import { readJsonObject } from "./_base.ts";
 import { throwIfError } from "./_http.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 import type { OpenAiCompatible, Post } from "./_openai_vendor.ts";
@@ -52,7 +52,7 @@ export function documentsIn(
     const left = json === undefined ? [] : undeclaredParams(body, translated);
     if (left.length > 0) options.reportDropped?.(left);
     const posted = json === undefined ? request : { ...request, headers, json };
-    const response = await readObject(await post(path, posted, options));
+    const response = await readJsonObject(await post(path, posted, options));
     throwIfError(response);
     const strings = pageTexts(pagesIn(response));
     return {

@@ -30,10 +30,10 @@ export function droppedParams(body: ChatCompletionRequest, supported: Readonly<R
  * @param known Parameters that the translation or the engine handles.
  */
 export function undeclaredParams(body: RequestBody, known: ReadonlySet<string>): string[] {
-  return Object.keys(body).filter((name) => !known.has(name) && isSet(body[name]));
+  return Object.keys(body).filter((name) => !known.has(name) && isMeaningful(body[name]));
 }
 
-function isSet(value: unknown): boolean {
+function isMeaningful(value: unknown): boolean {
   const isEmpty = value === "" || (Array.isArray(value) && value.length === 0);
   return value !== undefined && value !== null && value !== false && !isEmpty;
 }

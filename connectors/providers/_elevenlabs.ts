@@ -9,7 +9,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationCall, OperationResponse } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { findTranscriptType, getSoundType } from "../../src/util/audio_format.ts";
-import { readObject } from "./_base.ts";
+import { readJsonObject } from "./_base.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
 import { readAudio } from "./_audio.ts";
@@ -64,13 +64,13 @@ export function elevenLabsTranscription(post: Post): OperationCall {
       ...(language ? { language_code: language } : {}),
       ...(temperature === undefined || temperature === null ? {} : { temperature }),
     };
-    const answer = await readObject(await post("speech-to-text", { ...request, fields }, options));
-    return toElevenLabsTranscript(answer, typeof format === "string" && format !== "" ? format : "json");
+    const data = await readJsonObject(await post("speech-to-text", { ...request, fields }, options));
+    return toElevenLabsTranscript(data, typeof format === "string" && format !== "" ? format : "json");
   };
 }
 
-function toElevenLabsTranscript(answer: JsonObject, format: string): OperationResponse {
-  const { text, words: given, language_code: language, audio_duration_secs: seconds } = answer;
+function toElevenLabsTranscript(data: JsonObject, format: string): OperationResponse {
+  const { text, words: given, language_code: language, audio_duration_secs: seconds } = data;
   if (typeof text !== "string") {
     throw new UpstreamError("The provider's response has no transcript", { kind: "invalid_response" });
   }

@@ -5,7 +5,7 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationCall, OperationRequest } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { readObject } from "./_base.ts";
+import { readJsonObject } from "./_base.ts";
 import { throwIfError, upstreamError } from "./_http.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
@@ -27,7 +27,7 @@ interface EmbeddingsOrder {
 /**
  * A vendor's dialect of embeddings. Vectors are always requested as numbers, whichever encoding the client requests.
  */
-export interface EmbeddingDialect {
+export interface EmbeddingWire {
   /** Path relative to the vendor's base URL; may start with `../`. */
   readonly path: string;
   /** Creates the request body, without vendor-specific parameters. */
@@ -68,7 +68,7 @@ const purposeNames = ["input_type", "task"] as const;
  *
  * @param dialect The vendor's dialect.
  */
-export function embeddingsIn(dialect: EmbeddingDialect): (post: Post) => OperationCall {
+export function embeddingsIn(dialect: EmbeddingWire): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
     const { body, model } = request;
     const inputs = listEmbeddingInputs(request);
@@ -80,7 +80,7 @@ export function embeddingsIn(dialect: EmbeddingDialect): (post: Post) => Operati
       ...Object.fromEntries(dialect.own.flatMap((name) => body[name] === undefined ? [] : [[name, body[name]]])),
       ...dialect.write({ model: model.id, inputs, dimensions: body.dimensions as number | undefined, purpose }),
     };
-    const response = await readObject(await post(dialect.path, { ...request, json }, options));
+    const response = await readJsonObject(await post(dialect.path, { ...request, json }, options));
     throwIfError(response);
     return { body: toEmbeddings(response, { dialect, request, count: inputs.length }) };
   };
@@ -98,7 +98,7 @@ export function listEmbeddingInputs({ body: { input } }: OperationRequest): read
   throw upstreamError(400, { message, type: "invalid_request_error", param: "input", code: "invalid_value" });
 }
 
-function purposeIn(body: OperationRequest["body"], { purposes, purposeName }: EmbeddingDialect): string | undefined {
+function purposeIn(body: OperationRequest["body"], { purposes, purposeName }: EmbeddingWire): string | undefined {
   const purpose = purposeNames.map((name) => body[name]).find((one) => typeof one === "string") as string | undefined;
   if (purpose === undefined) return undefined;
   const meaning = Object.hasOwn(meanings, purpose) ? meanings[purpose] : undefined;
@@ -108,7 +108,7 @@ function purposeIn(body: OperationRequest["body"], { purposes, purposeName }: Em
 function toEmbeddings(
   response: JsonObject,
   { dialect, request, count }: {
-    readonly dialect: EmbeddingDialect;
+    readonly dialect: EmbeddingWire;
     readonly request: OperationRequest;
     readonly count: number;
   },

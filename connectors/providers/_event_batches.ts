@@ -53,15 +53,15 @@ export class EventBatches {
     try {
       for (const { event, data } of events) {
         if (event === "error") throw upstreamError(200, readOpenAiError(jsonOrText(data), 200));
-        if (data === "[DONE]") return { chunks: marked(chunks, true), isDone: true };
+        if (data === "[DONE]") return { chunks: withEnd(chunks, true), isDone: true };
         const value = data === "" ? undefined : this.#tolerance.read(this.#reading.parse, data);
         const chunk = value ? this.#reading.accept(value, data) : undefined;
         if (chunk !== undefined) this.#add(chunk, chunks);
       }
     } catch (failure) {
-      return { chunks: marked(chunks, true), isDone: false, failure };
+      return { chunks: withEnd(chunks, true), isDone: false, failure };
     }
-    return { chunks: marked(chunks, false), isDone: false };
+    return { chunks: withEnd(chunks, false), isDone: false };
   }
 
   /** A joined chunk has the value of its first event, which may be the first content of the stream. */
@@ -85,7 +85,7 @@ function onlySaysMore({ value: { usage }, wire }: CompletionChunk): boolean {
 }
 
 /** Sets `more` on each chunk that is followed by something to forward: another chunk, or the end of the stream. */
-function marked(chunks: CompletionChunk[], isEnd: boolean): CompletionChunk[] {
+function withEnd(chunks: CompletionChunk[], isEnd: boolean): CompletionChunk[] {
   let follows = isEnd;
   for (let at = chunks.length - 1; at >= 0; at--) {
     const chunk = chunks[at]!;

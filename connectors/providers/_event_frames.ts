@@ -48,7 +48,7 @@ export class EventFrameParser {
     this.#size += bytes.length;
     const frames: EventFrame[] = [];
     if (this.#size < this.#needed) return frames;
-    let rest = joined(this.#parts, this.#size);
+    let rest = joinParts(this.#parts, this.#size);
     for (;;) {
       this.#needed = frameLength(rest);
       if (rest.length < this.#needed) break;
@@ -143,15 +143,15 @@ function createView(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
+function joinParts(parts: readonly Uint8Array[], size: number): Uint8Array {
   if (parts.length === 1) return parts[0]!;
-  const whole = new Uint8Array(size);
+  const merged = new Uint8Array(size);
   let at = 0;
   for (const part of parts) {
-    whole.set(part, at);
+    merged.set(part, at);
     at += part.length;
   }
-  return whole;
+  return merged;
 }
 
 function damaged(reason: string): UpstreamError {

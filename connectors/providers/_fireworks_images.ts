@@ -4,7 +4,7 @@
  * Source: docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt.
  * @module
  */
-import { checkIsOne, findAspectRatio, type ImageDialect, without } from "./_image_dialect.ts";
+import { checkIsOne, findAspectRatio, type ImageDialect, omitNames } from "./_image_dialect.ts";
 
 const ratios = ["1:1", "21:9", "16:9", "3:2", "5:4", "4:5", "2:3", "9:16", "9:21", "4:3", "3:4"];
 const refused = ["quality", "style", "moderation", "background", "output_format", "output_compression"];
@@ -17,10 +17,10 @@ export const fireworksImages: ImageDialect = {
   headers: { accept: "application/json" },
   write(request) {
     checkIsOne(request);
-    const { body, dropped } = without(request.body, refused);
+    const { body, dropped } = omitNames(request.body, refused);
     const ratio = findAspectRatio(request.body.size, ratios);
     const more = ratio === undefined ? {} : { aspect_ratio: ratio };
-    return { body: { ...without(body, neutral).body, ...more }, dropped };
+    return { body: { ...omitNames(body, neutral).body, ...more }, dropped };
   },
   // one image or a list of one; as base64 or as a data URL
   imagesIn: ({ base64 }) =>

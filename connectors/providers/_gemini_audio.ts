@@ -13,7 +13,7 @@ import { UpstreamError } from "../../src/errors.ts";
 import { findTranscriptType, getSoundType } from "../../src/util/audio_format.ts";
 import { fromBase64, toBase64 } from "../../src/util/base64.ts";
 import { waveHeader } from "../../src/util/wave.ts";
-import { type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
+import { fromGenerateContent, type GeminiFacts } from "./_gemini_response.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
@@ -97,11 +97,11 @@ export function droppedAudioParams({ body, operation }: OperationRequest): strin
 /**
  * The audio of a response.
  *
- * @param answer The response of `generateContent`.
+ * @param data The response of `generateContent`.
  * @throws {UpstreamError} `invalid_response` if it has no audio.
  */
-export function toSpeech(answer: JsonObject, { body }: OperationRequest): OperationResponse {
-  const parts = asObjects(answer.candidates).flatMap(({ content }) => asObjects(asObject(content)?.parts));
+export function toSpeech(data: JsonObject, { body }: OperationRequest): OperationResponse {
+  const parts = asObjects(data.candidates).flatMap(({ content }) => asObjects(asObject(content)?.parts));
   const sound = parts.map(({ inlineData }) => asObject(inlineData)).find((inline) => asText(inline?.data));
   if (sound === undefined) {
     throw new UpstreamError("The provider's response has no audio", { kind: "invalid_response" });
@@ -110,7 +110,7 @@ export function toSpeech(answer: JsonObject, { body }: OperationRequest): Operat
   const rate = Number(/rate=(\d+)/.exec(asText(sound.mimeType) ?? "")?.[1] ?? sampleRate);
   const isPlain = body.response_format === "pcm";
   return {
-    body: readAudioUsage(answer),
+    body: readAudioUsage(data),
     content: {
       type: getSoundType(isPlain ? "pcm" : "wav"),
       bytes: isPlain ? bytes : toWave(bytes, rate),
@@ -128,23 +128,23 @@ function decodeSamples(data: string): Uint8Array {
 
 function toWave(samples: Uint8Array, rate: number): Uint8Array {
   const head = waveHeader(samples.length, rate);
-  const whole = new Uint8Array(head.length + samples.length);
-  whole.set(head);
-  whole.set(samples, head.length);
-  return whole;
+  const joined = new Uint8Array(head.length + samples.length);
+  joined.set(head);
+  joined.set(samples, head.length);
+  return joined;
 }
 
 /**
  * The transcript of a response.
  *
- * @param answer The response of `generateContent`.
+ * @param data The response of `generateContent`.
  * @param facts Values to fill in, and the request.
  */
 export function toTranscript(
-  answer: JsonObject,
-  { request, ...facts }: ResponseFacts & { readonly request: OperationRequest },
+  data: JsonObject,
+  { request, ...facts }: GeminiFacts & { readonly request: OperationRequest },
 ): OperationResponse {
-  const [choice] = toChatCompletion(answer, facts).choices;
+  const [choice] = fromGenerateContent(data, facts).choices;
   if (choice?.finish_reason === "content_filter") {
     const message = "The model refused the recording";
     throw upstreamError(422, { message, type: "invalid_request_error", param: "file", code: "content_filter" });
@@ -152,12 +152,12 @@ export function toTranscript(
   const text = toText(choice?.message.content).trim();
   const { response_format: format } = request.body;
   const type = findTranscriptType(typeof format === "string" ? format : "json");
-  const body = { text, ...readAudioUsage(answer) };
+  const body = { text, ...readAudioUsage(data) };
   return type === undefined ? { body } : { body, content: { type, bytes: new TextEncoder().encode(text) } };
 }
 
-function readAudioUsage(answer: JsonObject): JsonObject {
-  const usage = asObject(answer.usageMetadata);
+function readAudioUsage(data: JsonObject): JsonObject {
+  const usage = asObject(data.usageMetadata);
   const input = asNumber(usage?.promptTokenCount);
   const written = asNumber(usage?.candidatesTokenCount);
   if (input === undefined || written === undefined) return {};

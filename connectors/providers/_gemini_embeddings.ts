@@ -40,11 +40,14 @@ export function droppedEmbeddingParams({ body }: OperationRequest): string[] {
 /**
  * Converts a response to OpenAI's shape. Gemini reports no usage.
  *
- * @param answer The response of `batchEmbedContents`.
+ * @param data The response of `batchEmbedContents`.
  * @throws {UpstreamError} `invalid_response` unless there is one vector per input.
  */
-export function toEmbeddings(answer: JsonObject, { model, body }: OperationRequest): Omit<EmbeddingResponse, "usage"> {
-  const vectors = asObjects(answer.embeddings).map(({ values }) => values);
+export function fromGeminiEmbeddings(
+  data: JsonObject,
+  { model, body }: OperationRequest,
+): Omit<EmbeddingResponse, "usage"> {
+  const vectors = asObjects(data.embeddings).map(({ values }) => values);
   const isVector = (values: unknown): values is number[] => Array.isArray(values) && values.length > 0;
   if (vectors.length !== [body.input].flat().length || !vectors.every(isVector)) {
     throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });

@@ -129,7 +129,7 @@ export function withOwnKind(error: UpstreamError): UpstreamError {
  * @param message What is not supported, and what is.
  * @param param The invalid request parameter.
  */
-export function requestFault(message: string, param: string): UpstreamError {
+export function createRequestFault(message: string, param: string): UpstreamError {
   return new UpstreamError(message, {
     kind: "request",
     fault: { status: 400, error: { message, type: "invalid_request_error", param, code: "invalid_value" } },

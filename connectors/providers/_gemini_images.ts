@@ -51,16 +51,16 @@ export function droppedImageParams({ body }: OperationRequest): string[] {
 /**
  * Converts a response to OpenAI's shape. A blocked response has no images.
  *
- * @param answer The response of `generateContent`.
+ * @param response The response of `generateContent`.
  * @param created Unix time, seconds.
  */
-export function toImages(answer: JsonObject, created: number): ImagesResponse {
-  const parts = asObjects(answer.candidates).flatMap(({ content }) => asObjects(asObject(content)?.parts));
+export function toImages(response: JsonObject, created: number): ImagesResponse {
+  const parts = asObjects(response.candidates).flatMap(({ content }) => asObjects(asObject(content)?.parts));
   const data = parts.flatMap(({ inlineData, thought }) => {
     const bytes = asText(asObject(inlineData)?.data);
     return bytes === undefined || thought === true ? [] : [{ b64_json: bytes }];
   });
-  const usage = asObject(answer.usageMetadata);
+  const usage = asObject(response.usageMetadata);
   const input = asNumber(usage?.promptTokenCount);
   const written = asNumber(usage?.candidatesTokenCount);
   if (input === undefined || written === undefined) return { created, data };

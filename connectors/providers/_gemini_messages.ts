@@ -7,9 +7,9 @@
 import type { ChatMessage, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { findObject, parseArguments } from "../../src/util/call_arguments.ts";
-import { requestFault } from "./_gemini_fault.ts";
+import { createRequestFault } from "./_gemini_fault.ts";
 import { generatedImages, joinTextParts, toGeminiParts } from "./_gemini_parts.ts";
-import { asObject, asText, type Content, type Part } from "./_gemini_wire.ts";
+import { asObject, asText, type Content, type GeminiPart } from "./_gemini_wire.ts";
 
 /** The documented placeholder for the signature of a call that another model made, or that is synthetic. */
 export const signatureStandIn = "skip_thought_signature_validator";
@@ -21,11 +21,11 @@ export const signatureStandIn = "skip_thought_signature_validator";
 const betterAsText = /"\$ref"|\d{16}/;
 
 /** A conversation in the shape of the Gemini API. */
-interface Conversation {
+interface GeminiContents {
   /** The turns, oldest first; at least one. */
   readonly contents: readonly Content[];
   /** The system prompt, if any. */
-  readonly systemInstruction?: { readonly parts: readonly Part[] };
+  readonly systemInstruction?: { readonly parts: readonly GeminiPart[] };
 }
 
 /**
@@ -37,9 +37,9 @@ interface Conversation {
  * @param signed Whether calls must carry a thought signature.
  * @throws {UpstreamError} `request` if a message cannot be expressed.
  */
-export function toGeminiContents(messages: readonly ChatMessage[], signed: boolean): Conversation {
-  const turns = new Turns();
-  const system: Part[] = [];
+export function toGeminiContents(messages: readonly ChatMessage[], signed: boolean): GeminiContents {
+  const turns = new GeminiTurns();
+  const system: GeminiPart[] = [];
   messages.forEach((message, index) => {
     const param = `messages[${index}]`;
     switch (message.role) {
@@ -63,7 +63,7 @@ export function toGeminiContents(messages: readonly ChatMessage[], signed: boole
         turns.add("user", [turns.result(message, param)]);
         break;
       default:
-        throw requestFault(
+        throw createRequestFault(
           `Cannot send a message with the role "${message.role}": the API accepts system, developer, user, assistant and tool`,
           `${param}.role`,
         );
@@ -83,14 +83,14 @@ function startsWithCall(first: Content | undefined): boolean {
   return first?.role === "model" && first.parts.some(({ functionCall }) => functionCall !== undefined);
 }
 
-class Turns {
+class GeminiTurns {
   readonly contents: Content[] = [];
   /** Function names by call id; results contain only the id. */
   readonly #names = new Map<string, string>();
   /** Whether the last turn contains results. */
   #hasResults = false;
 
-  add(role: Content["role"], parts: readonly Part[]): void {
+  add(role: Content["role"], parts: readonly GeminiPart[]): void {
     if (parts.length === 0) return;
     const last = this.contents.at(-1);
     const hasResults = parts.some(({ functionResponse }) => functionResponse !== undefined);
@@ -99,7 +99,7 @@ class Turns {
     this.#hasResults = hasResults;
   }
 
-  calls({ tool_calls: calls }: ChatMessage, signed: boolean, param: string): Part[] {
+  calls({ tool_calls: calls }: ChatMessage, signed: boolean, param: string): GeminiPart[] {
     if (!Array.isArray(calls)) return [];
     return calls.map((call, index) => {
       const functionCall = toFunctionCall(call, `${param}.tool_calls[${index}]`);
@@ -110,29 +110,29 @@ class Turns {
     });
   }
 
-  result({ tool_call_id: id, content, name: given }: ChatMessage, param: string): Part {
+  result({ tool_call_id: id, content, name: given }: ChatMessage, param: string): GeminiPart {
     const name = this.#names.get(id ?? "") ?? asText(given);
     if (name === undefined) {
-      throw requestFault(`Cannot find the call "${id}" among those of earlier messages`, `${param}.tool_call_id`);
+      throw createRequestFault(`Cannot find the call "${id}" among those of earlier messages`, `${param}.tool_call_id`);
     }
     const response = toFunctionResult(joinTextParts(content, `${param}.content`));
     return { functionResponse: { ...(asText(id) === undefined ? {} : { id }), name, response } };
   }
 }
 
-function atLeastNothing(parts: Part[]): Part[] {
+function atLeastNothing(parts: GeminiPart[]): GeminiPart[] {
   return parts.length === 0 ? [{ text: "" }] : parts;
 }
 
-function toTextParts({ content, refusal }: ChatMessage, param: string): Part[] {
+function toTextParts({ content, refusal }: ChatMessage, param: string): GeminiPart[] {
   const parts = toGeminiParts(content, `${param}.content`);
   const refused = asText(refusal);
   return parts.length === 0 && refused !== undefined ? [{ text: refused }] : parts;
 }
 
-function toFunctionCall(call: ToolCall, param: string): NonNullable<Part["functionCall"]> {
+function toFunctionCall(call: ToolCall, param: string): NonNullable<GeminiPart["functionCall"]> {
   const name = asText(call?.function?.name);
-  if (name === undefined) throw requestFault("Cannot send a tool call that is not of a named function", param);
+  if (name === undefined) throw createRequestFault("Cannot send a tool call that is not of a named function", param);
   const id = asText(call.id);
   return { ...(id === undefined ? {} : { id }), name, args: parseArguments(call.function.arguments) };
 }

@@ -19,7 +19,7 @@ import { asObjects } from "./_gemini_wire.ts";
  * @param model The model id.
  * @param text A JSON object.
  */
-export function nativeText(model: string, text: string): string {
+export function toNativeText(model: string, text: string): string {
   if (!demandsSignatures(model) || !/"function_?[cC]all"/.test(text)) return text;
   const contents = asObjects((JSON.parse(text) as JsonObject).contents);
   const signed = contents.map(withSignature);
@@ -45,7 +45,7 @@ function withSignature(content: JsonObject): JsonObject {
  * @param event The parsed event.
  * @param stream Translates the event.
  */
-export function nativeChunk(event: JsonObject, text: string, stream: GeminiStream): CompletionChunk {
+export function toNativeChunk(event: JsonObject, text: string, stream: GeminiStream): CompletionChunk {
   const values = stream.push(event);
   const [first = stream.emptyChunk] = values;
   // clients read the data of an event from a single line; an array is not an event

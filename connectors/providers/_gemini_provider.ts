@@ -23,17 +23,24 @@ import { NetworkError, UpstreamError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { readSse } from "../../src/util/sse_parse.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
-import { BaseProvider, isSuccess, readObject, readText } from "./_base.ts";
+import { BaseProvider, isSuccess, readJsonObject, readResponseText } from "./_base.ts";
 import { chatFeatures, chatLeaves, findFamilyRules, gemini, geminiModels, speechFacts } from "./gemini.ts";
 import { faultInside, readGeminiError, readGeminiHint, withOwnKind } from "./_gemini_fault.ts";
-import { droppedEmbeddingParams, toBatchEmbedContents, toEmbeddings } from "./_gemini_embeddings.ts";
+import { droppedEmbeddingParams, fromGeminiEmbeddings, toBatchEmbedContents } from "./_gemini_embeddings.ts";
 import { droppedImageParams, toImageContent, toImages } from "./_gemini_images.ts";
-import { nativeChunk, nativeText } from "./_gemini_native.ts";
+import { toNativeChunk, toNativeText } from "./_gemini_native.ts";
 import { findDroppedGeminiParams, toGenerateContent } from "./_gemini_request.ts";
-import { countQueries, readGeminiBilled, type ResponseFacts, toChatCompletion } from "./_gemini_response.ts";
+import { countQueries, fromGenerateContent, type GeminiFacts, readGeminiBilled } from "./_gemini_response.ts";
 import { GeminiStream } from "./_gemini_stream.ts";
-import { asNumber, asObject, asObjects, asText, given } from "./_gemini_wire.ts";
-import { createStreamReader, EventTolerance, type FaultReader, parseObject, readBytes, readFault } from "./_http.ts";
+import { asNumber, asObject, asObjects, asText, omitUnset } from "./_gemini_wire.ts";
+import {
+  createStreamReader,
+  EventTolerance,
+  type FaultReader,
+  parseObject,
+  readBytes,
+  readHttpFault,
+} from "./_http.ts";
 
 const defaultBaseUrl = "https://generativelanguage.googleapis.com/v1beta";
 const decoder = /* @__PURE__ */ new TextDecoder();
@@ -43,9 +50,12 @@ const tierHeader = "x-gemini-service-tier";
 const maxPages = 20;
 
 /** The Google Gemini connector with its implementation. */
-export const geminiConnector: ProviderConnector = /* @__PURE__ */ Object.assign({ create }, gemini);
+export const geminiConnector: ProviderConnector = /* @__PURE__ */ Object.assign(
+  { create: createGeminiProvider },
+  gemini,
+);
 
-function create(settings: Readonly<Record<string, unknown>>, runtime: Runtime): GeminiProvider {
+function createGeminiProvider(settings: Readonly<Record<string, unknown>>, runtime: Runtime): GeminiProvider {
   return new GeminiProvider(settings as ProviderSettings, runtime);
 }
 
@@ -91,7 +101,7 @@ export class GeminiProvider extends BaseProvider {
     if (answer === undefined) {
       throw new UpstreamError("The provider's response has no candidates", { kind: "invalid_response" });
     }
-    const body = toChatCompletion(answer, this.#createFacts(request));
+    const body = fromGenerateContent(answer, this.#createFacts(request));
     const billed = readGeminiBilled(asObject(answer.usageMetadata), {
       model: request.model.id,
       queries: asObjects(answer.candidates).reduce((sum, candidate) => sum + countQueries(candidate), 0),
@@ -105,8 +115,8 @@ export class GeminiProvider extends BaseProvider {
     const stream = new GeminiStream(this.#createFacts(request));
     const tolerance = new EventTolerance();
     for await (const text of readUntilComplete(response, stream)) {
-      for (const event of this.#accept(tolerance.read(parseAnswers, text) ?? [])) {
-        if (request.native !== undefined) yield nativeChunk(event, text, stream);
+      for (const event of this.#accept(tolerance.read(parseResponses, text) ?? [])) {
+        if (request.native !== undefined) yield toNativeChunk(event, text, stream);
         else for (const value of stream.push(event)) yield { value };
       }
     }
@@ -131,7 +141,7 @@ export class GeminiProvider extends BaseProvider {
     return models;
   }
 
-  #createFacts({ model }: Pick<CompletionRequest, "model">): ResponseFacts {
+  #createFacts({ model }: Pick<CompletionRequest, "model">): GeminiFacts {
     const now = this.#runtime.clock.now();
     const chance = Math.floor(this.#runtime.random() * 36 ** 8).toString(36);
     return { model: model.id, id: `chatcmpl-${now.toString(36)}${chance}`, created: Math.floor(now / 1000) };
@@ -149,7 +159,7 @@ export class GeminiProvider extends BaseProvider {
     });
     const bytes = await readBytes(await this.#accepted(response));
     const answer = parseObject(decoder.decode(bytes));
-    const body = toEmbeddings(isSingle ? { embeddings: [answer.embedding] } : answer, request);
+    const body = fromGeminiEmbeddings(isSingle ? { embeddings: [answer.embedding] } : answer, request);
     return native === undefined ? { body } : { body, native: bytes };
   }
 
@@ -180,7 +190,7 @@ export class GeminiProvider extends BaseProvider {
       headers: this.#headers(options),
       body: JSON.stringify(content),
     });
-    return this.#answersIn(await readText(await this.#accepted(response)))[0] ?? {};
+    return this.#answersIn(await readResponseText(await this.#accepted(response)))[0] ?? {};
   }
 
   /** The API key is sent in a header, since URLs are often logged. */
@@ -194,7 +204,7 @@ export class GeminiProvider extends BaseProvider {
     const response = await options.send({
       url: this.#address(id, method),
       headers: this.#headers(options),
-      body: native === undefined ? this.#write(request, options) : nativeText(id, native.text),
+      body: native === undefined ? this.#write(request, options) : toNativeText(id, native.text),
     });
     return await this.#accepted(response);
   }
@@ -211,16 +221,16 @@ export class GeminiProvider extends BaseProvider {
       method: "GET",
       headers: this.#headers(options),
     });
-    return await readObject(await this.#accepted(response));
+    return await readJsonObject(await this.#accepted(response));
   }
 
   async #accepted(response: UpstreamResponse): Promise<UpstreamResponse> {
     if (isSuccess(response)) return response;
-    throw withOwnKind(await readFault(response, this.#faults, this.#runtime.clock));
+    throw withOwnKind(await readHttpFault(response, this.#faults, this.#runtime.clock));
   }
 
   #answersIn(text: string): JsonObject[] {
-    return this.#accept(parseAnswers(text));
+    return this.#accept(parseResponses(text));
   }
 
   /** @throws {UpstreamError} If a response contains an error. */
@@ -240,7 +250,7 @@ export class GeminiProvider extends BaseProvider {
       this.known(id) ?? {
         id,
         capabilities,
-        constraints: given({
+        constraints: omitUnset({
           context_window: asNumber(inputTokenLimit),
           max_output_tokens: asNumber(outputTokenLimit),
         }),
@@ -267,7 +277,7 @@ function findGeminiLeaves(id: string, methods: readonly unknown[]): readonly Cap
 }
 
 /** Parses one response, or a list of them, which the API returns without `alt=sse`. */
-function parseAnswers(text: string): JsonObject[] {
+function parseResponses(text: string): JsonObject[] {
   // wrapping the list in an object reuses the parser and its error messages
   return text.trimStart().startsWith("[") ? asObjects(parseObject(`{"list":${text}}`).list) : [parseObject(text)];
 }
@@ -284,7 +294,7 @@ async function* readUntilComplete(response: UpstreamResponse, stream: GeminiStre
 /** The data of each event. A body that is not an event stream counts as one event. */
 async function* readEventData(response: UpstreamResponse): AsyncGenerator<string> {
   if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-    yield await readText(response);
+    yield await readResponseText(response);
     return;
   }
   let unfinished = "";

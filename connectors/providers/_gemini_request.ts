@@ -7,13 +7,13 @@
 import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import { findTokenLimit } from "../../src/util/token_limit.ts";
 import { demandsSignatures, takesSampling } from "./gemini.ts";
-import { requestFault } from "./_gemini_fault.ts";
+import { createRequestFault } from "./_gemini_fault.ts";
 import { toGeminiContents } from "./_gemini_messages.ts";
 import { cleanSchema } from "./_gemini_schema.ts";
 import { droppedParams } from "./_dropped_params.ts";
 import { findThinking } from "./_gemini_thinking.ts";
 import { toGeminiTools } from "./_gemini_tools.ts";
-import { asObject, type GenerateContentRequest, type GenerationConfig, given } from "./_gemini_wire.ts";
+import { asObject, type GenerateContentRequest, type GenerationConfig, omitUnset } from "./_gemini_wire.ts";
 import { toText } from "../../src/util/to_text.ts";
 
 /**
@@ -61,7 +61,7 @@ export function findDroppedGeminiParams(body: ChatCompletionRequest, content: Ge
 
 function toGenerationConfig(model: string, body: ChatCompletionRequest): GenerationConfig {
   const { n, stop, seed, reasoning_effort: effort } = body;
-  return given({
+  return omitUnset({
     maxOutputTokens: findTokenLimit(body),
     candidateCount: n === 1 ? undefined : n,
     stopSequences: typeof stop === "string" ? [stop] : stop?.length === 0 ? undefined : stop,
@@ -85,7 +85,7 @@ function toModalities(modalities: unknown): string[] | undefined {
 
 function toImageConfig(config: unknown): GenerationConfig["imageConfig"] {
   const { aspect_ratio, image_size } = asObject(config) ?? {};
-  const members = given({ aspectRatio: aspect_ratio, imageSize: image_size });
+  const members = omitUnset({ aspectRatio: aspect_ratio, imageSize: image_size });
   return Object.keys(members).length === 0 ? undefined : members;
 }
 
@@ -108,7 +108,7 @@ function toGeminiFormat(
       };
     }
     default:
-      throw requestFault(
+      throw createRequestFault(
         `Cannot use the response_format "${toText(format?.type)}": the API accepts text, json_object and json_schema`,
         "response_format",
       );

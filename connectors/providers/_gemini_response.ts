@@ -22,7 +22,7 @@ import { toAnnotations, toOutputImage } from "./_gemini_output.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 
 /** Values to fill in if a response lacks them. */
-export interface ResponseFacts {
+export interface GeminiFacts {
   /** The requested model id. */
   readonly model: string;
   /** A response id. */
@@ -32,7 +32,7 @@ export interface ResponseFacts {
 }
 
 /** Members that every response starts with, complete or streamed. */
-export interface AnswerHead {
+export interface CompletionHead {
   /** The response's id. */
   readonly id: string;
   /** Unix time, seconds. */
@@ -67,38 +67,38 @@ const broken: readonly string[] = [
 /**
  * Translates a complete response.
  *
- * @param answer The parsed body.
+ * @param data The parsed body.
  * @param facts Values to fill in.
  * @throws {UpstreamError} `invalid_response` if it has no candidates.
  */
-export function toChatCompletion(answer: JsonObject, facts: ResponseFacts): ChatCompletion {
-  const { id, created, model } = toAnswerHead(answer, facts);
+export function fromGenerateContent(data: JsonObject, facts: GeminiFacts): ChatCompletion {
+  const { id, created, model } = toChunkHead(data, facts);
   const calls = new CallCounter(id);
-  const candidates = asObjects(answer.candidates);
-  if (candidates.length === 0 && !isBlocked(answer)) {
+  const candidates = asObjects(data.candidates);
+  if (candidates.length === 0 && !isBlocked(data)) {
     throw new UpstreamError("The provider's response has no candidates", { kind: "invalid_response" });
   }
   const choices = candidates.length === 0
     ? [blockedChoice()]
     : candidates.map((candidate, index) => toChoice(candidate, index, calls));
-  const usage = toCompletionUsage(asObject(answer.usageMetadata));
+  const usage = toCompletionUsage(asObject(data.usageMetadata));
   return { id, object: "chat.completion", created, model, choices, ...(usage === undefined ? {} : { usage }) };
 }
 
 /**
  * The leading members of a response.
  *
- * @param answer The parsed body, or the first event of a stream.
+ * @param data The parsed body, or the first event of a stream.
  * @param facts Values to fill in.
  */
-export function toAnswerHead({ responseId, modelVersion }: JsonObject, facts: ResponseFacts): AnswerHead {
+export function toChunkHead({ responseId, modelVersion }: JsonObject, facts: GeminiFacts): CompletionHead {
   return { id: asText(responseId) ?? facts.id, created: facts.created, model: asText(modelVersion) ?? facts.model };
 }
 
 /**
  * Whether the prompt was blocked, so that there is no response.
  *
- * @param answer The parsed body, or an event of a stream.
+ * @param data The parsed body, or an event of a stream.
  */
 export function isBlocked({ promptFeedback }: JsonObject): boolean {
   return asText(asObject(promptFeedback)?.blockReason) !== undefined;
@@ -192,16 +192,16 @@ export function countQueries({ groundingMetadata }: JsonObject): number {
 
 /** Generates ids for tool calls without one. */
 export class CallCounter {
-  readonly #answer: string;
+  readonly #responseId: string;
   #next = 0;
 
   /**
    * Starts with the first call.
    *
-   * @param answer The response id, which prefixes the generated ids.
+   * @param responseId The response id, which prefixes the generated ids.
    */
-  constructor(answer: string) {
-    this.#answer = answer;
+  constructor(responseId: string) {
+    this.#responseId = responseId;
   }
 
   /**
@@ -218,7 +218,7 @@ export class CallCounter {
     }
     const signature = asText(thoughtSignature);
     return {
-      id: asText(call.id) ?? `call_${this.#answer}_${this.#next++}`,
+      id: asText(call.id) ?? `call_${this.#responseId}_${this.#next++}`,
       type: "function",
       function: { name, arguments: formatArguments(call.args) },
       ...(signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }),

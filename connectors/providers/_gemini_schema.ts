@@ -7,7 +7,7 @@
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import { resolvePointer } from "../../src/util/json_pointer.ts";
-import { requestFault } from "./_gemini_fault.ts";
+import { createRequestFault } from "./_gemini_fault.ts";
 import { asObject } from "./_gemini_wire.ts";
 
 const copied: readonly string[] = [
@@ -62,7 +62,7 @@ class SchemaCleaner {
   /** @param open The references that are being resolved around this node. */
   #node(value: unknown, open: readonly string[], depth: number): JsonObject {
     if (depth > maxDepth) {
-      throw requestFault(`Cannot use a JSON Schema nested more than ${maxDepth} levels deep`, this.#param);
+      throw createRequestFault(`Cannot use a JSON Schema nested more than ${maxDepth} levels deep`, this.#param);
     }
     this.#nodes++;
     const node = asObject(value) ?? {};

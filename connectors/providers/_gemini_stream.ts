@@ -8,18 +8,18 @@ import type { ChatCompletionChunk, Delta, FinishReason, JsonObject } from "../..
 import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import {
-  type AnswerHead,
   CallCounter,
+  type CompletionHead,
   countQueries,
+  type GeminiFacts,
   isBlocked,
   mapFinishReason,
   readGeminiBilled,
-  type ResponseFacts,
-  toAnswerHead,
+  toChunkHead,
   toCompletionUsage,
 } from "./_gemini_response.ts";
 import { toAnnotations, toOutputImage } from "./_gemini_output.ts";
-import { asNumber, asObject, asObjects, asText, given } from "./_gemini_wire.ts";
+import { asNumber, asObject, asObjects, asText, omitUnset } from "./_gemini_wire.ts";
 
 /** Members of the usage that are translated. */
 const usageMembers = [
@@ -56,16 +56,16 @@ interface Progress {
  * ```
  */
 export class GeminiStream {
-  readonly #facts: ResponseFacts;
+  readonly #facts: GeminiFacts;
   readonly #progress = new Map<number, Progress>();
-  #head: AnswerHead | undefined;
+  #head: CompletionHead | undefined;
   #counter: CallCounter | undefined;
   #usage: JsonObject | undefined;
   #blocked = false;
   #queries = 0;
 
   /** @param facts Values to fill in. */
-  constructor(facts: ResponseFacts) {
+  constructor(facts: GeminiFacts) {
     this.#facts = facts;
   }
 
@@ -77,7 +77,7 @@ export class GeminiStream {
    * @throws {UpstreamError} `invalid_response` for an invalid function call.
    */
   push(event: JsonObject): ChatCompletionChunk[] {
-    this.#head ??= toAnswerHead(event, this.#facts);
+    this.#head ??= toChunkHead(event, this.#facts);
     this.#counter ??= new CallCounter(this.#head.id);
     // a later event may omit counts of an earlier one
     const usage = asObject(event.usageMetadata);
@@ -170,7 +170,7 @@ export class GeminiStream {
     return { content: text };
   }
 
-  #frame(): AnswerHead & Pick<ChatCompletionChunk, "object"> {
+  #frame(): CompletionHead & Pick<ChatCompletionChunk, "object"> {
     const { id, created, model } = this.#head!;
     return { id, object: "chat.completion.chunk", created, model };
   }
@@ -189,7 +189,7 @@ function toCounts(usage: JsonObject): JsonObject {
 function addSources(sources: JsonObject, candidate: JsonObject): void {
   for (const name of ["groundingMetadata", "citationMetadata"]) {
     const { groundingChunks, groundingSupports, citationSources, citations } = asObject(candidate[name]) ?? {};
-    const added = given({ groundingChunks, groundingSupports, citationSources, citations });
+    const added = omitUnset({ groundingChunks, groundingSupports, citationSources, citations });
     if (Object.keys(added).length > 0) sources[name] = { ...asObject(sources[name]), ...added };
   }
 }

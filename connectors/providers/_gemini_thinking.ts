@@ -5,7 +5,7 @@
  * @module
  */
 import { firstWithLevels, parseGeneration } from "./gemini.ts";
-import { requestFault } from "./_gemini_fault.ts";
+import { createRequestFault } from "./_gemini_fault.ts";
 import type { ThinkingConfig } from "./_gemini_wire.ts";
 
 type Level = NonNullable<ThinkingConfig["thinkingLevel"]>;
@@ -39,7 +39,10 @@ const efforts: Readonly<Record<string, { readonly budget: number; readonly level
 export function findThinking(model: string, effort: string): ThinkingConfig | undefined {
   if (!Object.hasOwn(efforts, effort)) {
     const known = Object.keys(efforts).join(", ");
-    throw requestFault(`Cannot use the reasoning_effort "${effort}": the API accepts ${known}`, "reasoning_effort");
+    throw createRequestFault(
+      `Cannot use the reasoning_effort "${effort}": the API accepts ${known}`,
+      "reasoning_effort",
+    );
   }
   const generation = parseGeneration(model);
   if (generation < firstThinking) return undefined;

@@ -5,7 +5,7 @@
  * @module
  */
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../src/contracts/openai.ts";
-import { requestFault } from "./_gemini_fault.ts";
+import { createRequestFault } from "./_gemini_fault.ts";
 import { cleanSchema } from "./_gemini_schema.ts";
 import {
   asObject,
@@ -42,7 +42,7 @@ export function toGeminiTools(
 function toFunctionDeclaration({ type, function: described }: Tool, param: string): FunctionDeclaration {
   const name = asText(described?.name);
   if (type !== "function" || name === undefined) {
-    throw requestFault(`Cannot use a tool of the type "${toText(type)}": the API accepts named functions`, param);
+    throw createRequestFault(`Cannot use a tool of the type "${toText(type)}": the API accepts named functions`, param);
   }
   const description = asText(described?.description);
   const parameters = asObject(described?.parameters);
@@ -71,7 +71,7 @@ function toCallingConfig(choice: ChatCompletionRequest["tool_choice"]): Function
   if (named !== undefined) return { mode: "ANY", allowedFunctionNames: [named] };
   const word = typeof choice === "string" ? choice : asText(asObject(asObject(choice)?.allowed_tools)?.mode) ?? "";
   if (Object.hasOwn(modes, word)) return { mode: modes[word]! };
-  throw requestFault(
+  throw createRequestFault(
     "Cannot read the tool_choice: it must be none, auto, required, one function, or allowed_tools",
     "tool_choice",
   );

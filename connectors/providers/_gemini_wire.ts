@@ -7,7 +7,7 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 
 /** A part of a turn. */
-export interface Part {
+export interface GeminiPart {
   /** Text, or the text of a thought. */
   readonly text?: string;
   /** Opaque signature of the thoughts that led to this part. */
@@ -27,7 +27,7 @@ export interface Content {
   /** Role of the author; function results have the role `user`. */
   readonly role: "user" | "model";
   /** The parts. */
-  readonly parts: Part[];
+  readonly parts: GeminiPart[];
 }
 
 /** A function that the model may call. */
@@ -95,7 +95,7 @@ export interface GenerateContentRequest {
   /** The conversation so far, oldest first. */
   readonly contents: readonly Content[];
   /** The system prompt. */
-  readonly systemInstruction?: { readonly parts: readonly Part[] };
+  readonly systemInstruction?: { readonly parts: readonly GeminiPart[] };
   /** Functions that the model may call. */
   readonly tools?: readonly { readonly functionDeclarations: readonly FunctionDeclaration[] }[];
   /** Settings of function calling. */
@@ -125,7 +125,7 @@ export function asNumber(value: unknown): number | undefined {
 }
 
 /** Removes members that are undefined or null. */
-export function given<Members extends JsonObject>(members: Members): Partial<Members> {
+export function omitUnset<Members extends JsonObject>(members: Members): Partial<Members> {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
   ) as Partial<Members>;

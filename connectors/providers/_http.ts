@@ -6,7 +6,7 @@
 import type { ChatCompletionChunk, OpenAiError } from "../../src/contracts/openai.ts";
 import type { BodyReader, Clock, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { answerBounds, findJsonExcess, parseBoundedJson } from "../../src/util/bounded_json.ts";
+import { findJsonExcess, parseBoundedJson, responseBounds } from "../../src/util/bounded_json.ts";
 import { readBody } from "../../src/util/bytes.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { classifyFault } from "../../src/util/classify.ts";
@@ -14,7 +14,7 @@ import { isPlainToTls, needsTls } from "../../src/util/needs_tls.ts";
 import { isRetryDate, retryAfterMs, type RetryHint } from "../../src/util/retry_after.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 
-const maxAnswerBytes = 64 * 1024 * 1024;
+const maxResponseBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 const maxErrorMs = 2_000;
 
@@ -34,7 +34,7 @@ export interface FaultReader {
  */
 export function readBytes(
   response: UpstreamResponse,
-  limit: number = maxAnswerBytes,
+  limit: number = maxResponseBytes,
 ): Uint8Array | Promise<Uint8Array> {
   return readBody(response, {
     maxBytes: limit,
@@ -60,9 +60,9 @@ export function createStreamReader(response: UpstreamResponse): BodyReader {
  */
 export function parseObject(text: string): Record<string, unknown> {
   let value: unknown;
-  const excess = findJsonExcess(text, answerBounds);
+  const excess = findJsonExcess(text, responseBounds);
   if (excess !== undefined) {
-    throw new UpstreamError(`The provider answered with JSON that has ${excess}`, { kind: "invalid_response" });
+    throw new UpstreamError(`The provider responded with JSON that has ${excess}`, { kind: "invalid_response" });
   }
   try {
     value = JSON.parse(text);
@@ -72,10 +72,10 @@ export function parseObject(text: string): Record<string, unknown> {
       : text.trimStart().startsWith("<")
       ? "a web page"
       : "invalid JSON";
-    throw new UpstreamError(`The provider answered with ${what}`, { kind: "invalid_response" });
+    throw new UpstreamError(`The provider responded with ${what}`, { kind: "invalid_response" });
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new UpstreamError("The provider answered with JSON that is not an object", { kind: "invalid_response" });
+    throw new UpstreamError("The provider responded with JSON that is not an object", { kind: "invalid_response" });
   }
   return value as Record<string, unknown>;
 }
@@ -87,7 +87,11 @@ export function parseObject(text: string): Record<string, unknown> {
  * @param reader Parses the vendor's errors.
  * @param clock Limits the time to read the body.
  */
-export async function readFault(response: UpstreamResponse, reader: FaultReader, clock: Clock): Promise<UpstreamError> {
+export async function readHttpFault(
+  response: UpstreamResponse,
+  reader: FaultReader,
+  clock: Clock,
+): Promise<UpstreamError> {
   const { status, headers } = response;
   let body: unknown = "";
   try {

@@ -43,8 +43,8 @@ export function imagesByDialect(
     const { body, dropped } = write(request);
     options.reportDropped?.(dropped);
     const response = await post(pathOf(request.model.id), { ...request, headers, json: body }, options);
-    const answer = parseObject(decoder.decode(await readBytes(response)));
-    return imagesIn(find === undefined ? answer : { ...answer, data: find(answer) }, { clock });
+    const data = parseObject(decoder.decode(await readBytes(response)));
+    return imagesIn(find === undefined ? data : { ...data, data: find(data) }, { clock });
   };
 }
 
@@ -95,7 +95,7 @@ export function toDataUrl({ type, bytes }: { readonly type: string; readonly byt
  *
  * @param names The members that the vendor rejects.
  */
-export function without(body: JsonObject, names: readonly string[]): WrittenImages {
+export function omitNames(body: JsonObject, names: readonly string[]): WrittenImages {
   const isLeftOut = (name: string) => names.includes(name) && body[name] !== undefined && body[name] !== null;
   return {
     body: Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name))),

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 
-type ModelList = NonNullable<OpenAiCompatible["list"]>;
+type ListedPage = NonNullable<OpenAiCompatible["list"]>;
 
 /** Page limit, far above the number of models: guards against a list that never ends. */
 const maxPages = 20;
@@ -20,7 +20,7 @@ const maxPages = 20;
  * @throws {UpstreamError} If the response status is not a success, or the body is not a list.
  */
 export async function fetchModelIds(
-  { path, members, next }: ModelList,
+  { path, members, next }: ListedPage,
   get: (path: string) => Promise<JsonObject>,
 ): Promise<readonly string[] | undefined> {
   const ids = new Set<string>();
@@ -34,7 +34,7 @@ export async function fetchModelIds(
   return [...ids];
 }
 
-function idsIn(page: JsonObject, [list, id]: NonNullable<ModelList["members"]>): readonly string[] {
+function idsIn(page: JsonObject, [list, id]: NonNullable<ListedPage["members"]>): readonly string[] {
   const entries = page[list];
   if (!Array.isArray(entries)) {
     throw new UpstreamError(`The provider's model list has no ${list}`, { kind: "invalid_response" });

@@ -19,8 +19,8 @@ import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contr
 import { UpstreamError } from "../../src/errors.ts";
 import { createDefaults, normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
-import { BaseProvider, isSuccess, readText } from "./_base.ts";
-import { type FaultReader, parseChunk, parseObject, readBytes, readFault } from "./_http.ts";
+import { BaseProvider, isSuccess, readResponseText } from "./_base.ts";
+import { type FaultReader, parseChunk, parseObject, readBytes, readHttpFault } from "./_http.ts";
 import {
   checkCompletion,
   findEdits,
@@ -125,7 +125,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     if (this.#vendor.withoutChat) return super.chat(request, options);
     if (request.native !== undefined) {
       const reader = await loadNativeReader(request.native);
-      return await reader.readWhole(await this.#postNative(request, options, reader), this.#createReading(request));
+      return await reader.readComplete(await this.#postNative(request, options, reader), this.#createReading(request));
     }
     const bytes = await readBytes(await this.#post(request, options));
     const body = checkCompletion(parseObject(decoder.decode(bytes)));
@@ -139,7 +139,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     if (this.#vendor.withoutChat) return super.stream(request, options);
     if (request.native !== undefined) return this.#streamNative(request, options);
     return openChunkStream(this.#post(request, options), {
-      readWhole: checkCompletion,
+      readComplete: checkCompletion,
       parse: parseChunk,
       toChunk: (value, event) => this.#toChunk(value, event),
       defaults: createDefaults(request, this.#runtime),
@@ -180,7 +180,9 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 
   async #get(path: string, options: CallOptions): Promise<JsonObject> {
-    const text = await readText(await this.#send({ url: new URL(this.#toUrl(path)).href, method: "GET" }, options));
+    const text = await readResponseText(
+      await this.#send({ url: new URL(this.#toUrl(path)).href, method: "GET" }, options),
+    );
     // some vendors return their models, or voices, as a bare array
     return parseObject(text.trimStart().startsWith("[") ? `{"data":${text}}` : text);
   }
@@ -235,7 +237,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 
   #fault(response: UpstreamResponse): Promise<UpstreamError> {
-    return readFault(response, this.#faults, this.#runtime.clock);
+    return readHttpFault(response, this.#faults, this.#runtime.clock);
   }
 }
 
@@ -251,7 +253,7 @@ function listDialects(vendor: OpenAiCompatible, { baseUrl: given, config }: Prov
 interface NativeReader {
   /** Replaces ids in a request that the dialect rejects. */
   withAcceptedIds?(text: string): string;
-  readWhole(response: UpstreamResponse, reading: NativeReading): Promise<CompletionResponse>;
+  readComplete(response: UpstreamResponse, reading: NativeReading): Promise<CompletionResponse>;
   readEvents(opening: Promise<UpstreamResponse>, reading: NativeReading): AsyncIterable<CompletionChunk>;
 }
 

@@ -20,7 +20,7 @@ const decoder = /* @__PURE__ */ new TextDecoder();
  *
  * @throws {UpstreamError} If it is an error, or has no choices.
  */
-export async function readWhole(
+export async function readComplete(
   response: UpstreamResponse,
   { readBilled }: Pick<NativeReading, "readBilled"> = {},
 ): Promise<CompletionResponse> {
@@ -41,7 +41,7 @@ export function readEvents(
   { readBilled, ...defaults }: NativeReading,
 ): AsyncIterable<CompletionChunk> {
   return new ChunkStream(opening, {
-    readWhole: toLegacyCompletion,
+    readComplete: toLegacyCompletion,
     parse(data) {
       const event = parseObject(data);
       throwIfError(event);
@@ -84,14 +84,14 @@ function toLegacyChunk({ choices, ...event }: JsonObject): ChatCompletionChunk {
 }
 
 /** One choice. */
-interface Choice {
+interface TextChoice {
   readonly index: number;
   readonly text: string;
   readonly logprobs: JsonObject | null;
   readonly reason: FinishReason | null;
 }
 
-function toLegacyChoices(choices: unknown): readonly Choice[] {
+function toLegacyChoices(choices: unknown): readonly TextChoice[] {
   return (Array.isArray(choices) ? choices : []).filter(isObject).map((choice, position) => ({
     index: typeof choice.index === "number" ? choice.index : position,
     text: typeof choice.text === "string" ? choice.text : "",

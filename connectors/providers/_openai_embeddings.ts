@@ -20,7 +20,7 @@ const decoder = /* @__PURE__ */ new TextDecoder();
 export function embeddingsBy(post: Post): OperationCall {
   return async (request, options) => {
     const wire = await readBytes(await post("embeddings", request, options));
-    return { body: embeddingsIn(parseObject(decoder.decode(wire)), request), wire };
+    return { body: checkEmbeddings(parseObject(decoder.decode(wire)), request), wire };
   };
 }
 
@@ -30,7 +30,7 @@ export function listTokenInputs({ body: { input } }: OperationRequest): readonly
 }
 
 /** Validates that there is one vector per input. */
-function embeddingsIn(body: JsonObject, request: OperationRequest): JsonObject {
+function checkEmbeddings(body: JsonObject, request: OperationRequest): JsonObject {
   throwIfError(body);
   const { data } = body;
   const isVector = (one: unknown) => {

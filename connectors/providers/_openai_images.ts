@@ -43,8 +43,8 @@ export function imagesIn(
   if (!Array.isArray(data) || !data.every((one) => isObject(one) && (isText(one.url) || isText(one.b64_json)))) {
     throw new UpstreamError("The provider's response has no images", { kind: "invalid_response" });
   }
-  const isWhole = Number.isInteger(created) && !data.some((one) => Object.values(one).includes(null));
-  if (isWhole && wire !== undefined) return { body, wire };
+  const isComplete = Number.isInteger(created) && !data.some((one) => Object.values(one).includes(null));
+  if (isComplete && wire !== undefined) return { body, wire };
   return {
     body: {
       ...body,

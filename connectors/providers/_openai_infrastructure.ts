@@ -40,7 +40,7 @@ export function openAiInfrastructure({ facts, send, runtime }: InfrastructurePar
     options: CallOptions,
   ): Promise<Shape> => {
     const body = json === undefined ? request : { ...request, body: JSON.stringify(json) };
-    return objectIn(await send(path, body, options)) as Promise<Shape>;
+    return parseObjectBody(await send(path, body, options)) as Promise<Shape>;
   };
   const get = { method: "GET" };
   const inPath = encodeURIComponent;
@@ -75,7 +75,7 @@ export function openAiInfrastructure({ facts, send, runtime }: InfrastructurePar
   };
 }
 
-async function objectIn(response: UpstreamResponse): Promise<JsonObject> {
+async function parseObjectBody(response: UpstreamResponse): Promise<JsonObject> {
   const body = parseObject(decoder.decode(await readBytes(response)));
   throwIfError(body);
   return body;

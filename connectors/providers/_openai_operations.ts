@@ -4,7 +4,7 @@
  */
 import type { Infrastructure } from "../../src/contracts/infrastructure.ts";
 import type { DocumentDialect } from "./_documents.ts";
-import type { EmbeddingDialect } from "./_embeddings.ts";
+import type { EmbeddingWire } from "./_embeddings.ts";
 import type { ImageDialect } from "./_image_dialect.ts";
 import type { InfrastructureParts } from "./_openai_infrastructure.ts";
 import type { VendorOperation } from "./_openai_vendor.ts";
@@ -21,7 +21,7 @@ export const openAiEmbeddings: VendorOperation = /* @__PURE__ */ lazily(async ()
  *
  * @param dialect The vendor's dialect.
  */
-export function embeddingsLazily(dialect: EmbeddingDialect): VendorOperation {
+export function embeddingsLazily(dialect: EmbeddingWire): VendorOperation {
   return lazily(async () => (await import("./_embeddings.ts")).embeddingsIn(dialect));
 }
 

@@ -20,7 +20,7 @@ import { editMembers } from "../../src/util/json_members.ts";
 import { mapItems, mapMembers } from "../../src/util/map_members.ts";
 import { renameIdentifiers } from "../../src/util/rename_identifiers.ts";
 import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
-import { readObject } from "./_base.ts";
+import { readJsonObject } from "./_base.ts";
 import { splitIntoChunks } from "./_chunks.ts";
 import { createStreamReader, EventTolerance, parseObject, readBytes, upstreamError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
@@ -53,7 +53,7 @@ const longId = /"call_id"\s*:\s*"[^"]{65}/;
  * @param text A JSON object.
  * @returns The same text if there are none.
  */
-export function withAcceptedIds(text: string): string {
+export function withAcceptedItemIds(text: string): string {
   if (!longId.test(text)) return text;
   const { input } = JSON.parse(text) as JsonObject;
   const ids = new Set<string>();
@@ -74,7 +74,7 @@ export function withAcceptedIds(text: string): string {
  *
  * @throws {UpstreamError} If it has failed, or is not a response.
  */
-export async function readWhole(
+export async function readComplete(
   response: UpstreamResponse,
   { readBilled }: Pick<NativeReading, "readBilled"> = {},
 ): Promise<CompletionResponse> {
@@ -99,7 +99,7 @@ export async function* readEvents(
 ): AsyncGenerator<CompletionChunk> {
   const response = await opening;
   if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-    yield* splitIntoChunks(toCompletion(await readObject(response)));
+    yield* splitIntoChunks(toCompletion(await readJsonObject(response)));
     return;
   }
   const reader = new EventReader();
@@ -185,9 +185,9 @@ function toCompletion(response: JsonObject): ChatCompletion {
       index: 0,
       message: {
         role: "assistant",
-        content: textIn(items, "content", "text") || null,
-        refusal: textIn(items, "content", "refusal") || null,
-        reasoning_content: textIn(items, "summary", "text") || null,
+        content: joinTexts(items, "content", "text") || null,
+        refusal: joinTexts(items, "content", "refusal") || null,
+        reasoning_content: joinTexts(items, "summary", "text") || null,
         ...(calls.length === 0 ? {} : { tool_calls: calls }),
       },
       finish_reason: findEndReason(response, calls),
@@ -216,7 +216,7 @@ function findEndReason({ status, incomplete_details: details }: JsonObject, call
 }
 
 /** Joins the text of parts, such as `text` in the `content` of messages. */
-function textIn(items: readonly JsonObject[], list: string, member: string): string {
+function joinTexts(items: readonly JsonObject[], list: string, member: string): string {
   return items.flatMap((item) => Array.isArray(item[list]) ? item[list] : [])
     .map((part) => isObject(part) && typeof part[member] === "string" ? part[member] : "").join("");
 }

@@ -10,7 +10,7 @@ import { endIterator } from "../../src/util/end_iterator.ts";
 import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { type CompletionDefaults, normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { SseReader } from "../../src/util/sse_parse.ts";
-import { readObject } from "./_base.ts";
+import { readJsonObject } from "./_base.ts";
 import { splitIntoChunks } from "./_chunks.ts";
 import { type EventBatch, EventBatches } from "./_event_batches.ts";
 import { createStreamReader } from "./_http.ts";
@@ -29,9 +29,9 @@ export interface ReceivedEvent {
 }
 
 /** Parsers and options for a streaming response. */
-export interface StreamParts {
+export interface ChunkStreamParts {
   /** Parses a complete response, which some servers return instead of a stream. */
-  readonly readWhole: (body: Record<string, unknown>) => ChatCompletion;
+  readonly readComplete: (body: Record<string, unknown>) => ChatCompletion;
   /** Parses an event's data; null or undefined if there is nothing to forward. An unreadable event throws. */
   readonly parse: (data: string) => ChatCompletionChunk | null | undefined;
   /**
@@ -55,7 +55,7 @@ export interface StreamParts {
  */
 export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
   readonly #opening: Promise<UpstreamResponse>;
-  readonly #parts: StreamParts;
+  readonly #parts: ChunkStreamParts;
   readonly #batches: EventBatches;
   readonly #normalizer: ChunkNormalizer;
   #events: SseReader | undefined;
@@ -72,7 +72,7 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
    * @param opening The response, once its head has been received.
    * @param parts Parsers and options.
    */
-  constructor(opening: Promise<UpstreamResponse>, parts: StreamParts) {
+  constructor(opening: Promise<UpstreamResponse>, parts: ChunkStreamParts) {
     this.#opening = opening;
     this.#parts = parts;
     const { parse, joins = false } = parts;
@@ -140,9 +140,9 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
       if (this.#isLast) await events.cancel();
       return events;
     }
-    const answer = this.#parts.readWhole(await readObject(response));
-    normalizeCompletion(answer, this.#parts.defaults);
-    this.#take([...splitIntoChunks(answer)]);
+    const completion = this.#parts.readComplete(await readJsonObject(response));
+    normalizeCompletion(completion, this.#parts.defaults);
+    this.#take([...splitIntoChunks(completion)]);
     this.#isLast = true;
     return undefined;
   }
@@ -166,8 +166,8 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
   /** @param isDone Whether the provider has sent `[DONE]`. */
   #finish(isDone: boolean): void {
     this.#isLast = true;
-    if (!isDone && !this.#normalizer.isFinished) throw broken("ended before the response was complete");
-    if (this.#isEmpty) throw broken("was empty");
+    if (!isDone && !this.#normalizer.isFinished) throw createStreamFault("ended before the response was complete");
+    if (this.#isEmpty) throw createStreamFault("was empty");
   }
 
   /** Cancels the stream, since an iterator that has thrown is done. */
@@ -177,6 +177,6 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
   }
 }
 
-function broken(how: string): UpstreamError {
+function createStreamFault(how: string): UpstreamError {
   return new UpstreamError(`The provider's stream ${how}`, { kind: "invalid_response" });
 }

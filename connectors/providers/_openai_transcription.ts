@@ -45,11 +45,11 @@ async function transcriptIn(response: UpstreamResponse, type: string | undefined
   const wire = await readBytes(response);
   const given = response.headers.get("content-type") ?? "";
   const text = decoder.decode(wire);
-  if (/html/.test(given)) throw broken("a web page");
+  if (/html/.test(given)) throw createTranscriptFault("a web page");
   if (type === undefined) return { body: completeTranscript(parseObject(text)), wire };
   if (!/json/.test(given)) return { body: { text }, content: { type, bytes: wire } };
   const body = text.startsWith('"') ? { text: stringIn(text) } : completeTranscript(parseObject(text));
-  if (!type.startsWith("text/plain") && !/-->/.test(body.text as string)) throw broken("no subtitles");
+  if (!type.startsWith("text/plain") && !/-->/.test(body.text as string)) throw createTranscriptFault("no subtitles");
   return { body, content: { type, bytes: new TextEncoder().encode(body.text as string) } };
 }
 
@@ -57,16 +57,16 @@ function stringIn(text: string): string {
   try {
     return JSON.parse(text);
   } catch {
-    throw broken("invalid JSON");
+    throw createTranscriptFault("invalid JSON");
   }
 }
 
 function completeTranscript(body: JsonObject): JsonObject {
   throwIfError(body);
-  if (typeof body.text !== "string") throw broken("no transcript");
+  if (typeof body.text !== "string") throw createTranscriptFault("no transcript");
   return body;
 }
 
-function broken(what: string): UpstreamError {
-  return new UpstreamError(`The provider answered with ${what}`, { kind: "invalid_response" });
+function createTranscriptFault(what: string): UpstreamError {
+  return new UpstreamError(`The provider responded with ${what}`, { kind: "invalid_response" });
 }

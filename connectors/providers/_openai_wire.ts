@@ -14,7 +14,7 @@ import { UpstreamError } from "../../src/errors.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { newBoundary, writeForm } from "../../src/util/multipart.ts";
 import { throwIfError } from "./_http.ts";
-import type { StreamParts } from "./_openai_stream.ts";
+import type { ChunkStreamParts } from "./_openai_stream.ts";
 
 /**
  * The JSON request body; the client's own JSON with edits spliced in, if available.
@@ -104,7 +104,7 @@ let modules: typeof import("./_openai_stream.ts") | undefined;
  */
 export function openChunkStream(
   opening: Promise<UpstreamResponse>,
-  parts: StreamParts,
+  parts: ChunkStreamParts,
 ): AsyncIterableIterator<CompletionChunk> {
   const read = ({ ChunkStream }: typeof import("./_openai_stream.ts")) => new ChunkStream(opening, parts);
   if (modules !== undefined) return read(modules);

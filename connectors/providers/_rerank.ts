@@ -31,7 +31,7 @@ export interface RerankDialect {
  */
 export function rerankIn({ path, topName, resultsName = "results" }: RerankDialect): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
-    const sent = topName === undefined ? request : { ...request, json: renamed(request, topName) };
+    const sent = topName === undefined ? request : { ...request, json: renameMembers(request, topName) };
     const body = parseObject(decoder.decode(await readBytes(await post(path, sent, options))));
     throwIfError(body);
     const { [resultsName]: results, usage, meta } = body;
@@ -48,6 +48,6 @@ export function rerankIn({ path, topName, resultsName = "results" }: RerankDiale
   };
 }
 
-function renamed({ body: { top_n, ...rest }, model }: OperationRequest, topName: string): JsonObject {
+function renameMembers({ body: { top_n, ...rest }, model }: OperationRequest, topName: string): JsonObject {
   return { ...rest, model: model.id, ...(top_n === undefined ? {} : { [topName]: top_n }) };
 }

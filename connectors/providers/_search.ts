@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationCall, OperationRequest } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { isObject } from "../../src/util/is_object.ts";
-import { readObject } from "./_base.ts";
+import { readJsonObject } from "./_base.ts";
 import { throwIfError } from "./_http.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
@@ -52,15 +52,15 @@ export function searchIn(dialect: SearchDialect): (post: Post) => OperationCall 
     const left = undeclaredParams(body, translated);
     if (left.length > 0) options.reportDropped?.(left);
     const { path, headers = {} } = dialect;
-    const posted = { ...request, headers, json: written(request, dialect) };
-    const response = await readObject(await post(path, posted, options));
+    const posted = { ...request, headers, json: writeQuery(request, dialect) };
+    const response = await readJsonObject(await post(path, posted, options));
     throwIfError(response);
     const usage = dialect.usageIn?.(response) ?? { searches: 1 };
     return { body: { object: "search", model: model.id, results: readResults(response, dialect), usage } };
   };
 }
 
-function written({ body, model }: OperationRequest, { write, maxResults }: SearchDialect): JsonObject {
+function writeQuery({ body, model }: OperationRequest, { write, maxResults }: SearchDialect): JsonObject {
   const requested = body.max_results as number | null | undefined;
   const count = requested === undefined || requested === null ? undefined : Math.min(requested, maxResults);
   return write({ query: body.query as string, count, model: model.id });

@@ -31,10 +31,10 @@ export function toPredict(inputs: readonly string[], dimensions: number | undefi
 /**
  * The vectors of a response.
  *
- * @param answer The response of `predict`.
+ * @param response The response of `predict`.
  */
-export function fromPredict(answer: JsonObject): EmbeddedInputs {
-  const found = asObjects(answer.predictions).map(({ embeddings }) => asObject(embeddings));
+export function fromPredict(response: JsonObject): EmbeddedInputs {
+  const found = asObjects(response.predictions).map(({ embeddings }) => asObject(embeddings));
   const counts = found.map((one) => asObject(one?.statistics)?.token_count);
   const isCounted = counts.every((count): count is number => typeof count === "number");
   return {

@@ -21,18 +21,18 @@ import type {
   OperationTable,
 } from "../../src/contracts/provider.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
-import { ConfigError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
+import { createAttributeError } from "./_attribute_error.ts";
 import { readAnthropicError } from "./_anthropic_fault.ts";
 import { isClaude } from "./anthropic.ts";
 import { AnthropicProvider } from "./_anthropic_provider.ts";
-import { BaseProvider, isSuccess, readObject } from "./_base.ts";
+import { BaseProvider, isSuccess, readJsonObject } from "./_base.ts";
 import { cloudEmbeddings } from "./_cloud_embeddings.ts";
 import { readGeminiError, readGeminiHint } from "./_gemini_fault.ts";
 import { GeminiProvider } from "./_gemini_provider.ts";
 import { asObject, asObjects, asText } from "./_gemini_wire.ts";
-import { readFault } from "./_http.ts";
+import { readHttpFault } from "./_http.ts";
 import { findMaxInputs, fromPredict, toPredict } from "./_vertex_embeddings.ts";
 import { vertex, vertexRules } from "./clouds.ts";
 
@@ -59,7 +59,9 @@ class VertexProvider extends BaseProvider {
     super(settings.id, vertex.models);
     const project = encodeURIComponent(required("project", ["GOOGLE_VERTEX_PROJECT", "GOOGLE_CLOUD_PROJECT"]));
     const location = required("location", ["GOOGLE_VERTEX_LOCATION", "GOOGLE_CLOUD_LOCATION"]);
-    if (!/^[a-z0-9-]+$/.test(location)) throw problem(settings, "location", 'expected one such as "europe-west1"');
+    if (!/^[a-z0-9-]+$/.test(location)) {
+      throw createAttributeError({ settings, name: "location" }, 'expected one such as "europe-west1"');
+    }
     this.#root = stripTrailing(settings.baseUrl ?? toLocationAddress(location), "/").replace(/\/v1(beta1)?$/, "");
     this.#runtime = runtime;
     const parent = this.#parent = `projects/${project}/locations/${location}`;
@@ -85,7 +87,9 @@ class VertexProvider extends BaseProvider {
       const own = settings[name] ?? (settings.config as JsonObject | undefined)?.[name];
       const values = [own, ...variables.map((variable) => runtime.env?.(variable))];
       const found = values.find((value) => typeof value === "string" && value.trim() !== "") as string | undefined;
-      if (found === undefined) throw problem(settings, name, `missing: set it, or the variable ${variables[0]}`);
+      if (found === undefined) {
+        throw createAttributeError({ settings, name }, `missing: set it, or the variable ${variables[0]}`);
+      }
       return found.trim();
     }
   }
@@ -163,8 +167,8 @@ class VertexProvider extends BaseProvider {
         ? { ...call, method: "GET" }
         : { ...call, headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) },
     );
-    if (isSuccess(response)) return await readObject(response);
-    throw await readFault(response, {
+    if (isSuccess(response)) return await readJsonObject(response);
+    throw await readHttpFault(response, {
       readError: readGeminiError,
       readRetryAfter: (body) => readGeminiHint(body, this.#runtime.clock.now()),
     }, this.#runtime.clock);
@@ -185,8 +189,4 @@ function readVertexError(body: unknown, status: number): OpenAiError {
   return asText(asObject(error)?.status) === undefined
     ? readAnthropicError(body, status)
     : readGeminiError(body, status);
-}
-
-function problem({ id }: ProviderSettings, name: string, message: string): ConfigError {
-  return new ConfigError([{ path: `providers.${id}.config.${name}`, message }]);
 }

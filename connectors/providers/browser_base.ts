@@ -14,8 +14,8 @@ import type {
 import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { ConfigError, MeshError, UpstreamError } from "../../src/errors.ts";
 import { createDefaults } from "../../src/util/normalize_completion.ts";
-import { BaseProvider, isSuccess, readObject } from "./_base.ts";
-import { parseChunk, readFault, throwIfError } from "./_http.ts";
+import { BaseProvider, isSuccess, readJsonObject } from "./_base.ts";
+import { parseChunk, readHttpFault, throwIfError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { checkCompletion, findEdits, openChunkStream } from "./_openai_wire.ts";
 import { callNow } from "../../src/util/once.ts";
@@ -240,14 +240,14 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
 
   /** Requests a complete response. */
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
-    return { body: this.#readWhole(await readObject(await this.#post(request, options))) };
+    return { body: this.#readComplete(await readJsonObject(await this.#post(request, options))) };
   }
 
   /** Requests a streaming response. */
   override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
     return openChunkStream(this.#post(request, options), {
-      readWhole: (body) => this.#readWhole(body),
-      parse: (data) => run("_parseSseChunk", () => this._parseSseChunk(data)),
+      readComplete: (body) => this.#readComplete(body),
+      parse: (data) => runInTurn("_parseSseChunk", () => this._parseSseChunk(data)),
       defaults: createDefaults(request, this.#runtime!),
     });
   }
@@ -258,21 +258,21 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
   }
 
   #endpoint(model: string): string {
-    return run("_getCompletionEndpoint", () => this._getCompletionEndpoint(model));
+    return runInTurn("_getCompletionEndpoint", () => this._getCompletionEndpoint(model));
   }
 
-  #readWhole(body: Record<string, unknown>): ChatCompletion {
+  #readComplete(body: Record<string, unknown>): ChatCompletion {
     throwIfError(body);
-    const completion = run("_parseResponse", () => this._parseResponse(body));
+    const completion = runInTurn("_parseResponse", () => this._parseResponse(body));
     return checkCompletion({ ...completion });
   }
 
   async #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
     const endpoint = this.#endpoint(request.model.id);
-    const payload = run("_buildRequestPayload", () => this._buildRequestPayload(request));
+    const payload = runInTurn("_buildRequestPayload", () => this._buildRequestPayload(request));
     const response = await options.send({
-      url: run("_resolveUrl", () => this._resolveUrl(endpoint)),
-      headers: run("_buildHeaders", () => this._buildHeaders(options.credential)),
+      url: runInTurn("_resolveUrl", () => this._resolveUrl(endpoint)),
+      headers: runInTurn("_buildHeaders", () => this._buildHeaders(options.credential)),
       body: typeof payload === "string" ? payload : JSON.stringify(payload),
     });
     if (isSuccess(response)) {
@@ -282,12 +282,12 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
       return response;
     }
     if (this.#runtime === undefined) throw new MeshError("A provider is used through create(), which attaches it");
-    throw await readFault(response, { readError: readOpenAiError }, this.#runtime.clock);
+    throw await readHttpFault(response, { readError: readOpenAiError }, this.#runtime.clock);
   }
 }
 
 /** Identifies the hook that failed, and why; the engine redacts API keys from the message. */
-function run<Result>(name: string, hook: () => Result): Result {
+function runInTurn<Result>(name: string, hook: () => Result): Result {
   try {
     return callNow(hook);
   } catch (error) {

@@ -29,7 +29,7 @@ export const openrouter: OpenAiCompatible = {
   dialects: { responses: false, completions: false },
   ownState: ["reasoning_details", "images", "annotations"],
   operations: { embeddings: openAiEmbeddings },
-  describe: toModelInfo,
+  describe: toListedInfo,
   assumedPrices: { input: 5, output: 25 }, // the dearest models that are used widely
   readBilled: readCost,
   quota: { path: "key", read: readKeyQuota },
@@ -37,26 +37,26 @@ export const openrouter: OpenAiCompatible = {
 
 /** `cost` is what the account is charged; with a key of the account's own at the upstream vendor, that vendor's besides. */
 function readCost({ usage }: JsonObject): BilledUsage {
-  const { cost, is_byok, cost_details } = objectIn(usage);
-  const { upstream_inference_cost: upstream } = objectIn(cost_details);
+  const { cost, is_byok, cost_details } = objectOrNone(usage);
+  const { upstream_inference_cost: upstream } = objectOrNone(cost_details);
   const charged = numberIn(cost);
   if (charged === undefined) return {};
   return { cost: charged + (is_byok === true ? numberIn(upstream) ?? 0 : 0) };
 }
 
 /** Prices are USD per token, as strings; a negative price means that it depends on the selected model. */
-function toModelInfo(entry: JsonObject, known: ModelInfo | undefined): Omit<ModelInfo, "id"> {
+function toListedInfo(entry: JsonObject, known: ModelInfo | undefined): Omit<ModelInfo, "id"> {
   const { context_length, top_provider, pricing, architecture, supported_parameters } = entry;
   const parameters = readStrings(supported_parameters);
-  const inputs = readStrings(objectIn(architecture).input_modalities);
-  const outputs = readStrings(objectIn(architecture).output_modalities);
-  const prices = objectIn(pricing);
+  const inputs = readStrings(objectOrNone(architecture).input_modalities);
+  const outputs = readStrings(objectOrNone(architecture).output_modalities);
+  const prices = objectOrNone(pricing);
   const input = perMillion(prices.prompt);
   const output = perMillion(prices.completion);
   return {
     constraints: pickDefined({
       context_window: numberIn(context_length),
-      max_output_tokens: numberIn(objectIn(top_provider).max_completion_tokens),
+      max_output_tokens: numberIn(objectOrNone(top_provider).max_completion_tokens),
     }),
     ...(parameters.length === 0 ? {} : {
       features: {
@@ -105,7 +105,7 @@ function perMillion(price: unknown): number | undefined {
 
 /** The API key's own limit, in USD; a key without a limit reports none. */
 function readKeyQuota({ data }: JsonObject): Quota {
-  const { limit, limit_remaining, usage } = objectIn(data);
+  const { limit, limit_remaining, usage } = objectOrNone(data);
   const most = numberIn(limit);
   const spent = numberIn(usage);
   return pickDefined({
@@ -114,7 +114,7 @@ function readKeyQuota({ data }: JsonObject): Quota {
   });
 }
 
-function objectIn(value: unknown): JsonObject {
+function objectOrNone(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 

@@ -55,7 +55,7 @@ export class Vault {
     }
     let plain: ArrayBuffer;
     try {
-      plain = await crypto.subtle.decrypt({ name: "AES-GCM", iv, additionalData: bound(header) }, key, data);
+      plain = await crypto.subtle.decrypt({ name: "AES-GCM", iv, additionalData: bindVault(header) }, key, data);
     } catch {
       throw new SecretFileError("it was damaged or tampered with: restore a backup of it");
     }
@@ -74,7 +74,7 @@ export class Vault {
     const header: Header = { format, kdf, cipher, salt, check };
     const iv = randomBytes(lengths.iv);
     const plain = new TextEncoder().encode(JSON.stringify([...secrets]));
-    const data = await crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: bound(header) }, key, plain);
+    const data = await crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: bindVault(header) }, key, plain);
     return `${JSON.stringify({ ...header, iv: toBase64(iv), data: toBase64(new Uint8Array(data)) }, null, 2)}\n`;
   }
 
@@ -120,7 +120,7 @@ function readSealed(text: string): Sealed {
 }
 
 /** The additional authenticated data. */
-function bound({ format, kdf, cipher, salt }: Header): Uint8Array<ArrayBuffer> {
+function bindVault({ format, kdf, cipher, salt }: Header): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode([format, kdf, cipher, salt].join("\n"));
 }
 

@@ -9,7 +9,7 @@ import { readBody } from "../../src/util/bytes.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 
 /** Timeout of a call, ms. */
-const maxAnswerMs = 10_000;
+const maxResponseMs = 10_000;
 /**
  * Maximum response size, bytes, above all legitimate responses: AWS limits values to 64 KiB, and lists have about a
  * hundred names per page.
@@ -66,7 +66,7 @@ export class Vendor {
    */
   async call({ task, expected = [], ...request }: VendorCall): Promise<VendorResponse> {
     const { status, text } = await this.#send(task, request);
-    const body = status === 204 || text.trim() === "" ? {} : parseAnswerObject(text);
+    const body = status === 204 || text.trim() === "" ? {} : parseResponseObject(text);
     const code = body === undefined ? undefined : findVendorCode(body);
     const isExpected = expected.includes(status) || code !== undefined && expected.includes(code);
     if (isExpected) return { status, code, body: body ?? {} };
@@ -107,13 +107,13 @@ export class Vendor {
 
   async #send(task: string, request: UpstreamRequest): Promise<{ status: number; text: string }> {
     const controller = new AbortController();
-    const cancel = this.runtime.clock.after(maxAnswerMs, () => controller.abort());
+    const cancel = this.runtime.clock.after(maxResponseMs, () => controller.abort());
     try {
-      const answer = await this.runtime.send({ ...request, signal: controller.signal, isWhole: true });
-      return { status: answer.status, text: await readResponseText(answer) };
+      const response = await this.runtime.send({ ...request, signal: controller.signal, isWhole: true });
+      return { status: response.status, text: await readVendorText(response) };
     } catch (error) {
       if (ConnectorError.isInstance(error)) throw this.error(task, error.message);
-      if (controller.signal.aborted) throw this.error(task, `no answer within ${maxAnswerMs / 1000} s`);
+      if (controller.signal.aborted) throw this.error(task, `no response within ${maxResponseMs / 1000} s`);
       const isUnreached = NetworkError.isInstance(error) && error.neverSent;
       throw this.error(task, isUnreached ? "no connection" : "the connection was reset");
     } finally {
@@ -167,12 +167,12 @@ export function address(value: string, path: string): string {
   }]);
 }
 
-async function readResponseText(answer: UpstreamResponse): Promise<string> {
+async function readVendorText(response: UpstreamResponse): Promise<string> {
   const tooLarge = () => new ConnectorError(`the response is over ${maxBytes} bytes`);
-  return new TextDecoder().decode(await readBody(answer, { maxBytes, tooLarge }));
+  return new TextDecoder().decode(await readBody(response, { maxBytes, tooLarge }));
 }
 
-function parseAnswerObject(text: string): Readonly<Record<string, unknown>> | undefined {
+function parseResponseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     if (Array.isArray(value)) return { items: value };

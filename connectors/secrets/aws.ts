@@ -6,7 +6,7 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
-import { signed } from "../_aws_signature.ts";
+import { signRequest } from "../_aws_signature.ts";
 import { address, attribute, variable, Vendor, type VendorResponse } from "./_vendor.ts";
 import { awsDeclaration } from "./declarations.ts";
 
@@ -105,6 +105,6 @@ class Aws {
       body,
     };
     const keys = { accessKeyId, secretAccessKey, sessionToken };
-    return await signed(call, { keys, region: this.#region, service: "secretsmanager", now: runtime.clock.now() });
+    return await signRequest(call, { keys, region: this.#region, service: "secretsmanager", now: runtime.clock.now() });
   }
 }

@@ -27,7 +27,7 @@ export const dotenvSecrets: Connector<"secretStore"> = {
 const unwritable = /[\0\uFFFD]|\p{Surrogate}/u;
 
 const dotenv: SecretFormat = {
-  read: (text) => new Map(checked(text).entries.map(({ name, value }) => [name, value])),
+  read: (text) => new Map(parseCheckedDotenv(text).entries.map(({ name, value }) => [name, value])),
   async put(written = "", name, value) {
     if (!dotenvName.test(name)) {
       throw new SecretFileError("a name may contain letters, digits, _, - and ., and must not start with a digit");
@@ -37,17 +37,17 @@ const dotenv: SecretFormat = {
     }
     const { stringify } = await import("@std/dotenv/stringify"); // imported on demand: the core has no dependencies
     const line = `${stringify({ [name]: value })}\n`;
-    const file = checked(written);
+    const file = parseCheckedDotenv(written);
     const last = file.entries.findLast((entry) => entry.name === name);
     if (last !== undefined) {
       const [from, to] = last.span;
       return file.text.slice(0, from) + line + file.text.slice(to);
     }
-    const isWhole = file.text === "" || file.text.endsWith("\n");
-    return `${file.text}${isWhole ? "" : "\n"}${line}`;
+    const isComplete = file.text === "" || file.text.endsWith("\n");
+    return `${file.text}${isComplete ? "" : "\n"}${line}`;
   },
   drop(written, name) {
-    const { text, entries } = checked(written);
+    const { text, entries } = parseCheckedDotenv(written);
     let left = text;
     for (const { span: [from, to] } of entries.filter((entry) => entry.name === name).reverse()) {
       left = left.slice(0, from) + left.slice(to);
@@ -57,7 +57,7 @@ const dotenv: SecretFormat = {
 };
 
 /** A file with an invalid line is rejected as a whole: that line may contain the secret. */
-function checked(text: string): Dotenv {
+function parseCheckedDotenv(text: string): Dotenv {
   const file = parseDotenv(text);
   if (file.problems.length === 0) return file;
   const shown = file.problems.slice(0, maxShown).map(({ line, message }) => `line ${line} ${message}`);

@@ -52,7 +52,7 @@ function createGoogleStore(google: Google): Required<SecretStore> {
       if (status === 404) return undefined;
       const { data } = (body.payload ?? {}) as { data?: unknown };
       if (typeof data !== "string") throw google.vendor.error(task, "its response has no payload");
-      return decodeText(data) ?? fail(google.vendor.error(task, "it is binary, but must be a string"));
+      return decodePayload(data) ?? throwError(google.vendor.error(task, "it is binary, but must be a string"));
     },
     async set(name, value) {
       const task = `store the secret "${name}"`;
@@ -132,7 +132,7 @@ class Google {
   }
 }
 
-function decodeText(data: string): string | undefined {
+function decodePayload(data: string): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(fromBase64(data));
   } catch {
@@ -140,6 +140,6 @@ function decodeText(data: string): string | undefined {
   }
 }
 
-function fail(error: Error): never {
+function throwError(error: Error): never {
   throw error;
 }

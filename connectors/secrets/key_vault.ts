@@ -34,17 +34,20 @@ export const keyVaultSecrets: Connector<"secretStore"> = {
       throw new ConfigError([{ path: "secrets.url", message }]);
     }
     const authority = text("authority", "AZURE_AUTHORITY_HOST") ?? keyVaultDeclaration.attributes.authority.default;
-    const vault = new Vault(new Vendor(id, runtime, "AZURE_CLIENT_SECRET and the application's role in the vault"), {
-      url: address(url, "url"),
-      authority: address(authority, "authority"),
-      tenant: text("tenant_id", "AZURE_TENANT_ID"),
-      client: text("client_id", "AZURE_CLIENT_ID"),
-    });
+    const vault = new KeyVaultName(
+      new Vendor(id, runtime, "AZURE_CLIENT_SECRET and the application's role in the vault"),
+      {
+        url: address(url, "url"),
+        authority: address(authority, "authority"),
+        tenant: text("tenant_id", "AZURE_TENANT_ID"),
+        client: text("client_id", "AZURE_CLIENT_ID"),
+      },
+    );
     return createVaultStore(vault);
   },
 };
 
-function createVaultStore(vault: Vault): Required<SecretStore> {
+function createVaultStore(vault: KeyVaultName): Required<SecretStore> {
   return {
     async get(name) {
       const task = `look up the secret "${name}"`;
@@ -98,7 +101,7 @@ interface VaultCall extends Pick<VendorCall, "task" | "method" | "expected"> {
 }
 
 /** Calls a vault as an application. */
-class Vault {
+class KeyVaultName {
   readonly vendor: Vendor;
   readonly #options: VaultOptions;
   readonly #tokens: TokenCache;

@@ -11,13 +11,13 @@ import { onePasswordDeclaration } from "./declarations.ts";
 const { id } = onePasswordDeclaration;
 
 /** A field of an item. */
-type Field = Readonly<Record<"id" | "label" | "purpose" | "value", unknown>>;
+type ItemField = Readonly<Record<"id" | "label" | "purpose" | "value", unknown>>;
 
 /** An item, as the server returns it. */
 interface Item extends Readonly<Record<string, unknown>> {
   readonly id?: unknown;
   readonly title?: unknown;
-  readonly fields?: readonly Field[];
+  readonly fields?: readonly ItemField[];
 }
 
 /**
@@ -83,7 +83,7 @@ function toItemPath({ id }: Item): string {
 }
 
 /** The field of an item that contains the secret. */
-function findSecretField({ fields }: Item): Field | undefined {
+function findSecretField({ fields }: Item): ItemField | undefined {
   if (!Array.isArray(fields)) return undefined;
   return fields.find(({ id, label }) => label === "credential" || id === "credential") ??
     fields.find(({ purpose }) => purpose === "PASSWORD");

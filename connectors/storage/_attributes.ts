@@ -4,7 +4,7 @@
  */
 import { ConfigError } from "../../src/errors.ts";
 
-type Settings = Readonly<Record<string, unknown>>;
+type StorageAttributes = Readonly<Record<string, unknown>>;
 
 /**
  * The prefix of record names: `prefix`, or its alias `key`.
@@ -12,11 +12,20 @@ type Settings = Readonly<Record<string, unknown>>;
  * @param settings All settings of a connector.
  * @throws {ConfigError} If they differ.
  */
-export function getPrefix({ prefix, key }: Settings): unknown {
+export function getPrefix({ prefix, key }: StorageAttributes): unknown {
   if (prefix !== undefined && key !== undefined && prefix !== key) {
-    throw new ConfigError([{ path: "storage.key", message: 'differs from "prefix", which means the same' }]);
+    failAttribute("key", 'differs from "prefix", which means the same');
   }
   return prefix ?? key;
+}
+
+/**
+ * Throws the error of an attribute.
+ *
+ * @throws {ConfigError} In any case.
+ */
+export function failAttribute(name: string, message: string): never {
+  throw new ConfigError([{ path: `storage.${name}`, message }]);
 }
 
 /**
@@ -26,11 +35,12 @@ export function getPrefix({ prefix, key }: Settings): unknown {
  * @param names The allowed members.
  * @throws {ConfigError} If it is anything else, or a member is set twice. Values are never quoted.
  */
-export function withCredentials({ credentials, ...settings }: Settings, names: readonly string[]): Settings {
+export function withCredentials(
+  { credentials, ...settings }: StorageAttributes,
+  names: readonly string[],
+): StorageAttributes {
   if (credentials === undefined) return settings;
-  const fail = (message: string): never => {
-    throw new ConfigError([{ path: "storage.credentials", message }]);
-  };
+  const fail = (message: string): never => failAttribute("credentials", message);
   const members = parsed(credentials) ?? fail(`expected an object of ${names.join(", ")}, or its JSON`);
   for (const name of Object.keys(members)) {
     if (!names.includes(name)) fail(`accepts only ${names.join(", ")}`);
@@ -39,12 +49,12 @@ export function withCredentials({ credentials, ...settings }: Settings, names: r
   return { ...settings, ...members };
 }
 
-function parsed(credentials: unknown): Settings | undefined {
+function parsed(credentials: unknown): StorageAttributes | undefined {
   let value = credentials;
   try {
     if (typeof value === "string") value = JSON.parse(value);
   } catch {
     return undefined;
   }
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Settings : undefined;
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as StorageAttributes : undefined;
 }

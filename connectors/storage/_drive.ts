@@ -4,7 +4,7 @@
  */
 import { ConnectorError } from "../../src/errors.ts";
 import type { GetToken } from "./_google_token.ts";
-import { callRemote, type RemoteAnswer, type RemoteRuntime } from "./_remote.ts";
+import { callRemote, type RemoteResponse, type RemoteRuntime } from "./_remote.ts";
 
 /** A file in Drive. Names are not unique. */
 export interface DriveFile {
@@ -66,7 +66,7 @@ export class DriveFolder {
     const spaces = folder === "appDataFolder" ? folder : "drive";
     const found: DriveFile[] = [];
     for (let pageToken: string | undefined = ""; pageToken !== undefined;) {
-      const answer = await this.#call({
+      const response = await this.#call({
         method: "GET",
         path: "/drive/v3/files",
         query: {
@@ -75,7 +75,10 @@ export class DriveFolder {
           ...(pageToken === "" ? {} : { pageToken }),
         },
       });
-      const page = JSON.parse(new TextDecoder().decode(answer.bytes)) as { files: DriveFile[]; nextPageToken?: string };
+      const page = JSON.parse(new TextDecoder().decode(response.bytes)) as {
+        files: DriveFile[];
+        nextPageToken?: string;
+      };
       found.push(...page.files);
       pageToken = page.nextPageToken;
     }
@@ -106,7 +109,7 @@ export class DriveFolder {
   }
 
   /** Metadata and content are sent as one multipart body, so that the update is atomic. */
-  #upload(method: "POST" | "PATCH", path: string, facts: object, content: Uint8Array): Promise<RemoteAnswer> {
+  #upload(method: "POST" | "PATCH", path: string, facts: object, content: Uint8Array): Promise<RemoteResponse> {
     const boundary = crypto.randomUUID();
     const head = `--${boundary}\r\ncontent-type: application/json; charset=UTF-8\r\n\r\n${JSON.stringify(facts)}\r\n` +
       `--${boundary}\r\ncontent-type: application/octet-stream\r\n\r\n`;
@@ -120,7 +123,7 @@ export class DriveFolder {
     return this.#call({ method, path: `/upload/drive/v3/files${path}`, query, type, body });
   }
 
-  async #call({ method, path, query = {}, type, body }: DriveCall): Promise<RemoteAnswer> {
+  async #call({ method, path, query = {}, type, body }: DriveCall): Promise<RemoteResponse> {
     const { id, endpoint, token } = this.#options;
     const url = new URL(endpoint.replace(/\/$/, "") + path);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
@@ -128,15 +131,15 @@ export class DriveFolder {
       authorization: `Bearer ${await token()}`,
       ...(type === undefined ? {} : { "content-type": type }),
     };
-    const answer = await callRemote(id, this.#runtime, { method, url: url.href, headers, body });
-    const { status } = answer;
+    const response = await callRemote(id, this.#runtime, { method, url: url.href, headers, body });
+    const { status } = response;
     const isOfOneFile = /files\/[^/]+$/.test(path);
-    if (status === 200 || status === 204 || status === 404 && isOfOneFile) return answer;
-    throw this.#refusal(method, answer);
+    if (status === 200 || status === 204 || status === 404 && isOfOneFile) return response;
+    throw this.#refusal(method, response);
   }
 
   /** Only the error reason is exposed, since the service's message may quote the request. */
-  #refusal(method: string, { status, bytes }: RemoteAnswer): ConnectorError {
+  #refusal(method: string, { status, bytes }: RemoteResponse): ConnectorError {
     const { id, folder } = this.#options;
     const reason = /"reason":\s*"([A-Za-z]{1,60})"/.exec(new TextDecoder().decode(bytes))?.[1];
     const detail = reason === undefined ? `status ${status}` : `status ${status}, ${reason}`;

@@ -33,19 +33,19 @@ export function googleToken(
   const tokens = new TokenCache(async () => {
     const [url, body] = await form();
     const headers = { "content-type": "application/x-www-form-urlencoded" };
-    const answer = await callRemote(id, runtime, { method: "POST", url, headers, body: body.toString() });
-    const { access_token, expires_in } = answer.status === 200
-      ? JSON.parse(new TextDecoder().decode(answer.bytes))
+    const response = await callRemote(id, runtime, { method: "POST", url, headers, body: body.toString() });
+    const { access_token, expires_in } = response.status === 200
+      ? JSON.parse(new TextDecoder().decode(response.bytes))
       : {};
-    if (typeof access_token !== "string") throw refusal(id, answer.status);
+    if (typeof access_token !== "string") throw createRefusal(id, response.status);
     return { value: access_token, lifetimeMs: (Number(expires_in) || 0) * 1000 };
   }, runtime.clock);
   return () => tokens.get();
 }
 
-type Form = () => Promise<readonly [url: string, body: URLSearchParams]>;
+type TokenForm = () => Promise<readonly [url: string, body: URLSearchParams]>;
 
-function createTokenForm(settings: Readonly<Record<string, unknown>>, { clock }: RemoteRuntime): Form {
+function createTokenForm(settings: Readonly<Record<string, unknown>>, { clock }: RemoteRuntime): TokenForm {
   const text = (name: string) => textSetting(settings, name);
   const refresh_token = text("refresh_token");
   if (refresh_token !== undefined) {
@@ -57,7 +57,7 @@ function createTokenForm(settings: Readonly<Record<string, unknown>>, { clock }:
   const url = text("token_url") ?? account.tokenUrl ?? tokenUrl;
   const sign = assertionSigner(account, { audience: url, scope });
   return async () => {
-    const assertion = await sign(clock.now()).catch(() => fail("its private_key is not an RSA key"));
+    const assertion = await sign(clock.now()).catch(() => failCredentials("its private_key is not an RSA key"));
     return [url, new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion })];
   };
 }
@@ -65,22 +65,22 @@ function createTokenForm(settings: Readonly<Record<string, unknown>>, { clock }:
 function readAccount(given: unknown): ServiceAccount {
   const isGiven = typeof given === "string" || typeof given === "object" && given !== null;
   if (!isGiven) {
-    return fail(
+    return failCredentials(
       "expected the JSON key of a service account (or refresh_token with client_id and client_secret, or access_token)",
     );
   }
   try {
     return readServiceAccount(given as string | Readonly<Record<string, unknown>>);
   } catch (error) {
-    return fail((error as TypeError).message);
+    return failCredentials((error as TypeError).message);
   }
 }
 
-function fail(message: string): never {
+function failCredentials(message: string): never {
   throw new ConfigError([{ path: "storage.credentials", message }]);
 }
 
-function refusal(id: string, status: number): ConnectorError {
+function createRefusal(id: string, status: number): ConnectorError {
   const advice = "Check storage.credentials, or storage.refresh_token with its client";
   const message = `"${id}" did not receive an access token (status ${status}). ${advice}`;
   return new ConnectorError(message, undefined, status < 500 ? "forbidden" : undefined);

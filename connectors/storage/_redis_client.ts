@@ -6,7 +6,7 @@ import type { Cancel, Clock } from "../../src/contracts/runtime.ts";
 import { ConnectorError } from "../../src/errors.ts";
 import { afterRunning, RetryTimer } from "../../src/util/retry_timer.ts";
 import type { RedisAddress } from "./_redis_address.ts";
-import { isFailover, redisId, toStorageError } from "./_redis_errors.ts";
+import { isFailover, redisId, toRedisError } from "./_redis_errors.ts";
 
 /** Connect timeout, ms. */
 const connectTimeoutMs = 2000;
@@ -14,13 +14,13 @@ const connectTimeoutMs = 2000;
  * Timeout of a reply, and of a connection until the server accepts commands, ms. A hanging server must not block its
  * callers, and another one may have its address by now.
  */
-const answerTimeoutMs = 5000;
+const replyTimeoutMs = 5000;
 /** Minimum and maximum backoff between connection attempts, ms: a recovered server is detected within the maximum. */
 const firstPauseMs = 50;
 const maxPauseMs = 500;
 
 /** The used part of `@redis/client`. */
-interface Client {
+interface RedisClient {
   readonly isReady: boolean;
   on(event: "error", listener: (error: unknown) => void): unknown;
   on(event: "terminated", listener: () => void): unknown;
@@ -34,7 +34,7 @@ interface Client {
 }
 
 interface ClientModule {
-  createClient(options: Readonly<Record<string, unknown>>): Client;
+  createClient(options: Readonly<Record<string, unknown>>): RedisClient;
 }
 
 /** Bundlers treat an import whose rejection is handled as optional. */
@@ -69,7 +69,7 @@ export class RedisConnection {
   readonly #address: RedisAddress;
   readonly #clock: Clock;
   readonly #importClient: (() => Promise<unknown>) | undefined;
-  #client: Promise<Client> | undefined;
+  #client: Promise<RedisClient> | undefined;
   #failure: unknown;
   /** Number of pending replies. */
   #pending = 0;
@@ -98,22 +98,22 @@ export class RedisConnection {
    */
   async send(...words: readonly string[]): Promise<unknown> {
     const client = await this.#ready();
-    return await this.#answered(client, () => client.sendCommand(words));
+    return await this.#awaitReply(client, () => client.sendCommand(words));
   }
 
   /** Runs a script, which is atomic. */
   async run(script: string, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
     const client = await this.#ready();
     const words = ["EVAL", script, String(keys.length), ...keys, ...values.map(String)];
-    return await this.#answered(client, () => client.sendCommand(words), script);
+    return await this.#awaitReply(client, () => client.sendCommand(words), script);
   }
 
   /** Subscribes until the returned function is called. */
   async subscribe(channel: string, receive: (message: string) => void): Promise<() => Promise<void>> {
     const client = await this.#ready();
-    await this.#answered(client, () => client.subscribe(channel, receive));
+    await this.#awaitReply(client, () => client.subscribe(channel, receive));
     return async () => {
-      if (client.isReady) await this.#answered(client, () => client.unsubscribe(channel, receive));
+      if (client.isReady) await this.#awaitReply(client, () => client.unsubscribe(channel, receive));
     };
   }
 
@@ -125,7 +125,7 @@ export class RedisConnection {
     client?.destroy();
   }
 
-  async #ready(): Promise<Client> {
+  async #ready(): Promise<RedisClient> {
     if (this.#isClosed) throw new ConnectorError(`The storage "${redisId}" is closed`);
     const client = await (this.#client ??= this.#open());
     if (!client.isReady) throw this.#toError(this.#failure);
@@ -133,7 +133,7 @@ export class RedisConnection {
   }
 
   /** Resolves after the first connection attempt, whether it succeeded or not; further attempts follow. */
-  async #open(): Promise<Client> {
+  async #open(): Promise<RedisClient> {
     const client = (await this.#load()).createClient(this.#options());
     const retry = () => this.#connect(client);
     this.#reconnecting = new RetryTimer(this.#clock, { firstMs: firstPauseMs, maxMs: maxPauseMs, retry });
@@ -145,12 +145,12 @@ export class RedisConnection {
   }
 
   /** Connects once. Retries use a timer of our own, since those of the package would keep an idle process alive. */
-  async #connect(client: Client): Promise<void> {
+  async #connect(client: RedisClient): Promise<void> {
     if (this.#isClosed) return;
-    const timer = { ms: answerTimeoutMs };
+    const timer = { ms: replyTimeoutMs };
     const late = new Promise<void>((resolve) => {
       this.#cancelConnect = afterRunning(this.#clock, timer, () => {
-        this.#drop(client, new Error(`not ready within ${answerTimeoutMs} ms`));
+        this.#drop(client, new Error(`not ready within ${replyTimeoutMs} ms`));
         resolve();
       });
     });
@@ -162,7 +162,7 @@ export class RedisConnection {
   }
 
   /** Closes the connection and makes a new one, which leads to the server that has the address by then. */
-  #drop(client: Client, reason: unknown): void {
+  #drop(client: RedisClient, reason: unknown): void {
     this.#failure = reason;
     client.destroy();
     this.#reconnect();
@@ -201,21 +201,21 @@ export class RedisConnection {
   }
 
   /** Keeps the process alive until the reply arrives, which an idle connection does not. */
-  async #answered<T>(client: Client, ask: () => Promise<T>, script?: string): Promise<T> {
+  async #awaitReply<T>(client: RedisClient, ask: () => Promise<T>, script?: string): Promise<T> {
     let cancel = () => {};
     let isLate = false;
     if (this.#pending++ === 0) client.ref();
     const late = new Promise<never>((_, reject) => {
-      cancel = afterRunning(this.#clock, { ms: answerTimeoutMs }, () => {
+      cancel = afterRunning(this.#clock, { ms: replyTimeoutMs }, () => {
         isLate = true;
-        reject(new Error(`no answer within ${answerTimeoutMs} ms`));
+        reject(new Error(`no response within ${replyTimeoutMs} ms`));
       });
     });
     try {
-      const answer = await Promise.race([ask(), late]);
+      const reply = await Promise.race([ask(), late]);
       this.#failure = undefined;
       this.#reconnecting?.reset();
-      return answer;
+      return reply;
     } catch (error) {
       if (client.isReady && (isLate || isFailover(error))) this.#drop(client, error);
       throw this.#toError(client.isReady ? error : this.#failure ?? error, script);
@@ -226,6 +226,6 @@ export class RedisConnection {
   }
 
   #toError(error: unknown, script?: string): ConnectorError {
-    return toStorageError(error, { address: this.#address, script });
+    return toRedisError(error, { address: this.#address, script });
   }
 }

@@ -44,7 +44,7 @@ interface SentCommand {
  * @param error The error of the client, or of the server.
  * @param sent What caused it.
  */
-export function toStorageError(error: unknown, { address: { host, port }, script }: SentCommand): ConnectorError {
+export function toRedisError(error: unknown, { address: { host, port }, script }: SentCommand): ConnectorError {
   const where = `Redis at ${host}:${port}`;
   const subject = `The storage "${redisId}"`;
   const text = textIn(error);

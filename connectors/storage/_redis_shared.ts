@@ -160,8 +160,8 @@ export class RedisShared implements Shared {
     });
     const isFirst = !this.#isKnown;
     this.#isKnown = true;
-    const answer = await this.#connection.run(script, keys, [...this.#lease, ...values]) as string[];
-    const [isGranted, isLost, ...present] = answer;
+    const reply = await this.#connection.run(script, keys, [...this.#lease, ...values]) as string[];
+    const [isGranted, isLost, ...present] = reply;
     if (isLost === "1" && !isFirst) this.#lostLeases++;
     return { isGranted: isGranted === "1", sums: present.map(Number) };
   }

@@ -12,7 +12,7 @@ const timeoutMs = 15_000;
 export type RemoteRuntime = Pick<Runtime, "send" | "clock" | "env">;
 
 /** An HTTP request. */
-interface RemoteCall {
+interface StorageCall {
   readonly method: string;
   readonly url: string;
   /** Headers; names in lower case. */
@@ -21,7 +21,7 @@ interface RemoteCall {
 }
 
 /** A complete response. */
-export interface RemoteAnswer {
+export interface RemoteResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly bytes: Uint8Array;
@@ -34,14 +34,18 @@ export interface RemoteAnswer {
  * @param runtime Clock and HTTP.
  * @throws {ConnectorError} If the connection fails or the timeout expires.
  */
-export async function callRemote(connector: string, runtime: RemoteRuntime, call: RemoteCall): Promise<RemoteAnswer> {
+export async function callRemote(
+  connector: string,
+  runtime: RemoteRuntime,
+  call: StorageCall,
+): Promise<RemoteResponse> {
   const { method, url, headers, body } = call;
   const controller = new AbortController();
   const cancel = runtime.clock.after(timeoutMs, () => controller.abort());
   try {
     const { signal } = controller;
-    const answer = await runtime.send({ method, url, headers, signal, isWhole: true, ...(body && { body }) });
-    return { status: answer.status, headers: answer.headers, bytes: await readAnswerBytes(answer) };
+    const response = await runtime.send({ method, url, headers, signal, isWhole: true, ...(body && { body }) });
+    return { status: response.status, headers: response.headers, bytes: await readResponseBytes(response) };
   } catch (error) {
     if (!NetworkError.isInstance(error) && !controller.signal.aborted) throw error;
     const reason = controller.signal.aborted ? `it did not respond within ${timeoutMs} ms` : "the connection failed";
@@ -51,10 +55,10 @@ export async function callRemote(connector: string, runtime: RemoteRuntime, call
   }
 }
 
-async function readAnswerBytes(answer: Awaited<ReturnType<Runtime["send"]>>): Promise<Uint8Array> {
-  if (answer.bytes !== undefined) return Uint8Array.from(await answer.bytes()); // copied: the bytes may be part of a larger buffer
-  if (answer.body === null) return new Uint8Array();
-  return new Uint8Array(await new Response(answer.body as BodyInit).arrayBuffer());
+async function readResponseBytes(response: Awaited<ReturnType<Runtime["send"]>>): Promise<Uint8Array> {
+  if (response.bytes !== undefined) return Uint8Array.from(await response.bytes()); // copied: the bytes may be part of a larger buffer
+  if (response.body === null) return new Uint8Array();
+  return new Uint8Array(await new Response(response.body as BodyInit).arrayBuffer());
 }
 
 /**

@@ -3,8 +3,8 @@
  * @module
  */
 import { ConnectorError } from "../../src/errors.ts";
-import { type AwsKeys, hashHex, signed } from "../_aws_signature.ts";
-import { callRemote, type RemoteAnswer, type RemoteRuntime } from "./_remote.ts";
+import { type AwsKeys, hashHex, signRequest } from "../_aws_signature.ts";
+import { callRemote, type RemoteResponse, type RemoteRuntime } from "./_remote.ts";
 
 /** Options of a bucket: address and credentials. */
 export interface BucketOptions extends AwsKeys {
@@ -51,16 +51,20 @@ export class Bucket {
    *
    * @throws {ConnectorError} If it is rejected, or the connection fails.
    */
-  async call({ method, name = "", query = {}, headers = {}, body, accepts = [] }: BucketCall): Promise<RemoteAnswer> {
+  async call({ method, name = "", query = {}, headers = {}, body, accepts = [] }: BucketCall): Promise<RemoteResponse> {
     const url = this.#toUrl(name);
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
     const hash = await hashHex(body ?? "");
     const call = { method, url: url.href, headers: { ...headers, "x-amz-content-sha256": hash } };
     const { region } = this.#options;
     const facts = { keys: this.#options, region, service: "s3", now: this.#runtime.clock.now(), signsPathAsSent: true };
-    const answer = await callRemote(this.#id, this.#runtime, { ...call, headers: await signed(call, facts), body });
-    if (answer.status === 200 || answer.status === 204 || accepts.includes(answer.status)) return answer;
-    throw this.#refusal(method, answer);
+    const response = await callRemote(this.#id, this.#runtime, {
+      ...call,
+      headers: await signRequest(call, facts),
+      body,
+    });
+    if (response.status === 200 || response.status === 204 || accepts.includes(response.status)) return response;
+    throw this.#refusal(method, response);
   }
 
   #toUrl(name: string): URL {
@@ -73,7 +77,7 @@ export class Bucket {
   }
 
   /** Only the error code is exposed, since the service's message may quote the access key id. */
-  #refusal(method: string, { status, headers, bytes }: RemoteAnswer): ConnectorError {
+  #refusal(method: string, { status, headers, bytes }: RemoteResponse): ConnectorError {
     const { bucket, region } = this.#options;
     const code = /<Code>([A-Za-z]{1,60})<\/Code>/.exec(new TextDecoder().decode(bytes))?.[1];
     const detail = code === undefined ? `status ${status}` : `status ${status}, ${code}`;

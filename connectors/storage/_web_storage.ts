@@ -63,10 +63,10 @@ export class WebArea {
 
   /** The keys that begin with `start`, sorted. */
   keys(start = ""): string[] {
-    const whole = this.toItemKey(start);
+    const saved = this.toItemKey(start);
     return this.#use("list", start, (area) => {
       const names = Array.from({ length: area.length }, (_, index) => area.key(index) ?? "");
-      return names.filter((name) => name.startsWith(whole)).map((name) => name.slice(this.#parts.prefix.length)).sort();
+      return names.filter((name) => name.startsWith(saved)).map((name) => name.slice(this.#parts.prefix.length)).sort();
     });
   }
 

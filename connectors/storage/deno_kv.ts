@@ -57,7 +57,7 @@ export class DenoKvStorage implements Storage {
       for (;;) {
         const head = decodeHead((await store.get(headKey(key))).value);
         if (head === undefined) return undefined;
-        const bytes = await readChunks(store, key, head);
+        const bytes = await readKvChunks(store, key, head);
         if (bytes !== undefined) return bytes; // otherwise it was replaced meanwhile
       }
     });
@@ -151,7 +151,7 @@ const headKey = (key: string) => ["modelmesh", "head", key];
 const lockKey = (key: string) => ["modelmesh", "lock", key];
 const chunkKey = (key: string, version: string, index: number) => ["modelmesh", "chunk", key, version, String(index)];
 
-async function readChunks(
+async function readKvChunks(
   store: KeyValues,
   key: string,
   { version, chunks, size }: Head,

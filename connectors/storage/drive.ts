@@ -4,9 +4,8 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
-import { ConfigError } from "../../src/errors.ts";
 import { type DriveFile, DriveFolder } from "./_drive.ts";
-import { getPrefix } from "./_attributes.ts";
+import { failAttribute, getPrefix } from "./_attributes.ts";
 import { googleToken } from "./_google_token.ts";
 import { keyOfName, nameOfKey } from "./_keys.ts";
 import { acquireLock, type LockRecord } from "./_lock.ts";
@@ -159,16 +158,14 @@ export const driveStorage: Connector<"storage"> = {
   create(settings, runtime) {
     const { folder = attributes.folder.default } = settings;
     const prefix = getPrefix(settings) ?? attributes.prefix.default;
-    if (typeof folder !== "string" || !/^[\w-]{1,200}$/.test(folder)) fail("folder", "expected the id of a folder");
+    if (typeof folder !== "string" || !/^[\w-]{1,200}$/.test(folder)) {
+      failAttribute("folder", "expected the id of a folder");
+    }
     if (typeof prefix !== "string" || !/^[\w-]{1,64}$/.test(prefix)) {
-      fail("prefix", 'expected letters, digits, "_", "-"');
+      failAttribute("prefix", 'expected letters, digits, "_", "-"');
     }
     const endpoint = textSetting(settings, "endpoint") ?? "https://www.googleapis.com";
     const token = googleToken(id, settings, runtime);
     return new DriveStorage(runtime, new DriveFolder(runtime, { id, folder, endpoint, token }), prefix);
   },
 };
-
-function fail(name: string, message: string): never {
-  throw new ConfigError([{ path: `storage.${name}`, message }]);
-}

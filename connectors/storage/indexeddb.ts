@@ -122,7 +122,7 @@ export class IndexedDbStorage implements Storage {
     if (found === undefined) return undefined;
     const { data, modifiedAt } = Object(found);
     if (data instanceof Uint8Array && Number.isFinite(modifiedAt)) return { data, modifiedAt };
-    throw broken(
+    throw createIndexedDbError(
       `cannot read "${key}": the record in the database "${this.#name}" is damaged, or belongs to another program. Delete it, ` +
         "or choose another database",
       { problem: "unreadable" },
@@ -144,12 +144,12 @@ export class IndexedDbStorage implements Storage {
       return done.value;
     } catch (cause) {
       throw isFull(cause)
-        ? broken(
+        ? createIndexedDbError(
           `cannot save "${key}": the browser's quota for this site is exceeded. Delete what the site no longer needs, or ` +
             "free space on the disk",
           { cause, problem: "full" },
         )
-        : broken(`cannot ${action} "${key}": IndexedDB failed (see the error's cause)`, { cause });
+        : createIndexedDbError(`cannot ${action} "${key}": IndexedDB failed (see the error's cause)`, { cause });
     }
   }
 
@@ -161,7 +161,7 @@ export class IndexedDbStorage implements Storage {
   }
 
   async #open(): Promise<Database> {
-    const database = await opened(this.#openRequest(), this.#name);
+    const database = await openDatabase(this.#openRequest(), this.#name);
     // closes the connection so that another page can delete or upgrade the database; the next call reopens it
     database.onversionchange = () => this.#leave(database);
     database.onclose = () => this.#leave(database);
@@ -183,7 +183,7 @@ export class IndexedDbStorage implements Storage {
     } catch (cause) {
       throw forbidden(cause);
     }
-    throw broken(`cannot be used: there is no IndexedDB here. Use ${instead}`, { problem: "forbidden" });
+    throw createIndexedDbError(`cannot be used: there is no IndexedDB here. Use ${instead}`, { problem: "forbidden" });
   }
 }
 
@@ -202,7 +202,7 @@ function completion(transaction: Transaction): Promise<void> {
   });
 }
 
-function opened(pending: OpenRequest, name: string): Promise<Database> {
+function openDatabase(pending: OpenRequest, name: string): Promise<Database> {
   return new Promise((resolve, reject) => {
     let isGivenUp = false;
     pending.onupgradeneeded = () => pending.result.createObjectStore(storeName);
@@ -211,7 +211,7 @@ function opened(pending: OpenRequest, name: string): Promise<Database> {
       reject(pending.error?.name === "VersionError" ? foreignDatabase(name, pending.error) : forbidden(pending.error));
     pending.onblocked = () => {
       isGivenUp = true;
-      reject(broken(
+      reject(createIndexedDbError(
         `cannot be used: another tab has an older version of the database "${name}" open. Close the other tabs of ` +
           "this site, and reload the page",
         { problem: "locked" },
@@ -221,7 +221,7 @@ function opened(pending: OpenRequest, name: string): Promise<Database> {
 }
 
 function foreignDatabase(name: string, cause?: unknown): ConnectorError {
-  return broken(
+  return createIndexedDbError(
     `cannot be used: the database "${name}" belongs to another program, or to a newer release of this package. Reload the ` +
       "page, or choose another database",
     { cause, problem: "forbidden" },
@@ -229,14 +229,14 @@ function foreignDatabase(name: string, cause?: unknown): ConnectorError {
 }
 
 function forbidden(cause: unknown): ConnectorError {
-  return broken(
+  return createIndexedDbError(
     "cannot be used: the browser forbids this page its IndexedDB. Allow the site to store data (cookies count " +
       `as that), do not run it in a frame with a sandbox or in a private window, or use ${instead}`,
     { cause, problem: "forbidden" },
   );
 }
 
-function broken(
+function createIndexedDbError(
   what: string,
   { cause, problem }: { cause?: unknown; problem?: ConnectorError["problem"] } = {},
 ): ConnectorError {

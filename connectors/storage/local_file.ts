@@ -201,10 +201,10 @@ function splitFileName(name: string): string {
 /** Storage in files. Settings: `path`, `backup`. */
 export const localFileStorage: Connector<"storage"> = {
   ...localFileDeclaration,
-  create: (settings, { clock, disk }) => new LocalFileStorage({ clock, disk }, checked(settings)),
+  create: (settings, { clock, disk }) => new LocalFileStorage({ clock, disk }, checkFileOptions(settings)),
 };
 
-function checked({ path, backup }: Readonly<Record<string, unknown>>): LocalFileOptions {
+function checkFileOptions({ path, backup }: Readonly<Record<string, unknown>>): LocalFileOptions {
   if (path !== undefined && (typeof path !== "string" || path === "" || path.endsWith("/"))) {
     throw new ConfigError([{ path: "storage.path", message: "expected the path of a file" }]);
   }

@@ -26,7 +26,7 @@ export interface LocalStorageOptions {
 }
 
 /** A stored record. */
-interface Found {
+interface FoundEntry {
   readonly modifiedAt: number;
   readonly base64: string;
 }
@@ -62,33 +62,33 @@ export class LocalStorageStorage implements Storage {
   }
 
   load(key: string): Promise<Uint8Array | undefined> {
-    return settled(() => {
+    return afterSettling(() => {
       const found = this.#find(key);
       return found && this.#decodeBytes(found.base64, key);
     });
   }
 
   save(key: string, data: Uint8Array): Promise<void> {
-    return settled(() => this.#records.set(key, `${this.#clock.now()},${toBase64(data)}`));
+    return afterSettling(() => this.#records.set(key, `${this.#clock.now()},${toBase64(data)}`));
   }
 
   list(prefix?: string): Promise<readonly string[]> {
-    return settled(() => this.#records.keys(prefix));
+    return afterSettling(() => this.#records.keys(prefix));
   }
 
   delete(key: string): Promise<boolean> {
-    return settled(() => this.#records.delete(key));
+    return afterSettling(() => this.#records.delete(key));
   }
 
   stat(key: string): Promise<StorageStat | undefined> {
-    return settled(() => {
+    return afterSettling(() => {
       const found = this.#find(key);
       return found && { size: measureBase64(found.base64), modifiedAt: found.modifiedAt };
     });
   }
 
   exists(key: string): Promise<boolean> {
-    return settled(() => this.#records.get(key) !== undefined);
+    return afterSettling(() => this.#records.get(key) !== undefined);
   }
 
   /** Acquires a lock, within the limits of `localStorage`: see the class. */
@@ -102,16 +102,16 @@ export class LocalStorageStorage implements Storage {
   }
 
   release({ key, owner }: Lock): Promise<void> {
-    return settled(() => {
+    return afterSettling(() => {
       if (this.#lock(key)?.owner === owner) this.#locks.delete(key);
     });
   }
 
   isLocked(key: string): Promise<boolean> {
-    return settled(() => isHeld(this.#lock(key), this.#clock.now()));
+    return afterSettling(() => isHeld(this.#lock(key), this.#clock.now()));
   }
 
-  #find(key: string): Found | undefined {
+  #find(key: string): FoundEntry | undefined {
     const text = this.#records.get(key);
     if (text === undefined) return undefined;
     const comma = text.indexOf(",");
@@ -152,7 +152,7 @@ export class LocalStorageStorage implements Storage {
 
 /** Turns exceptions into rejections, as the contract requires. */
 // deno-lint-ignore require-await
-async function settled<T>(work: () => T): Promise<T> {
+async function afterSettling<T>(work: () => T): Promise<T> {
   return work();
 }
 

@@ -4,8 +4,8 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
-import { ConfigError, ConnectorError } from "../../src/errors.ts";
-import { getPrefix, withCredentials } from "./_attributes.ts";
+import { ConnectorError } from "../../src/errors.ts";
+import { failAttribute, getPrefix, withCredentials } from "./_attributes.ts";
 import { keyOfName, nameOfKey } from "./_keys.ts";
 import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
 import { KeyedQueue } from "./_queue.ts";
@@ -94,11 +94,11 @@ export class S3Storage implements Storage {
       const { bytes } = await this.#bucket.call({ method: "GET", query });
       const xml = decoder.decode(bytes);
       for (const [, text = ""] of xml.matchAll(/<Key>([^<]*)<\/Key>/g)) {
-        const key = keyOfObject(plain(text).slice(this.#prefix.length));
+        const key = keyOfObject(unquote(text).slice(this.#prefix.length));
         if (key?.startsWith(prefix)) keys.push(key);
       }
       const next = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/.exec(xml)?.[1];
-      page = next === undefined ? undefined : plain(next);
+      page = next === undefined ? undefined : unquote(next);
     }
     return keys.sort();
   }
@@ -200,7 +200,7 @@ function keyOfObject(name: string): string | undefined {
 }
 
 /** Unescapes XML text. */
-function plain(text: string): string {
+function unquote(text: string): string {
   const marks: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
   return text.replace(/&(lt|gt|quot|apos|amp);/g, (_, mark: string) => marks[mark]!);
 }
@@ -222,22 +222,20 @@ function readS3Options(given: Readonly<Record<string, unknown>>, { env }: Remote
   const region = text("region", "AWS_REGION") ?? env("AWS_DEFAULT_REGION") ?? attributes.region.default;
   const endpoint = text("endpoint", "AWS_ENDPOINT_URL_S3");
   const { path_style = endpoint !== undefined } = settings;
-  if (typeof path_style !== "boolean") fail("path_style", "expected true or false");
-  if (endpoint !== undefined && !/^https?:\/\//.test(endpoint)) fail("endpoint", "expected an http or https URL");
+  if (typeof path_style !== "boolean") failAttribute("path_style", "expected true or false");
+  if (endpoint !== undefined && !/^https?:\/\//.test(endpoint)) {
+    failAttribute("endpoint", "expected an http or https URL");
+  }
   return {
-    bucket: text("bucket") ?? fail("bucket", "missing: set the name of the bucket"),
+    bucket: text("bucket") ?? failAttribute("bucket", "missing: set the name of the bucket"),
     region,
     endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
     isPathStyle: path_style,
     prefix: text("prefix") ?? attributes.prefix.default,
     accessKeyId: text("access_key_id", "AWS_ACCESS_KEY_ID") ??
-      fail("access_key_id", "missing, and so is AWS_ACCESS_KEY_ID"),
+      failAttribute("access_key_id", "missing, and so is AWS_ACCESS_KEY_ID"),
     secretAccessKey: text("secret_access_key", "AWS_SECRET_ACCESS_KEY") ??
-      fail("secret_access_key", "missing, and so is AWS_SECRET_ACCESS_KEY"),
+      failAttribute("secret_access_key", "missing, and so is AWS_SECRET_ACCESS_KEY"),
     sessionToken: text("session_token", "AWS_SESSION_TOKEN"),
   };
-}
-
-function fail(name: string, message: string): never {
-  throw new ConfigError([{ path: `storage.${name}`, message }]);
 }

@@ -21,7 +21,7 @@ const largestShare = 1e12;
 export type Share = (candidate: ModelView) => number;
 
 /** The balance of a model, in turns. All balances add up to 0. */
-interface Account extends ModelRecord {
+interface TurnAccount extends ModelRecord {
   balance: number;
   share: number;
 }
@@ -34,8 +34,8 @@ interface Account extends ModelRecord {
  * may change between turns.
  */
 export class Turns {
-  readonly #accounts = new ModelRecords<Account>((name) => ({ name, balance: 0, share: 0 }));
-  #row: readonly Account[] = [];
+  readonly #accounts = new ModelRecords<TurnAccount>((name) => ({ name, balance: 0, share: 0 }));
+  #row: readonly TurnAccount[] = [];
   readonly #merit: Merit = (_candidate, _context, index) =>
     Math.round(this.#row[index]!.balance * precision) +
     (this.#row[index]!.share > 0 ? 0 : withoutShare * precision);

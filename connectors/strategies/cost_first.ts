@@ -10,7 +10,7 @@ import { priority } from "./_priority.ts";
 /** Score of an unknown price, in nano-dollars: a million USD, above the cost of any request. */
 const unknownPrice = 1e15;
 const maxCost = 999_999_999_999_999;
-/** Breaks ties between costs, which are whole nano-dollars, without outweighing any other difference. */
+/** Breaks ties between costs, which are integer nano-dollars, without outweighing any other difference. */
 const tieBreak = 0.25;
 
 /**

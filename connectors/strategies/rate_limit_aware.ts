@@ -36,14 +36,14 @@ class RateLimitAware implements SelectionStrategy {
 
   select(candidates: readonly ModelView[], context: SelectionContext): ModelView | undefined {
     const current = this.#current.among(candidates);
-    if (current !== undefined && !isOver(current, context)) return current;
+    if (current !== undefined && !isOverThreshold(current, context)) return current;
     const chosen = highestMerit(this.#current.others(candidates), context, merit);
-    if (chosen !== undefined && !isOver(chosen, context)) this.#current.take(chosen, context);
+    if (chosen !== undefined && !isOverThreshold(chosen, context)) this.#current.take(chosen, context);
     return chosen;
   }
 
   score(candidate: ModelView, context: SelectionContext): number {
-    if (isOver(candidate, context)) return -usedShare(candidate) + tieBreak * priority(candidate, context);
+    if (isOverThreshold(candidate, context)) return -usedShare(candidate) + tieBreak * priority(candidate, context);
     return this.#current.rank(candidate) ?? priority(candidate, context);
   }
 
@@ -53,9 +53,9 @@ class RateLimitAware implements SelectionStrategy {
 }
 
 /** All models below the threshold have equal merit. */
-const merit: Merit = (candidate, context) => isOver(candidate, context) ? -usedShare(candidate) : 1;
+const merit: Merit = (candidate, context) => isOverThreshold(candidate, context) ? -usedShare(candidate) : 1;
 
-function isOver(view: ModelView, { threshold = 0.8 }: SelectionContext): boolean {
+function isOverThreshold(view: ModelView, { threshold = 0.8 }: SelectionContext): boolean {
   return usedShare(view) >= threshold;
 }
 

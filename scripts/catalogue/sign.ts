@@ -19,7 +19,7 @@ Writes the built-in catalogue of this checkout as a signed document, whose addre
   --date=<YYYY-MM-DD>  Date of the document; that of the newest facts unless given
 `;
 
-/** The contents of a document: the models of connectors, in the words of the document. */
+/** The contents of a document: the models of connectors, in the format of the document. */
 export function toPayload(
   providers: readonly { readonly id: string; readonly models: readonly ModelInfo[] }[],
   date: string,

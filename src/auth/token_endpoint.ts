@@ -36,7 +36,7 @@ export async function fetchToken(
   const controller = new AbortController();
   const cancel = runtime.clock.after(
     maxWaitMs,
-    () => controller.abort(failure("server", `did not answer within ${maxWaitMs} ms`)),
+    () => controller.abort(failure("server", `did not respond within ${maxWaitMs} ms`)),
   );
   try {
     return await untilAborted(requestToken(url, form, runtime, controller.signal), controller.signal);
@@ -63,9 +63,9 @@ async function requestToken(
     signal,
     isWhole: true,
   });
-  const body = await readJson(response);
+  const body = await readTokenJson(response);
   if (response.status >= 200 && response.status <= 299) return tokenIn(body);
-  throw refusal(response, body);
+  throw createTokenRefusal(response, body);
 }
 
 function tokenIn({ access_token, expires_in, refresh_token }: Readonly<Record<string, unknown>>): FetchedToken {
@@ -81,7 +81,7 @@ function tokenIn({ access_token, expires_in, refresh_token }: Readonly<Record<st
   };
 }
 
-function refusal({ status }: UpstreamResponse, { error }: Readonly<Record<string, unknown>>): UpstreamError {
+function createTokenRefusal({ status }: UpstreamResponse, { error }: Readonly<Record<string, unknown>>): UpstreamError {
   const code = typeof error === "string" && /^[a-z_]{1,40}$/.test(error) ? ` ${error}` : "";
   if (status >= 500 || status === 408 || status === 429) return failure("server", `answered ${status}${code}`);
   if (status < 400) return failure("misconfigured", `answered ${status}: its URL is probably wrong`);
@@ -92,7 +92,7 @@ function failure(kind: FailureKind, what: string): UpstreamError {
   return new UpstreamError(`The token endpoint ${what}`, { kind });
 }
 
-async function readJson(response: UpstreamResponse): Promise<Readonly<Record<string, unknown>>> {
+async function readTokenJson(response: UpstreamResponse): Promise<Readonly<Record<string, unknown>>> {
   const tooLarge = () => failure("invalid_response", `answered with more than ${maxResponseBytes} bytes`);
   const bytes = await readBody(response, { maxBytes: maxResponseBytes, tooLarge });
   try {

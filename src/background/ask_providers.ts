@@ -5,7 +5,7 @@
 import type { ModelInfo, Provider } from "../contracts/provider.ts";
 import { findBuiltInModels } from "../registry/catalogue.ts";
 import { infoIn } from "../registry/model_facts.ts";
-import { limitsIn, type ModelAnswers, type ProviderAnswers, withAnswers } from "../registry/provider_answers.ts";
+import { limitsIn, type QueriedFacts, type QueriedModels, withQueriedFacts } from "../registry/queried_facts.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
 import { pricingIn } from "../util/pricing.ts";
 import type { QueryParts } from "./provider_queries.ts";
@@ -26,11 +26,11 @@ export async function queryProviders(
   instances: readonly ProviderInstance[],
   registry: Registry,
   parts: QueryParts,
-): Promise<ProviderAnswers | undefined> {
+): Promise<QueriedModels | undefined> {
   const queries = instances.map((instance) => new ModelQueries(instance, registry, parts));
   await Promise.all(queries.map((inquiry) => inquiry.run()));
   if (!queries.some(({ hasChanges }) => hasChanges)) return undefined;
-  return new Map(instances.map(({ entry, answers = new Map() }) => [entry.id, answers]));
+  return new Map(instances.map(({ entry, queried = new Map() }) => [entry.id, queried]));
 }
 
 /** The queries to one provider. */
@@ -55,7 +55,7 @@ class ModelQueries {
       const { describedModels } = await import("./provider_queries.ts"); // imported on demand
       this.#described = await describedModels(this.#instance, this.#parts);
     }
-    const { answers: earlier = new Map<string, ModelAnswers>() } = this.#instance;
+    const { queried: earlier = new Map<string, QueriedFacts>() } = this.#instance;
     const ids = new Set(
       this.#registry.models.flatMap(({ instance, info: { id } }) =>
         instance === this.#instance && !earlier.has(id) ? id : []
@@ -64,16 +64,16 @@ class ModelQueries {
     let cancel = () => {};
     const late = new Promise<undefined>((resolve) => {
       cancel = clock.after(limitMs, () => {
-        this.#warn("getModelInfo", `did not answer within ${limitMs} ms`);
+        this.#warn("getModelInfo", `did not respond within ${limitMs} ms`);
         resolve(undefined);
       });
     });
-    const answers = await Promise.all([...ids].map(async (id) => [id, await this.#about(id, late)] as const));
+    const queried = await Promise.all([...ids].map(async (id) => [id, await this.#about(id, late)] as const));
     cancel();
-    this.#instance.answers = new Map([...earlier, ...answers]);
+    this.#instance.queried = new Map([...earlier, ...queried]);
   }
 
-  async #about(id: string, late: Promise<undefined>): Promise<ModelAnswers> {
+  async #about(id: string, late: Promise<undefined>): Promise<QueriedFacts> {
     const { tree } = this.#registry;
     const { models = [] } = this.#instance.connector ?? {};
     const provider = this.#instance.provider!;
@@ -93,7 +93,7 @@ class ModelQueries {
       pricing !== undefined && !models.some((model) => model.pricing === pricing);
     return {
       limits,
-      info: described === undefined ? infoIn(info) : withAnswers(infoIn(info), { info: described }),
+      info: described === undefined ? infoIn(info) : withQueriedFacts(infoIn(info), { info: described }),
       pricing: described?.pricing ?? pricingIn(pricing),
       leaves: leaves.length > 0 ? leaves : undefined,
     };

@@ -8,7 +8,7 @@ import type { Cancel } from "../contracts/runtime.ts";
 import type { ModelInfo, ModelListing } from "../contracts/provider.ts";
 import type { Storage } from "../contracts/storage.ts";
 import { MeshError } from "../errors.ts";
-import { type Draft, draft, extendBy } from "../registry/extend.ts";
+import { draft, type DraftProvider, extendBy } from "../registry/extend.ts";
 import type { ModelEntry, ProviderInstance, Registry } from "../registry/registry.ts";
 import { queryProviders } from "./ask_providers.ts";
 import { checkAge, compareModels, renewModels } from "../registry/renewed_models.ts";
@@ -167,18 +167,18 @@ export class CatalogueRenewal {
     const { entry: { id } } = renewed[0]!;
     const discovered = this.#listListed(renewed, replaced);
     const { registry } = draft(id, { ...this.#parts, discovered });
-    const queried = registry.instances.flatMap((instance) => {
+    const instances = registry.instances.flatMap((instance) => {
       const running = renewed.find(({ entry }) => entry.id === instance.entry.id);
       if (running === undefined) return [];
       const { provider, credential } = running;
       return Object.assign(instance, { provider, credential });
     });
-    const answers = await queryProviders(queried, registry, { runtime, hub, redact });
+    const queried = await queryProviders(instances, registry, { runtime, hub, redact });
     for (const instance of renewed) {
-      const own = queried.find(({ entry }) => entry.id === instance.entry.id)?.answers;
-      if (own !== undefined) instance.answers = own;
+      const own = instances.find(({ entry }) => entry.id === instance.entry.id)?.queried;
+      if (own !== undefined) instance.queried = own;
     }
-    return answers === undefined ? registry : draft(id, { ...this.#parts, discovered, answers }).registry;
+    return queried === undefined ? registry : draft(id, { ...this.#parts, discovered, queried }).registry;
   }
 
   /** The lists of providers that list their models, without what the catalogue had added to them. */
@@ -220,7 +220,7 @@ export class CatalogueRenewal {
       withdrawn.delete(known);
       sync.restore(id, known);
     }
-    const made: Draft = { registry: drafted, instance: renewed };
+    const made: DraftProvider = { registry: drafted, instance: renewed };
     extendBy(instance, registry, { ...this.#parts, drafted: made });
   }
 }

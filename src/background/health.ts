@@ -117,7 +117,7 @@ export class HealthProbes {
   }
 
   /**
-   * Probes one provider. An answer ends its standby; failure does not extend it.
+   * Probes one provider. A response ends its standby; failure does not extend it.
    *
    * @param instance The opened provider.
    * @returns Its health; undefined when the connector has failed, which is traced.
@@ -179,7 +179,7 @@ export class HealthProbes {
     }
   }
 
-  /** Whether the standby is over. One for a refused key is not while the answer to the probe refuses it, too. */
+  /** Whether the standby is over. One for a refused key is not while the response to the probe refuses it, too. */
   #isOver({ owner, standby }: CircuitBreaker, instance: ProviderInstance): boolean {
     if (owner.provider !== instance.entry.id || standby === undefined) return false;
     const isRefusedAgain = standby.reason === "provider_auth_failure" && this.#refused.has(owner.provider);

@@ -11,7 +11,7 @@ import type { MeshState } from "../state/model/mesh_state.ts";
 import type { DiscoveryMethods } from "./discovery_connectors.ts";
 import { HealthProbes } from "./health.ts";
 import { type MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";
-import { probe } from "./probe.ts";
+import { probeProvider } from "./probe.ts";
 import { MeshSync, type SyncParts } from "./registry_sync.ts";
 
 /** Dependencies of tasks. */
@@ -84,7 +84,7 @@ export class PeriodicTasks {
 
   readonly #probe: SyncParts["probe"] = (instance, timeoutMs, request) => {
     const { state, runtime, redact } = this.#parts;
-    return probe(withUsableKey(instance, state, runtime.clock), { runtime, redact, timeoutMs, request });
+    return probeProvider(withUsableKey(instance, state, runtime.clock), { runtime, redact, timeoutMs, request });
   };
 
   #monitorHealth(): void {

@@ -35,7 +35,7 @@ export type ProbeResult = { readonly models: readonly ModelInfo[] } | { readonly
  * @param parts Dependencies.
  * @throws {MeshError} `overloaded` if this machine lacks resources, which proves nothing about the provider.
  */
-export async function probe(
+export async function probeProvider(
   instance: ProviderInstance,
   { runtime, redact, timeoutMs, request = (provider, options) => provider.listModels(options) }: ProbeParts,
 ): Promise<ProbeResult> {

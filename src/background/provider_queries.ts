@@ -12,7 +12,7 @@ import { Connection } from "../pipeline/connection.ts";
 import { toFailure } from "../pipeline/failure.ts";
 import { quotaRecovery, statedEnd } from "../state/breaker/end_date.ts";
 import { untilAborted } from "../util/until_aborted.ts";
-import { isAmount } from "../util/pricing.ts";
+import { isPriceAmount } from "../util/pricing.ts";
 
 /** Timeout of a query, ms. */
 const limitMs = 5_000;
@@ -76,7 +76,7 @@ export async function checkQuotas({ instances, allPools }: Registry, parts: Quer
       const isOwn = ({ model }: Member) => model.instance === instance;
       const pool = allPools.find(({ members }) => members.some(isOwn));
       if (pool === undefined) return;
-      const stated = statedEnd(isAmount(quota.resetsAt) ? quota.resetsAt : undefined, clock);
+      const stated = statedEnd(isPriceAmount(quota.resetsAt) ? quota.resetsAt : undefined, clock);
       const end = stated ?? quotaRecovery(pool.routing.recovery, entry, clock);
       pool.members.find(isOwn)!.state.openProviderBreaker("quota_exhausted", clock.monotonic(), end);
     }),
@@ -94,7 +94,7 @@ function isSpent({ used, remaining }: Quota): boolean {
 
 function report({ entry: { id } }: ProviderInstance, { used, remaining }: Quota, { hub }: QueryParts): void {
   const facts = [
-    ...(isAmount(used) ? [`${Math.round(used * 100)} % of its quota is used`] : []),
+    ...(isPriceAmount(used) ? [`${Math.round(used * 100)} % of its quota is used`] : []),
     ...(typeof remaining === "number" ? [`${remaining} of its quota is left`] : []),
   ];
   if (facts.length === 0) return;

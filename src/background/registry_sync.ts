@@ -66,11 +66,11 @@ export class MeshSync implements SyncHost {
     }]]);
     const first = draft(provider, { ...this.#parts, discovered });
     if (first.instance === undefined) return;
-    const { credential, answers: earlier } = instance;
-    Object.assign(first.instance, { provider: instance.provider, credential, answers: earlier });
-    const answers = await queryProviders([first.instance], first.registry, { runtime, hub, redact });
-    const drafted = answers === undefined ? first : draft(provider, { ...this.#parts, discovered, answers });
-    instance.answers = new Map([...answers?.get(provider) ?? [], ...instance.answers ?? []]);
+    const { credential, queried: earlier } = instance;
+    Object.assign(first.instance, { provider: instance.provider, credential, queried: earlier });
+    const queried = await queryProviders([first.instance], first.registry, { runtime, hub, redact });
+    const drafted = queried === undefined ? first : draft(provider, { ...this.#parts, discovered, queried });
+    instance.queried = new Map([...queried?.get(provider) ?? [], ...instance.queried ?? []]);
     for (const { name, info: { id } } of extendBy(instance, registry, { ...this.#parts, drafted })) {
       const message = `The provider "${provider}" has a new model "${id}": it is registered as "${name}"`;
       hub.trace({ severity: "info", component: "registry", message, provider, model: id });

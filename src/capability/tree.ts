@@ -50,7 +50,7 @@ export class CapabilityTree {
     }
     this.#children = children;
     for (const path of this.nodes()) {
-      for (const tail of listSuffixes(path)) append(this.#byTail, tail, path);
+      for (const tail of listSuffixes(path)) appendTo(this.#byTail, tail, path);
     }
   }
 
@@ -164,7 +164,7 @@ function addNode(children: Children, parent: CapabilityPath, segment: string): C
   const path = parent === "" ? segment : `${parent}.${segment}`;
   if (!children.has(path)) {
     children.set(path, []);
-    append(children, parent, path);
+    appendTo(children, parent, path);
   }
   return path;
 }
@@ -179,7 +179,7 @@ function describePathProblem(path: unknown, reserved: readonly CapabilityPath[])
   return leaf === undefined ? undefined : `"${leaf}" is a leaf and cannot have child nodes: "${path}"`;
 }
 
-function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+function appendTo<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);

@@ -16,7 +16,7 @@ type Parsed = Readonly<Record<string, unknown>> & { readonly _: readonly unknown
  */
 export function readFlags(command: Command, args: readonly string[]): Flags {
   const options = [...command.values, "env-file"];
-  const parsed = parse(command, { args, options });
+  const parsed = parseFlags(command, { args, options });
   const positional = parsed._.map(String);
   checkPositional(command, positional);
   const all = (name: string) => [parsed[name] ?? []].flat().map(String);
@@ -36,7 +36,7 @@ export function readFlags(command: Command, args: readonly string[]): Flags {
   };
 }
 
-function parse(
+function parseFlags(
   command: Command,
   { args, options }: { readonly args: readonly string[]; readonly options: readonly string[] },
 ): Parsed {

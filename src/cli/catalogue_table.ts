@@ -138,18 +138,18 @@ function formatPrices(price: DatedPricing | undefined): string[] {
   const { input, output, cached_input } = price ?? {};
   const factors = Object.entries(price?.multipliers?.inference_geo ?? {});
   const others = [
-    ...otherPrices.flatMap(([name, unit]) => price?.[name] === undefined ? [] : `${formatUsd(price[name])} ${unit}`),
+    ...otherPrices.flatMap(([name, unit]) => price?.[name] === undefined ? [] : `${formatPrice(price[name])} ${unit}`),
     ...factors.map(([region, factor]) => `×${factor} in ${region}`),
   ];
   return [
-    formatUsd(input),
-    formatUsd(output),
-    formatUsd(cached_input),
+    formatPrice(input),
+    formatPrice(output),
+    formatPrice(cached_input),
     price === undefined ? "unknown" : others.join(", "),
   ];
 }
 
 /** Formats an amount as a plain decimal, without floating-point noise. */
-function formatUsd(amount: number | undefined): string {
+function formatPrice(amount: number | undefined): string {
   return amount === undefined ? "" : String(Number(amount.toPrecision(4)));
 }

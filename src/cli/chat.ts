@@ -20,7 +20,7 @@ export type AnyProxy = Pick<RemoteProxy, "send" | "json">;
 
 const usage = `Usage: modelmesh chat [prompt] [options]
 
-Sends one prompt. The answer is streamed to standard output, and the model that served it is printed to standard error.
+Sends one prompt. The response is streamed to standard output, and the model that served it is printed to standard error.
 Without a prompt, or with "-", the prompt is read from standard input. The request runs in this process, with the configured
 or detected providers, unless --url names a running proxy.
 
@@ -57,7 +57,7 @@ export const chat: Command = {
           { role: "user", content: prompt },
         ],
       };
-      await (flags.json ? askWhole : askStreamed)(body, proxy, parts);
+      await (flags.json ? askNonStreaming : askStreamed)(body, proxy, parts);
       return 0;
     } finally {
       await close();
@@ -108,7 +108,7 @@ interface ChatBody {
 
 const path = "/v1/chat/completions";
 
-async function askWhole(body: ChatBody, proxy: AnyProxy, { shell }: CommandParts): Promise<void> {
+async function askNonStreaming(body: ChatBody, proxy: AnyProxy, { shell }: CommandParts): Promise<void> {
   const progress = waiting(shell);
   const send = async () => {
     const response = await proxy.send(path, { method: "POST", body });
@@ -118,7 +118,7 @@ async function askWhole(body: ChatBody, proxy: AnyProxy, { shell }: CommandParts
   const { choices, usage, model: id } = JSON.parse(text);
   const header = (name: string) => response.headers.get(name);
   const cost = header("x-mesh-cost-usd");
-  const answer = {
+  const shown = {
     model: header("x-mesh-model") ?? id,
     provider: header("x-mesh-provider"),
     pool: header("x-mesh-pool"),
@@ -130,7 +130,7 @@ async function askWhole(body: ChatBody, proxy: AnyProxy, { shell }: CommandParts
     cost_usd: cost === null ? null : Number(cost),
     request_id: header("x-request-id"),
   };
-  shell.stdout.write(`${JSON.stringify(answer)}\n`);
+  shell.stdout.write(`${JSON.stringify(shown)}\n`);
 }
 
 async function askStreamed(body: ChatBody, proxy: AnyProxy, { shell, runtime }: CommandParts): Promise<void> {
@@ -153,7 +153,7 @@ async function askStreamed(body: ChatBody, proxy: AnyProxy, { shell, runtime }: 
 /** Several models may be tried before the first words come. */
 function waiting({ stderr }: CommandParts["shell"]): ProgressLine {
   const progress = new ProgressLine(stderr);
-  progress.show("Waiting for the answer");
+  progress.show("Waiting for the response");
   return progress;
 }
 
@@ -166,10 +166,10 @@ interface Tokens {
 async function readStream(response: UpstreamResponse, write: (text: string) => void): Promise<Tokens | undefined> {
   const parser = new SseParser();
   let tokens: Tokens | undefined;
-  let isWhole = false;
+  let isComplete = false;
   for await (const chunk of readBodyChunks(response)) {
     for (const { data } of parser.push(chunk)) {
-      if (data === "[DONE]") isWhole = true;
+      if (data === "[DONE]") isComplete = true;
       else {
         const { error, choices, usage } = JSON.parse(data);
         if (isObject(error)) {
@@ -181,7 +181,7 @@ async function readStream(response: UpstreamResponse, write: (text: string) => v
       }
     }
   }
-  if (!isWhole) throw new MeshError("The stream ended before it was complete", { code: "stream_interrupted" });
+  if (!isComplete) throw new MeshError("The stream ended before it was complete", { code: "stream_interrupted" });
   return tokens;
 }
 

@@ -59,7 +59,7 @@ Exit code: 0 valid, 1 invalid, 2 usage error
     const certificate = tls && problemsOfCertificate(tls, { files: runtime.files!, check: shell.checkTls });
     const missing = missingRequirements(settings, mesh);
     refuse([...findMissingToken(settings, runtime), ...(await Promise.all([missing, certificate ?? []])).flat()]);
-    const secrets = has("secrets") ? await lookUp(document, { settings, mesh, shell }) : undefined;
+    const secrets = has("secrets") ? await lookUpSecrets(document, { settings, mesh, shell }) : undefined;
     if (secrets !== undefined) refuse(await incompatibleSettings(secrets.settings, mesh));
     const retired = retirementWarnings(settings, { providers: context.providers, now: runtime.clock.now() });
     const warnings = [...(secrets?.settings ?? settings).warnings, ...retired];
@@ -86,7 +86,7 @@ function findMissingToken({ proxy }: Settings, { env }: Pick<Runtime, "env">): C
 }
 
 /** Looks up all secrets, which takes time with cloud stores. */
-function lookUp(
+function lookUpSecrets(
   document: unknown,
   { settings, mesh, shell }: { readonly settings: Settings; readonly mesh: Engine; readonly shell: Shell },
 ): ReturnType<typeof resolveSecrets> {

@@ -12,7 +12,7 @@ import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
 import { printable, table, usd } from "./table.ts";
 import { formatUsageRows } from "./usage_rows.ts";
 
-interface Client {
+interface ListedClient {
   readonly id: string;
   readonly name: string;
   readonly pools?: readonly string[];
@@ -23,15 +23,15 @@ interface Client {
   readonly token?: string;
 }
 
-interface Task {
+interface ClientTask {
   /** Description of its argument, for messages; undefined if it has none. */
   readonly takes?: string;
   /** Options it accepts. */
   readonly options: readonly string[];
-  run(context: TaskContext): Promise<void>;
+  run(context: ClientTaskContext): Promise<void>;
 }
 
-interface TaskContext {
+interface ClientTaskContext {
   readonly name: string;
   readonly flags: Flags;
   readonly proxy: RemoteProxy;
@@ -41,13 +41,13 @@ interface TaskContext {
 const limits = ["pool", "daily-limit", "monthly-limit", "rpm", "expires"];
 const period = ["from", "to"];
 
-const tasks: Readonly<Record<string, Task>> = {
-  create: { takes: "a name", options: limits, run: create },
-  list: { options: [], run: list },
-  update: { takes: "a client's name or id", options: limits, run: update },
-  rotate: { takes: "a client's name or id", options: [], run: rotate },
-  revoke: { takes: "a client's name or id", options: [], run: revoke },
-  usage: { takes: "a client's name or id", options: period, run: usage },
+const tasks: Readonly<Record<string, ClientTask>> = {
+  create: { takes: "a name", options: limits, run: createProxyClient },
+  list: { options: [], run: listAll },
+  update: { takes: "a client's name or id", options: limits, run: updateClient },
+  rotate: { takes: "a client's name or id", options: [], run: rotateToken },
+  revoke: { takes: "a client's name or id", options: [], run: revokeClient },
+  usage: { takes: "a client's name or id", options: period, run: showUsage },
 };
 
 export const clients: Command = {
@@ -105,14 +105,14 @@ Exit code: 0 done, 1 failed, 2 usage error
   },
 };
 
-async function create(context: TaskContext): Promise<void> {
+async function createProxyClient(context: ClientTaskContext): Promise<void> {
   const { name, flags, proxy, parts } = context;
-  const body = { name, ...limitsIn(flags, parts) };
-  showToken(await proxy.json<Client>("/mesh/clients", { method: "POST", body }), context);
+  const body = { name, ...parseLimits(flags, parts) };
+  showToken(await proxy.json<ListedClient>("/mesh/clients", { method: "POST", body }), context);
 }
 
-async function list({ flags, proxy, parts: { shell } }: TaskContext): Promise<void> {
-  const { data } = await listClients(proxy);
+async function listAll({ flags, proxy, parts: { shell } }: ClientTaskContext): Promise<void> {
+  const { data } = await fetchClients(proxy);
   if (flags.json) return void shell.stdout.write(`${JSON.stringify(data)}\n`);
   if (data.length === 0) {
     return void shell.stderr.write('There are no clients. Create one with "modelmesh clients create <name>"\n');
@@ -130,30 +130,30 @@ async function list({ flags, proxy, parts: { shell } }: TaskContext): Promise<vo
   shell.stdout.write(table([headers, ...rows], [3, 4, 5]));
 }
 
-async function update(context: TaskContext): Promise<void> {
+async function updateClient(context: ClientTaskContext): Promise<void> {
   const { flags, proxy, parts } = context;
-  const body = limitsIn(flags, parts);
+  const body = parseLimits(flags, parts);
   if (Object.keys(body).length === 0) {
     throw new UsageError(`Nothing to change: use ${limits.map((name) => `--${name}`).join(", ")}`);
   }
   const { id, budget } = await clientNamed(context);
   const merged = body.budget === undefined ? body : { ...body, budget: mergedBudget(budget, body.budget) };
-  const client = await proxy.json<Client>(`/mesh/clients/${id}`, { method: "PATCH", body: merged });
+  const client = await proxy.json<ListedClient>(`/mesh/clients/${id}`, { method: "PATCH", body: merged });
   say(client, `Changed "${client.name}"`, { flags, parts });
 }
 
-async function rotate(context: TaskContext): Promise<void> {
+async function rotateToken(context: ClientTaskContext): Promise<void> {
   const { id } = await clientNamed(context);
-  const client = await context.proxy.json<Client>(`/mesh/clients/${id}/rotate`, { method: "POST" });
+  const client = await context.proxy.json<ListedClient>(`/mesh/clients/${id}/rotate`, { method: "POST" });
   showToken(client, context);
 }
 
-async function revoke(context: TaskContext): Promise<void> {
+async function revokeClient(context: ClientTaskContext): Promise<void> {
   const { id, name } = await clientNamed(context);
   say(await context.proxy.json(`/mesh/clients/${id}`, { method: "DELETE" }), `Revoked "${name}"`, context);
 }
 
-async function usage(context: TaskContext): Promise<void> {
+async function showUsage(context: ClientTaskContext): Promise<void> {
   const { flags, proxy, parts: { shell } } = context;
   const query = new URLSearchParams(period.flatMap((name) => {
     const day = flags.value(name);
@@ -173,13 +173,13 @@ async function usage(context: TaskContext): Promise<void> {
   shell.stdout.write(formatUsageRows(answer.data, ["day", "pool"]));
 }
 
-function listClients(proxy: RemoteProxy): Promise<{ readonly data: readonly Client[] }> {
+function fetchClients(proxy: RemoteProxy): Promise<{ readonly data: readonly ListedClient[] }> {
   return proxy.json("/mesh/clients");
 }
 
 /** Returns the client with an id, else with a name. An unknown id is accepted for usage, which outlives its client. */
-async function clientNamed({ name, proxy }: TaskContext): Promise<Client> {
-  const { data } = await listClients(proxy);
+async function clientNamed({ name, proxy }: ClientTaskContext): Promise<ListedClient> {
+  const { data } = await fetchClients(proxy);
   const found = data.find(({ id }) => id === name) ?? data.find((client) => client.name === name);
   if (found !== undefined) return found;
   if (/^client_[\w-]+$/.test(name)) return { id: name, name, created_at: "" };
@@ -187,7 +187,7 @@ async function clientNamed({ name, proxy }: TaskContext): Promise<Client> {
 }
 
 /** Prints only the token to standard output, for use in scripts. */
-function showToken(client: Client, { flags, parts: { shell } }: TaskContext): void {
+function showToken(client: ListedClient, { flags, parts: { shell } }: ClientTaskContext): void {
   if (flags.json) return void shell.stdout.write(`${JSON.stringify(client)}\n`);
   shell.stderr.write(`The token of "${printable(client.name)}" (${client.id}), which is not shown again:\n`);
   shell.stdout.write(`${client.token}\n`);
@@ -196,14 +196,14 @@ function showToken(client: Client, { flags, parts: { shell } }: TaskContext): vo
 function say(
   answer: unknown,
   message: string,
-  { flags, parts: { shell } }: Pick<TaskContext, "flags" | "parts">,
+  { flags, parts: { shell } }: Pick<ClientTaskContext, "flags" | "parts">,
 ): void {
   shell.stdout.write(`${flags.json ? JSON.stringify(answer) : printable(message)}\n`);
 }
 
 type Limits = Readonly<Record<string, unknown>> & { readonly budget?: Record<string, number | null> };
 
-function limitsIn(flags: Flags, { runtime: { clock } }: CommandParts): Limits {
+function parseLimits(flags: Flags, { runtime: { clock } }: CommandParts): Limits {
   const pools = flags.all("pool");
   const isEnding = (name: string) => flags.value(name) === "none";
   const amount = (option: string, kind: string, form = /^\d+(\.\d+)?$/) => {
@@ -219,7 +219,7 @@ function limitsIn(flags: Flags, { runtime: { clock } }: CommandParts): Limits {
   return {
     ...(pools.length > 0 && { pools: isEnding("pool") ? null : pools }),
     ...(Object.keys(budget).length > 0 && { budget }),
-    ...(flags.value("rpm") !== undefined && { rpm: amount("rpm", "a whole number from 1", /^0*[1-9]\d*$/) }),
+    ...(flags.value("rpm") !== undefined && { rpm: amount("rpm", "an integer from 1", /^0*[1-9]\d*$/) }),
     ...(flags.value("expires") !== undefined &&
       { expires_at: isEnding("expires") ? null : timeIn(flags.value("expires")!, clock.now()) }),
   };
@@ -233,7 +233,10 @@ function timeIn(text: string, now: number): string {
 }
 
 /** Merges limits into a budget. The other limit is kept; a budget without limits is removed. */
-function mergedBudget(before: Client["budget"], change: Record<string, number | null>): Record<string, number> | null {
+function mergedBudget(
+  before: ListedClient["budget"],
+  change: Record<string, number | null>,
+): Record<string, number> | null {
   const merged = Object.entries({ ...before, ...change }).flatMap(([key, value]) =>
     value === null ? [] : [[key, value]]
   );

@@ -28,9 +28,9 @@ export async function consoleConnector(
   flags: Flags,
   { connectors, shell }: CommandParts,
 ): Promise<Connector<"observability">> {
-  const minSeverity = readChoice(severities, flags, "log-level");
+  const minSeverity = readFlagChoice(severities, flags, "log-level");
   const minLevel = severities.indexOf(minSeverity ?? "debug");
-  const format = readChoice(formats, flags, "log-format");
+  const format = readFlagChoice(formats, flags, "log-format");
   const connector = connectors.find(({ id }) => id === defaultSink) as PluggableConnector<"observability">;
   const implementation = await loadImplementation(connector);
   /**
@@ -98,7 +98,7 @@ export function stopMessage(signal: EndSignal): ProcessMessage {
   return { severity: "info", message, signal };
 }
 
-function readChoice<Value extends string>(values: readonly Value[], flags: Flags, name: string): Value | undefined {
+function readFlagChoice<Value extends string>(values: readonly Value[], flags: Flags, name: string): Value | undefined {
   const given = flags.value(name);
   const value = values.find((one) => one === given);
   if (given === value) return value;

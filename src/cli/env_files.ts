@@ -23,7 +23,7 @@ export async function applyEnvFiles(flags: Flags, { runtime, shell }: CommandPar
     if (problems.length > 0) throw new MeshError(`Cannot read variables from "${path}":\n${formatProblems(problems)}`);
     for (const { name, value } of entries) found.set(name, value);
   }
-  for (const [name, value] of found) if (isBlank(runtime.env(name))) shell.setVariable(name, value);
+  for (const [name, value] of found) if (isUnset(runtime.env(name))) shell.setVariable(name, value);
 }
 
 /**
@@ -56,7 +56,7 @@ export async function envFileHint(flags: Flags, { connectors, runtime }: Command
   const { entries } = await readDotenv(defaultEnvFile, runtime).catch(() => ({
     entries: [] as readonly DotenvEntry[],
   }));
-  const present = entries.filter(({ name, value }) => keys.includes(name) && !isBlank(value)).map(({ name }) => name);
+  const present = entries.filter(({ name, value }) => keys.includes(name) && !isUnset(value)).map(({ name }) => name);
   if (present.length === 0) return "";
   return `The file "${defaultEnvFile}" here has ${
     [...new Set(present)].join(", ")
@@ -68,6 +68,6 @@ export function keyVariables(connectors: readonly PluggableConnector[]): string[
   return [...new Set(connectors.filter(isProvider).flatMap(({ detection }) => detection?.keys ?? []))];
 }
 
-function isBlank(value: string | undefined): boolean {
+function isUnset(value: string | undefined): boolean {
   return value === undefined || value.trim() === "";
 }

@@ -37,7 +37,7 @@ providers:
 ${providers.length === 0 ? exampleProvider : providers.map((one) => providerText(one, env)).join("\n")}
 # Requests use the name of a pool as "model". A pool contains all models with its capability, or those in "models: [a, b]".
 pools:
-${poolsText(providers)}
+${formatInitPools(providers)}
 # Maximum total cost in USD. Providers, pools and clients can have their own budgets.
 # budget:
 #   daily_limit: 20
@@ -88,7 +88,7 @@ function providerText({ connector, entry, source }: Detected, env: Environment):
 }
 
 /** Returns a pool for each capability that a detected provider has a default model for; else one for chat. */
-function poolsText(providers: readonly Detected[]): string {
+function formatInitPools(providers: readonly Detected[]): string {
   const isServed = (capability: string) =>
     providers.some(({ connector: { models } }) =>
       (models.length === 0 && capability === "chat-completion") ||

@@ -27,7 +27,7 @@ const commands: Readonly<Record<string, Listed>> = {
   },
   check: { summary: "Validate a configuration file", load: async () => (await import("./check.ts")).check },
   chat: {
-    summary: "Send a prompt and stream the answer",
+    summary: "Send a prompt and stream the response",
     load: async () => (await import("./chat.ts")).chat,
   },
   status: {

@@ -47,7 +47,7 @@ Exit code: 0 done, 1 failed, 2 usage error
     if (remote !== undefined) {
       throw new UsageError(`"--${remote}" cannot be combined with "--catalogue": it is for a running proxy`);
     }
-    const found = modelsIn(flags, connectors);
+    const found = listPoolModels(flags, connectors);
     if (flags.json) shell.stdout.write(`${JSON.stringify(found)}\n`);
     else if (found.length === 0) shell.stderr.write("No such model in the catalogue\n");
     else shell.stdout.write(catalogueTable(found, runtime.clock.now()));
@@ -78,7 +78,7 @@ async function listRunning(flags: Flags, { runtime, shell }: CommandParts): Prom
   return 0;
 }
 
-function modelsIn(flags: Flags, connectors: CommandParts["connectors"]): readonly CatalogueModel[] {
+function listPoolModels(flags: Flags, connectors: CommandParts["connectors"]): readonly CatalogueModel[] {
   const tree = capabilityTree();
   const node = findCapability(flags.value("capability"), tree);
   return providersIn(flags.value("provider"), connectors.filter(isProvider))

@@ -10,27 +10,27 @@ import { table } from "./table.ts";
 /** Lists the pools and models of a proxy. */
 export async function fetchPools(
   proxy: Pick<RemoteProxy, "json">,
-): Promise<{ readonly pools: readonly ListedPool[]; readonly models: readonly ListedModel[] }> {
+): Promise<{ readonly pools: readonly PoolRow[]; readonly models: readonly ModelRow[] }> {
   const { data } = await proxy.json<{ data: readonly ListedEntry[] }>("/v1/models");
   return {
     pools: data.flatMap(({ id: name, mesh }) => mesh?.type === "pool" ? [toListedPool(name, mesh)] : []),
-    models: data.flatMap(({ id: name, mesh }) => mesh?.type === "model" ? [toListedModel(name, mesh)] : []),
+    models: data.flatMap(({ id: name, mesh }) => mesh?.type === "model" ? [toModelRow(name, mesh)] : []),
   };
 }
 
-interface ListedPool extends Omit<PoolFacts, "type"> {
+interface PoolRow extends Omit<PoolFacts, "type"> {
   readonly name: string;
 }
 
-interface ListedModel extends Omit<ModelFacts, "type"> {
+interface ModelRow extends Omit<ModelFacts, "type"> {
   readonly name: string;
 }
 
-function toListedPool(name: string, { type: _, ...facts }: PoolFacts): ListedPool {
+function toListedPool(name: string, { type: _, ...facts }: PoolFacts): PoolRow {
   return { name, ...facts };
 }
 
-function toListedModel(name: string, { type: _, ...facts }: ModelFacts): ListedModel {
+function toModelRow(name: string, { type: _, ...facts }: ModelFacts): ModelRow {
   return { name, ...facts };
 }
 

@@ -3,7 +3,7 @@
  * @module
  */
 import { openProvider } from "../background/open_provider.ts";
-import { probe } from "../background/probe.ts";
+import { probeProvider } from "../background/probe.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Shell } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -45,7 +45,7 @@ export async function probeAll(
   return await Promise.all(instances.map(async (instance): Promise<Probe> => {
     await openProvider(instance, mesh);
     const startedAt = runtime.clock.monotonic();
-    const result = await probe(instance, { runtime, redact, timeoutMs: limitMs });
+    const result = await probeProvider(instance, { runtime, redact, timeoutMs: limitMs });
     const facts = { provider: instance.entry.id, ms: Math.round(runtime.clock.monotonic() - startedAt) };
     done++;
     say();

@@ -160,7 +160,7 @@ The dashboard at ${url}/ui shows the same.
 `;
 }
 
-interface ReloadOptions {
+interface ReloadSettings {
   readonly format: ProcessFormat;
   readonly path: string | undefined;
   /** Whether another process reports the result. */
@@ -169,7 +169,7 @@ interface ReloadOptions {
 }
 
 /** Returns a function that reloads the configuration and reports the result. */
-function reloading(running: RunningProxy, { path, isSilent, format, parts: { shell } }: ReloadOptions): () => void {
+function reloading(running: RunningProxy, { path, isSilent, format, parts: { shell } }: ReloadSettings): () => void {
   const print = (message: ProcessMessage) => isSilent || shell.stderr.write(format(message));
   return () => {
     running.reload().then((warnings) => {

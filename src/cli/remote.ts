@@ -10,7 +10,7 @@ import { type Flags, UsageError } from "./command.ts";
 
 const defaultUrl = "http://127.0.0.1:8080";
 
-/** Timeout of a whole response, ms. */
+/** Timeout of a complete response, ms. */
 const limitMs = 30_000;
 
 /** Marks an error by which a proxy is not there, or not in time. */
@@ -88,7 +88,7 @@ export class RemoteProxy {
     return this.read(path, call, readBodyText);
   }
 
-  /** The same, read as it arrives: `read` may leave an answer that has no end. */
+  /** The same, read as it arrives: `read` may leave a response that has no end. */
   async read<Result>(
     path: string,
     { signal, ...call }: RemoteCall,
@@ -96,7 +96,7 @@ export class RemoteProxy {
   ): Promise<Result> {
     const late = new AbortController();
     const cancel = this.#runtime.clock.after(limitMs, () => {
-      late.abort(new MeshError(`The proxy at ${this.url} has not answered within ${limitMs / 1000} s`, unreachable));
+      late.abort(new MeshError(`The proxy at ${this.url} has not responded within ${limitMs / 1000} s`, unreachable));
     }, true);
     const giveUp = () => late.abort(signal?.reason);
     signal?.addEventListener("abort", giveUp);

@@ -26,7 +26,7 @@ export interface NamedStore {
  * @throws {UsageError} When no store is named, or an unknown one.
  * @throws {ConfigError} When a setting is missing, or the configuration is invalid.
  */
-export async function openStore(flags: Flags, parts: CommandParts): Promise<NamedStore> {
+export async function openSecretStore(flags: Flags, parts: CommandParts): Promise<NamedStore> {
   const configured = await configuredStore(flags.value("config"), parts);
   const id = flags.value("store") ?? configured?.store;
   if (id === undefined) throw new UsageError("Missing store: use --store <id> or --config <file>");

@@ -9,27 +9,27 @@ import { findAction } from "./actions.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { formatProblems, keyVariables, readDotenv } from "./env_files.ts";
 import { ProgressLine } from "./progress.ts";
-import { type NamedStore, openStore } from "./secret_store.ts";
+import { type NamedStore, openSecretStore } from "./secret_store.ts";
 import { counted } from "./table.ts";
 
 /** Maximum size of a value that every store accepts, bytes. */
 const maxSecretBytes = 64 * 1024;
 
-interface TaskContext extends NamedStore {
+interface SecretContext extends NamedStore {
   readonly parts: CommandParts;
   readonly flags: Flags;
 }
 
-interface Task {
+interface SecretTask {
   /** Descriptions of its arguments, for messages. */
   readonly takes: readonly string[];
-  run(args: readonly string[], context: TaskContext): Promise<ExitCode>;
+  run(args: readonly string[], context: SecretContext): Promise<ExitCode>;
 }
 
-const tasks: Readonly<Record<string, Task>> = {
+const tasks: Readonly<Record<string, SecretTask>> = {
   set: { takes: ["a name", 'a value, or "-" to read it from standard input'], run: set },
   import: { takes: ["a dotenv file"], run: importFile },
-  list: { takes: [], run: list },
+  list: { takes: [], run: listSecrets },
   delete: { takes: ["a name"], run: remove },
 };
 
@@ -67,12 +67,12 @@ Exit code: 0 done, 1 failed, 2 usage error
     if (args.length !== task.takes.length) {
       throw new UsageError(`"secrets ${name}" takes ${task.takes.join(" and ") || "no argument"}`);
     }
-    if (task.takes[0] === "a name") checkName(args[0]!);
-    return await task.run(args, { ...await openStore(flags, parts), parts, flags });
+    if (task.takes[0] === "a name") checkSecretName(args[0]!);
+    return await task.run(args, { ...await openSecretStore(flags, parts), parts, flags });
   },
 };
 
-async function set([name, typed]: readonly string[], context: TaskContext) {
+async function set([name, typed]: readonly string[], context: SecretContext) {
   const { id, store, parts } = context;
   const value = typed === "-" ? (await parts.shell.readInput()).replace(/\r?\n$/, "") : typed!;
   checkValue(value);
@@ -80,7 +80,7 @@ async function set([name, typed]: readonly string[], context: TaskContext) {
   return done(context, { names: [name!], message: `Stored "${name}" in ${id}` });
 }
 
-async function importFile([path]: readonly string[], context: TaskContext) {
+async function importFile([path]: readonly string[], context: SecretContext) {
   const { id, store, parts } = context;
   const { stderr } = parts.shell;
   const { found, blank, duplicates } = await readImport(path!, parts);
@@ -116,7 +116,7 @@ async function storeAll(found: ReadonlyMap<string, string>, { put, progress }: S
   return names;
 }
 
-async function list(_args: readonly string[], context: TaskContext) {
+async function listSecrets(_args: readonly string[], context: SecretContext) {
   const { store, parts } = context;
   const names = await (store.list?.() ?? detectionVariablesIn(store, parts));
   return done(context, { names, message: names.join("\n") });
@@ -129,7 +129,7 @@ async function detectionVariablesIn(store: SecretStore, { connectors }: CommandP
   return names.filter((_, index) => values[index] !== undefined);
 }
 
-async function remove([name]: readonly string[], context: TaskContext) {
+async function remove([name]: readonly string[], context: SecretContext) {
   const { id, store } = context;
   if (await writable(store.delete, id).call(store, name!)) {
     return done(context, { names: [name!], message: `Deleted "${name}" from ${id}` });
@@ -161,7 +161,7 @@ function writable<Method>(method: Method | undefined, id: string): Method {
 }
 
 /** Checks a name without quoting it, since it may be a misplaced value. */
-function checkName(name: string): void {
+function checkSecretName(name: string): void {
   if (name.includes("=")) throw new UsageError("Name and value are separate arguments: secrets set NAME VALUE");
   if (isSecretName(name) && !name.split("/").some((part) => /^\.*$/.test(part))) return;
   throw new UsageError("The name of a secret consists of letters, digits, _, -, ., / and @, at most 256 characters");
@@ -177,7 +177,7 @@ function countBytes(text: string): number {
 }
 
 function done(
-  { id, parts: { shell }, flags }: TaskContext,
+  { id, parts: { shell }, flags }: SecretContext,
   { names, message }: { readonly names: readonly string[]; readonly message: string },
 ): ExitCode {
   const text = flags.json ? JSON.stringify({ ok: true, store: id, names }) : message;

@@ -19,8 +19,8 @@ export class SupervisedWorker {
   /** The combined status of all workers. */
   readonly overview: SharedOverview;
   readonly #send: (message: FromWorker) => void;
-  /** Questions without an answer yet. */
-  readonly #pending = new Map<number, (answer: unknown) => void>();
+  /** Questions without a response yet. */
+  readonly #pending = new Map<number, (reply: unknown) => void>();
   #questions = 0;
   #follow: (order: Order) => void = (order) => this.#early = order;
   /** An order received before a handler was registered. */

@@ -6,7 +6,7 @@ import type { Cancel, Runtime } from "../contracts/runtime.ts";
 import type { EndSignal, Shell, Worker, Workers } from "../contracts/shell.ts";
 import { OverviewOwner } from "../proxy/overview/shared_overview.ts";
 import { SharedOwner, SharedSums } from "../state/sharing/shared_sums.ts";
-import { describeFailure } from "../util/failure.ts";
+import { toFailureFacts } from "../util/failure.ts";
 import type { ExitCode } from "./command.ts";
 import { asText, type ProcessFormat, type ProcessMessage, stopMessage } from "./console_connector.ts";
 import type { FromWorker, Greeting, ToWorker } from "./worker_messages.ts";
@@ -93,12 +93,12 @@ class Supervisor {
   }
 
   #receive({ slot, worker, number }: Running, message: FromWorker): void {
-    const answer = (reply: ToWorker) => worker.send(reply);
-    if ("shared" in message) return answer({ shared: this.#owner.answer(message.shared, number) });
+    const respond = (reply: ToWorker) => worker.send(reply);
+    if ("shared" in message) return respond({ shared: this.#owner.answer(message.shared, number) });
     if ("report" in message) return this.#overview.receive(number, message.report);
     if ("listening" in message) return this.#listens(slot, message.listening);
     if (!("question" in message)) return; // a message of the runtime itself
-    this.#overview.answer(message.question).then((found) => answer({ answer: found, id: message.id })).catch(
+    this.#overview.answer(message.question).then((found) => respond({ answer: found, id: message.id })).catch(
       this.#report,
     );
   }
@@ -180,7 +180,7 @@ class Supervisor {
 
   /** Prints an error of our own with its stack. The workers go on serving. */
   readonly #report = (reason: unknown): void => {
-    const { message, stack = "" } = describeFailure("Unhandled rejection", reason);
+    const { message, stack = "" } = toFailureFacts("Unhandled rejection", reason);
     this.#print({ severity: "error", message, stack, text: `${message}\n${stack}\n` });
   };
 

@@ -18,7 +18,7 @@ interface WholeCall<Body extends RequestBody, Response> {
 }
 
 /**
- * Performs a call and returns its whole response.
+ * Performs a call and returns its complete response.
  *
  * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
  */

@@ -11,7 +11,7 @@ import type { CallSettings } from "./options.ts";
 import { ChatStream } from "./stream.ts";
 
 /**
- * Creates a chat completion, whole or streamed depending on `stream`.
+ * Creates a chat completion, streaming or not depending on `stream`.
  *
  * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
  */

@@ -189,7 +189,7 @@ export class ClientMesh implements Mesh {
    * @throws {ModelNotFoundError} When there is no provider of this id.
    */
   async probe(provider: string): Promise<ProviderHealth> {
-    return await (await this.#load()).probe(provider, this.#engine);
+    return await (await this.#load()).runProbe(provider, this.#engine);
   }
 
   /** Returns the health of every provider that has been probed. */

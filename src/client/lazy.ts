@@ -66,7 +66,7 @@ export class Chat {
   }
 }
 
-/** Creates chat completions, whole or streamed. */
+/** Creates chat completions, streaming or not. */
 export class Completions {
   readonly #context: CallContext;
 
@@ -94,7 +94,7 @@ export class Completions {
    */
   create(request: ChatParams & { stream: true }, settings?: CallSettings): Promise<ChatStream>;
   /**
-   * Creates a chat completion and returns it whole.
+   * Creates a chat completion and returns it complete.
    *
    * @param request OpenAI's chat request. Without `model`, the client's pool is used.
    * @param settings Abort signal, timeout in milliseconds, session id.
@@ -111,7 +111,7 @@ export class Completions {
    */
   create(request: ChatParams & { stream?: false | null }, settings?: CallSettings): Promise<ChatCompletion>;
   /**
-   * Creates a chat completion, whole or streamed depending on `stream`.
+   * Creates a chat completion, streaming or not depending on `stream`.
    *
    * @param request OpenAI's chat request. Without `model`, the client's pool is used.
    * @param settings Abort signal, timeout in milliseconds, session id.

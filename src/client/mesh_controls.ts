@@ -52,7 +52,7 @@ export function sync(engine: Engine): Promise<readonly SyncStatus[]> {
 }
 
 /** Probes a provider of an engine that is ready. */
-export function probe(provider: string, engine: Engine): Promise<ProviderHealth> {
+export function runProbe(provider: string, engine: Engine): Promise<ProviderHealth> {
   return engine.lifecycle!.monitoring.probe(provider);
 }
 

@@ -20,7 +20,7 @@ import { createClient, type CreateParts } from "./create.ts";
 import type { Middleware } from "./options.ts";
 
 /**
- * One scripted response: a string (the text of a chat completion), a whole response body, an error that the call
+ * One scripted response: a string (the text of a chat completion), a complete response body, an error that the call
  * throws, or a function of the request that returns one of these.
  */
 export type MockResponse =
@@ -29,7 +29,7 @@ export type MockResponse =
   | Error
   | ((request: ChatCompletionRequest) => string | MockBody | Error);
 
-/** The whole response body of an operation; for speech, its bytes. */
+/** The complete response body of an operation; for speech, its bytes. */
 export type MockBody =
   | ChatCompletion
   | EmbeddingResponse
@@ -64,7 +64,7 @@ function createScript({ responses }: MockOptions): Middleware {
       if (answer instanceof Error) throw answer;
       if (typeof answer === "string" && operation !== "chat") {
         throw new TypeError(
-          `The scripted response to a request for ${operation} has to be a whole response, not a string`,
+          `The scripted response to a request for ${operation} has to be a complete response, not a string`,
         );
       }
       if (answer instanceof Uint8Array !== (operation === "speech")) {

@@ -35,7 +35,7 @@ export class Responses {
    */
   create(request: ResponseRequest & { stream: true }, settings?: CallSettings): Promise<ResponseStream>;
   /**
-   * Creates a response and returns it whole.
+   * Creates a response and returns it complete.
    *
    * @param request A request of OpenAI's Responses API. Without `model`, the client's pool is used.
    * @param settings Abort signal, timeout in milliseconds, session id.
@@ -91,7 +91,7 @@ function toModelResponse(result: Delivered<ChatCompletion>, translation: Transla
     return new ResponseStream(result.stream, { requestId: result.requestId, translator: translation.events() });
   }
   const { native, body } = requireWhole(result);
-  const response: JsonObject = native === undefined ? translation.whole(body) : JSON.parse(decoder.decode(native));
+  const response: JsonObject = native === undefined ? translation.toResponse(body) : JSON.parse(decoder.decode(native));
   return { access_programs: null, ...response, output_text: joinOutputText(response) } as unknown as ModelResponse;
 }
 

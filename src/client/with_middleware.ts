@@ -83,7 +83,7 @@ async function run<Value>(step: Step<Value>): Promise<Value> {
   return await step();
 }
 
-/** Cancels a stream or an unread response body. A whole response has no `cancel`. */
+/** Cancels a stream or an unread response body. A non-streaming response has no `cancel`. */
 function cancel(response: unknown): void {
   const { cancel } = Object(response);
   if (typeof cancel === "function") cancel.call(response);

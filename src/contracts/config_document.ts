@@ -522,7 +522,7 @@ export interface ProviderDocument {
   readonly execution?: {
     /** Alias of `base_url`. */
     readonly base_url?: string;
-    /** Time limit for a whole response, and for silence in a stream. The default for silence is 60s. */
+    /** Time limit for a non-streaming response, and for silence in a stream. The default for silence is 60s. */
     readonly timeout?: string;
     /** Time limit for establishing a connection. */
     readonly connect_timeout?: string;
@@ -661,7 +661,7 @@ export interface ModelDocument {
   readonly capabilities?: readonly CapabilityName[];
   /** Delivery modes. They can only restrict those of the capability. */
   readonly delivery?: {
-    /** Whether the model serves whole responses. */
+    /** Whether the model serves non-streaming responses. */
     readonly synchronous?: boolean | SecretReference;
     /** Whether the model serves streamed responses; of speech, those with `stream_format: sse` or `stream: true`. */
     readonly streaming?: boolean | SecretReference;
@@ -680,7 +680,7 @@ export interface ModelDocument {
     readonly json_mode?: boolean | SecretReference;
     /** Whether the model accepts a system prompt. */
     readonly system_prompt?: boolean | SecretReference;
-    /** Whether the model grounds its answers in sources. */
+    /** Whether the model grounds its responses in sources. */
     readonly grounding?: boolean | SecretReference;
     /** Whether the model returns log probabilities. */
     readonly logprobs?: boolean | SecretReference;
@@ -743,7 +743,7 @@ export interface ModelDocument {
     readonly fill_with_tools?: Readonly<Record<string, unknown>>;
     /** Members that replace `reasoning_effort`, by its value, such as `none: {thinking: {type: disabled}}`. */
     readonly efforts?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-    /** How the reasoning of earlier answers is sent back: as `reasoning`, or not at all (`none`). By default unchanged. */
+    /** How the reasoning of earlier responses is sent back: as `reasoning`, or not at all (`none`). By default unchanged. */
     readonly thoughts?: "reasoning" | "none";
     /** Whether `cache_control` in messages and tools is forwarded. The connector decides by default. */
     readonly cache_control?: boolean | SecretReference;
@@ -772,7 +772,7 @@ export interface ModelDocument {
     };
     /** Whether ids of tool calls may be repeated. Otherwise later calls get another id. The connector decides by default. */
     readonly repeated_call_ids?: boolean | SecretReference;
-    /** Accepted names of tools. Others are replaced in requests, and restored in answers. The connector decides by default. */
+    /** Accepted names of tools. Others are replaced in requests, and restored in responses. The connector decides by default. */
     readonly tool_names?: {
       /** Accepted characters: `alphanumeric` is `a-z`, `A-Z` and `0-9`, `word` also `_` and `-`, `dotted` also `.`. */
       readonly characters?: "any" | "alphanumeric" | "word" | "dotted";

@@ -46,7 +46,7 @@ export interface FallbackStep {
   readonly outcome: string;
   /** The last HTTP status that the model returned. */
   readonly status?: number;
-  /** The provider's own words about the failure, redacted, at most 300 characters. */
+  /** The provider's own message about the failure, redacted, at most 300 characters. */
   readonly error?: string;
   /** Time spent on the model, ms. */
   readonly ms: number;
@@ -283,7 +283,7 @@ export interface StatsMetrics {
   readonly tokens_in: number;
   /** Output tokens as providers reported them, otherwise estimated. */
   readonly tokens_out: number;
-  /** Cost in USD, as far as prices are known. The sum of whole nano-dollars, exact up to 9 million USD. */
+  /** Cost in USD, as far as prices are known. The sum of integer nano-dollars, exact up to 9 million USD. */
   readonly cost_total: number;
   /**
    * Mean time to a complete response, or to the first content of a stream, ms. For a pool it is measured from the

@@ -107,7 +107,7 @@ export interface Translation {
     readonly pinned?: UnsupportedRequestError | undefined;
   } | undefined;
   /** Converts a complete response. */
-  whole(completion: ChatCompletion): JsonObject;
+  toResponse(completion: ChatCompletion): JsonObject;
   /** Creates a translator for a streaming response. */
   events(): EventTranslator;
 }
@@ -154,5 +154,5 @@ interface EmbeddingTranslation extends Pick<Translation, "dropped" | "native"> {
   /** The request in OpenAI's shape, to be validated. */
   readonly request: EmbeddingRequest;
   /** Converts the response. */
-  whole(response: EmbeddingResponse): JsonObject;
+  toResponse(response: EmbeddingResponse): JsonObject;
 }

@@ -21,7 +21,7 @@ export class NativeOnly {
    */
   add(
     param: string,
-    message = `No model of the pool has words for "${param}": leave it out, or ask a model of that API itself`,
+    message = `No model of the pool supports "${param}": leave it out, or ask a model of that API itself`,
   ): void {
     this.#error ??= new UnsupportedRequestError(message, { code: "unsupported_by_pool", param });
   }

@@ -10,7 +10,7 @@ import { type NewProvider, withProvider } from "../config/load/new_provider.ts";
 import { readSettings } from "../config/load/sources.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import { createConfigContext } from "../registry/catalogue.ts";
-import { type Draft, draft, extend } from "../registry/extend.ts";
+import { draft, type DraftProvider, extendRegistry } from "../registry/extend.ts";
 import { loadConnectors } from "../registry/load_connectors.ts";
 import type { Engine } from "./engine.ts";
 import { resolveSettings } from "./resolve.ts";
@@ -39,7 +39,7 @@ export async function addProvider(
   const settings = { ...resolved.settings, observability };
   await loadConnectors(settings, catalogue);
   const drafted = await draftOpen(provider.id, settings, engine);
-  extend(registry, drafted, { settings, state });
+  extendRegistry(registry, drafted, { settings, state });
   engine.adopt(settings, resolved.secrets);
   await engine.lifecycle!.monitoring.renew(settings);
   await engine.relist();
@@ -48,18 +48,18 @@ export async function addProvider(
 }
 
 /** Drafts the provider with its models, including those it lists itself. */
-async function draftOpen(id: string, settings: Settings, engine: Engine): Promise<Draft> {
+async function draftOpen(id: string, settings: Settings, engine: Engine): Promise<DraftProvider> {
   const { catalogue, runtime } = engine;
-  type Known = Pick<Parameters<typeof draft>[1], "discovered" | "answers">;
+  type Known = Pick<Parameters<typeof draft>[1], "discovered" | "queried">;
   const open = async (known: Known) => {
     const made = draft(id, { settings, catalogue, runtime, ...known });
     if (made.instance !== undefined) await openProvider(made.instance, engine);
     return made;
   };
-  const listDraftInstances = ({ instance }: Draft) => instance === undefined ? [] : [instance];
+  const listDraftInstances = ({ instance }: DraftProvider) => instance === undefined ? [] : [instance];
   const first = await open({});
   const discovered = await discoverModels(listDraftInstances(first), { ...engine.routeDeps, settings });
   const listed = discovered.size === 0 ? first : await open({ discovered });
-  const answers = await queryProviders(listDraftInstances(listed), listed.registry, engine);
-  return answers === undefined ? listed : await open({ discovered, answers });
+  const queried = await queryProviders(listDraftInstances(listed), listed.registry, engine);
+  return queried === undefined ? listed : await open({ discovered, queried });
 }

@@ -12,7 +12,7 @@ import type { Hub } from "../observe/hub.ts";
 import type { MemberNames, MeshMembers } from "../observe/hub_events.ts";
 import type { RouteDeps } from "../pipeline/request.ts";
 import { buildRegistry } from "../registry/build.ts";
-import type { ProviderAnswers } from "../registry/provider_answers.ts";
+import type { QueriedModels } from "../registry/queried_facts.ts";
 import type { Pool, Registry, RegistryState } from "../registry/registry.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import type { RetryBudget } from "../state/limits/retry_budget.ts";
@@ -50,7 +50,7 @@ export interface AssemblyContext extends OpeningParts, Pick<RouteDeps, "redact">
 export interface Known {
   /** Result of listing the models of local servers, by provider id. */
   readonly discovered?: ReadonlyMap<string, ModelListing>;
-  readonly answers?: ProviderAnswers;
+  readonly queried?: QueriedModels;
 }
 
 /** The names of the members of a pool. */

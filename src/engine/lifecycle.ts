@@ -22,7 +22,7 @@ import type { ReportedMesh, StatisticsReports } from "../observe/statistics_repo
 import { perform } from "../pipeline/perform.ts";
 import { spaceWarnings } from "../registry/embedding_spaces.ts";
 import { loadConnectors } from "../registry/load_connectors.ts";
-import { findModels } from "../registry/named_models.ts";
+import { findNamedModels } from "../registry/named_models.ts";
 import type { Pool, Registry } from "../registry/registry.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
@@ -170,8 +170,8 @@ export class Lifecycle {
     const withKnown = (known: Known) => adoptProviders(first, assemble(plan, context, known));
     const discovered = await discoverModels(first.registry.instances, { ...first.deps, settings: plan.settings });
     const listed = discovered.size > 0 ? withKnown({ discovered }) : first;
-    const answers = await queryProviders(listed.registry.instances, listed.registry, context);
-    return answers === undefined ? listed : withKnown({ discovered, answers });
+    const queried = await queryProviders(listed.registry.instances, listed.registry, context);
+    return queried === undefined ? listed : withKnown({ discovered, queried });
   }
 
   /** Keys are renewed on servers, and in pages whose configuration names a secret store. */
@@ -237,7 +237,9 @@ function adoptProviders(before: Assembly, made: Assembly): Assembly {
 async function unservedLines(registry: Registry, settings: Settings): Promise<string[]> {
   const mayBeUnserved = registry.pools.some(({ members }) => members.length === 0) ||
     settings.proxy?.endpoints !== undefined ||
-    [...settings.pools.values()].some(({ models }) => models.some((name) => findModels(name, registry) === undefined));
+    [...settings.pools.values()].some(({ models }) =>
+      models.some((name) => findNamedModels(name, registry) === undefined)
+    );
   if (!mayBeUnserved) return [];
   const { unservedWarnings } = await import("../registry/unserved.ts");
   return formatWarnings({ warnings: unservedWarnings(registry, settings) });

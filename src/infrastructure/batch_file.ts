@@ -14,7 +14,7 @@ import { memberText, repeatedMember } from "../util/json_members.ts";
 import { batchLimits } from "./account.ts";
 import { batchTerms } from "./batch_money.ts";
 import { type BatchOperation, batchOperationFor } from "./batch_operations.ts";
-import { brokenLine, type Line, objectIn, readLines } from "./json_lines.ts";
+import { brokenLine, type Line, parseLineObject, readLines } from "./json_lines.ts";
 import { ChangedLines, changeLine, type LineChanges } from "./line_changes.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 import { toText } from "../util/to_text.ts";
@@ -216,7 +216,7 @@ const findMember = memberFinder(["custom_id", "method", "url", "body"]);
 
 /** Checks the members that OpenAI's reference requires of every line. */
 function readLineMembers(line: Line): Readonly<Record<string, unknown>> {
-  const members = objectIn(line);
+  const members = parseLineObject(line);
   const { custom_id, method, url, body } = members;
   const { number } = line;
   for (const name of Object.keys(members)) {

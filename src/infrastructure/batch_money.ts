@@ -13,7 +13,7 @@ import { costInNanoUsd, type Quantities } from "../util/cost.ts";
 import { isObject } from "../util/is_object.ts";
 import { countHostedCalls, toChatUsage } from "../util/responses_usage.ts";
 import { batchOperationFor } from "./batch_operations.ts";
-import { objectIn, readLines } from "./json_lines.ts";
+import { parseLineObject, readLines } from "./json_lines.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 
 /** Maximum line length of a result file, bytes. */
@@ -142,7 +142,7 @@ export async function measureBatchUsage(
     const { operation } = await batchOperationFor(endpoint, 0);
     const none = { body: {}, model: model.info, load: { input: 0, output: 0 } };
     for await (const line of readLines(await content(), maxLineBytes)) {
-      const { response } = objectIn(line) as { response?: { body?: unknown } };
+      const { response } = parseLineObject(line) as { response?: { body?: unknown } };
       if (isObject(response?.body)) add(operation.readUsage(usageIn(response.body), none).quantities);
     }
   }

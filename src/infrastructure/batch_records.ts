@@ -25,7 +25,7 @@ interface EndedBatch {
 }
 
 /** Emits the routing record of a batch that has ended. */
-export function emitRecord(
+export function emitBatchRecord(
   { ref, object, member, requestId, clientName, used, attempts }: EndedBatch & {
     readonly used: BatchUsage | undefined;
     readonly attempts: number;

@@ -7,13 +7,13 @@ import { ObjectNotFoundError, ProviderError } from "../errors.ts";
 import { invalid } from "../pipeline/check_body.ts";
 import type { Member } from "../registry/registry.ts";
 import { type Account, getInfrastructure, locate, type Located, mintId } from "./account.ts";
-import { emitBatchEvent, emitFailure, emitRecord } from "./batch_records.ts";
+import { emitBatchEvent, emitBatchRecord, emitFailure } from "./batch_records.ts";
 import { readBatchRequest, readWindow } from "./batch_request.ts";
 import { charge, keepReserved, measureBatchUsage, reserve } from "./batch_money.ts";
 import type { Reservation } from "../state/counters/reservation.ts";
-import { openContent } from "./file_content.ts";
+import { openFileContent } from "./file_content.ts";
 import { resultFileId, toPage } from "./files.ts";
-import { isOver, joined } from "./joined_batch.ts";
+import { isFinished, joinBatches } from "./joined_batch.ts";
 import { getObjectOwner, getObjectRecords, type InfrastructureMesh, type ObjectCall } from "./mesh.ts";
 import type { BatchFacts } from "./object_id.ts";
 import { callProvider, tryProvider } from "./provider_call.ts";
@@ -29,7 +29,7 @@ interface MadeBatch {
 }
 
 /** The batches of a mesh. A batch of another client is reported as not found. */
-export class Batches {
+export class BatchService {
   readonly #mesh: InfrastructureMesh;
 
   constructor(mesh: InfrastructureMesh) {
@@ -84,9 +84,9 @@ export class Batches {
     const { account, ref } = located;
     const infrastructure = getInfrastructure(account, "batch");
     const parts = await this.#fetchParts(located, call);
-    const open = parts.length === 1 ? parts : parts.filter((part) => !isOver(part));
+    const open = parts.length === 1 ? parts : parts.filter((part) => !isFinished(part));
     if (open.length === 0) {
-      const { status } = joined(parts);
+      const { status } = joinBatches(parts);
       const facts = { code: "invalid_value", status: 409, type: "invalid_request_error", attempts: [] };
       throw new ProviderError(`The batch is ${status}: there is nothing to cancel`, facts);
     }
@@ -194,7 +194,7 @@ export class Batches {
     const known = await records.load(located.ref);
     const shown = await this.#shown(id, parts, located);
     const object = known === undefined ? shown : { ...shown, input_file_id: known.object.input_file_id as string };
-    if (isOver(object)) await this.#finish(object, parts, { located, call });
+    if (isFinished(object)) await this.#finish(object, parts, { located, call });
     else if (known !== undefined) await records.save(located.ref, { ...known, object });
     return object;
   }
@@ -215,7 +215,7 @@ export class Batches {
       if (known?.isOver) return reservation?.settle({ costNanoUsd: known.costNanoUsd ?? undefined }); // another process has settled it
       const member = findBatchMember(ref.batch!, account, mesh);
       const ids = parts.flatMap(({ output_file_id }) => output_file_id || []);
-      const content = async () => (await openContent(ids, { account, call, mesh })).bytes;
+      const content = async () => (await openFileContent(ids, { account, call, mesh })).bytes;
       const results = { member, endpoint: ref.batch!.endpoint, parts, wallTimeMs: clock.now() };
       const used = await measureBatchUsage({ ...results, content: ids.length === 0 ? undefined : content })
         .catch(() => undefined); // it has ended even if its results cannot be read
@@ -228,7 +228,7 @@ export class Batches {
       const named = clientName === undefined ? {} : { client: clientName };
       await records.save(ref, { id, object, isOver: true, requestId, costNanoUsd, ...named });
       const ended = { ref, object, member, requestId, clientName };
-      emitRecord({ ...ended, used, attempts: parts.length }, mesh);
+      emitBatchRecord({ ...ended, used, attempts: parts.length }, mesh);
       if (member.model.batch?.callback) emitBatchEvent(ended, mesh);
     });
   }
@@ -236,11 +236,12 @@ export class Batches {
   /** Returns a batch with the ids of this mesh. */
   async #shown(id: string, parts: readonly Batch[], { ref, account }: Located): Promise<Batch> {
     const mesh = this.#mesh;
-    const batch = joined(parts);
+    const batch = joinBatches(parts);
     const { model } = findBatchMember(ref.batch!, account, mesh);
     const toFileId = async (name: "output_file_id" | "error_file_id" | "input_file_id") => {
       const ids = parts.flatMap((part) => part[name] || []);
-      const isShown = name === "input_file_id" || parts.length === 1 || isOver(batch) || model.batch?.partialResults;
+      const isShown = name === "input_file_id" || parts.length === 1 || isFinished(batch) ||
+        model.batch?.partialResults;
       if (ids.length === 0 || !isShown) return null;
       const file = name === "input_file_id" ? { ids, batch: ref.batch } : { ids };
       return await resultFileId(file, { ref, account }, mesh);

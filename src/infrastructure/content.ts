@@ -4,7 +4,7 @@
  */
 import { concat } from "../util/bytes.ts";
 import { Queue } from "../util/queue.ts";
-import { type Line, LineSplitter, objectIn } from "./json_lines.ts";
+import { type Line, LineSplitter, parseLineObject } from "./json_lines.ts";
 
 /** Maximum line length of a training file, bytes. */
 const maxLineBytes = 32 * 1024 * 1024;
@@ -96,7 +96,7 @@ export class JsonLinesCheck implements AsyncIterable<Uint8Array> {
   #check(lines: () => Iterable<Line>): void {
     if (this.#broken !== undefined) return;
     try {
-      for (const line of lines()) objectIn(line);
+      for (const line of lines()) parseLineObject(line);
     } catch (error) {
       if (this.#throws) throw error;
       this.#broken = error;
@@ -123,7 +123,7 @@ export class TrackedContent implements AsyncIterable<Uint8Array> {
 export function looksLikeRequests(beginning: Uint8Array): boolean {
   try {
     const [line] = new LineSplitter(maxLineBytes).push(concat([beginning, new Uint8Array([10])]));
-    const { custom_id, url, body } = line === undefined ? {} as Record<string, unknown> : objectIn(line);
+    const { custom_id, url, body } = line === undefined ? {} as Record<string, unknown> : parseLineObject(line);
     return custom_id !== undefined && url !== undefined && body !== undefined;
   } catch {
     return false;

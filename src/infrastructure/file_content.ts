@@ -27,13 +27,16 @@ interface ContentCall {
  * @param ids The provider's file ids. The first file is open when the promise resolves.
  * @throws {MeshError} When opening or reading fails. An aborted call throws the signal's reason.
  */
-export async function openContent([first, ...others]: readonly string[], context: ContentCall): Promise<FileContent> {
+export async function openFileContent(
+  [first, ...others]: readonly string[],
+  context: ContentCall,
+): Promise<FileContent> {
   const opened = await openFile(first!, context);
   if (others.length === 0) return opened;
-  return { type: opened.type, bytes: joined(opened, others, context) };
+  return { type: opened.type, bytes: joinContents(opened, others, context) };
 }
 
-async function* joined(first: FileContent, others: readonly string[], context: ContentCall) {
+async function* joinContents(first: FileContent, others: readonly string[], context: ContentCall) {
   yield* first.bytes;
   for (const id of others) yield* (await openFile(id, context)).bytes;
 }

@@ -4,7 +4,7 @@
  */
 import type { FileObject, FilePurpose, ObjectPage } from "../contracts/infrastructure.ts";
 import { getInfrastructure, locate, type Located, mintId } from "./account.ts";
-import { type FileContent, openContent } from "./file_content.ts";
+import { type FileContent, openFileContent } from "./file_content.ts";
 import { restoreLines } from "./line_changes.ts";
 import { getObjectOwner, getObjectRecords, type InfrastructureMesh, type ObjectCall } from "./mesh.ts";
 import type { ObjectRef } from "./object_id.ts";
@@ -25,7 +25,7 @@ interface FileQuery {
 const defaultLimit = 10_000;
 
 /** The files of a mesh. A file of another client is reported as not found. */
-export class Files {
+export class FileService {
   readonly #mesh: InfrastructureMesh;
 
   constructor(mesh: InfrastructureMesh) {
@@ -101,7 +101,7 @@ export class Files {
     const mesh = this.#mesh;
     const { ref, account } = await locate(id, { kind: "file", call }, mesh);
     await call.admit?.();
-    const content = await openContent(ref.ids, { account, call, mesh });
+    const content = await openFileContent(ref.ids, { account, call, mesh });
     if (ref.batch === undefined) return content;
     const changes = (await getObjectRecords(mesh).load(ref))?.changes;
     return { type: content.type, bytes: restoreLines(content.bytes, { changes, name: ref.batch.pool }) };

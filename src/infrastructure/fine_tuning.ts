@@ -19,7 +19,7 @@ const defaultLimit = 20;
 const ends: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled"]);
 
 /** The fine-tuning jobs of a mesh. A job of another client is reported as not found. */
-export class FineTuningJobs {
+export class FineTuningService {
   readonly #mesh: InfrastructureMesh;
 
   constructor(mesh: InfrastructureMesh) {
@@ -34,7 +34,7 @@ export class FineTuningJobs {
    */
   async create(body: unknown, call: ObjectCall): Promise<FineTuningJob> {
     const mesh = this.#mesh;
-    const request = checked(body);
+    const request = checkFineTune(body);
     const { ref: training, account } = await locate(request.training_file, { kind: "file", call }, mesh);
     const { validation_file: validation } = request;
     const member = memberFor(request.model, account, { call, mesh });
@@ -157,7 +157,7 @@ const checkMembers = bodyChecker([
   ...["training_file", "validation_file", "method", "hyperparameters", "suffix", "seed", "integrations", "metadata"],
 ]);
 
-function checked(body: unknown): FineTuneRequest {
+function checkFineTune(body: unknown): FineTuneRequest {
   const { mesh: _mesh, ...request }: Record<string, unknown> = checkMembers(body);
   for (const name of ["model", "training_file"]) {
     const value = request[name];

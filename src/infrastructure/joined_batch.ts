@@ -12,7 +12,7 @@ const earliest = ["created_at", "in_progress_at", "cancelling_at", "expires_at"]
 const latest = ["finalizing_at", "completed_at", "failed_at", "expired_at", "cancelled_at"];
 
 /** Whether a batch is in a terminal state. */
-export function isOver({ status }: Pick<Batch, "status">): boolean {
+export function isFinished({ status }: Pick<Batch, "status">): boolean {
   return ends.has(status);
 }
 
@@ -21,7 +21,7 @@ export function isOver({ status }: Pick<Batch, "status">): boolean {
  *
  * @param parts At least one batch.
  */
-export function joined(parts: readonly Batch[]): Batch {
+export function joinBatches(parts: readonly Batch[]): Batch {
   const [first] = parts;
   if (parts.length === 1) return first!;
   const status = combineStatus(parts.map((part) => part.status));
@@ -37,7 +37,7 @@ export function joined(parts: readonly Batch[]): Batch {
   add(latest, Math.max);
   const data = parts.flatMap(({ errors }) => errors?.data ?? []);
   return {
-    ...without(first!, [...earliest, ...latest]),
+    ...omitMembers(first!, [...earliest, ...latest]),
     ...times,
     status,
     errors: data.length === 0 ? null : { object: "list", data },
@@ -66,6 +66,6 @@ function addCounts(counts: readonly (Counts | undefined)[]): Counts {
   return { total: sum("total"), completed: sum("completed"), failed: sum("failed") };
 }
 
-function without(batch: Batch, names: readonly string[]): Record<string, unknown> {
+function omitMembers(batch: Batch, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(batch).filter(([name]) => !names.includes(name)));
 }

@@ -53,7 +53,7 @@ export class LineSplitter {
     const bytes = concat(this.#buffered);
     this.#buffered = [];
     this.#size = 0;
-    if (!isBlank(bytes)) yield { number: this.#number, bytes };
+    if (!isBlankLine(bytes)) yield { number: this.#number, bytes };
   }
 }
 
@@ -75,7 +75,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: nu
  *
  * @throws {UnsupportedRequestError} When it is not one; the message names the line.
  */
-export function objectIn({ number, bytes }: Line): Record<string, unknown> {
+export function parseLineObject({ number, bytes }: Line): Record<string, unknown> {
   let value: unknown;
   try {
     value = parseBoundedJson(decoder.decode(bytes));
@@ -91,6 +91,6 @@ export function brokenLine(number: number, what: string): UnsupportedRequestErro
   return new UnsupportedRequestError(`Line ${number} of the file ${what}`, { code: "invalid_value", param: "file" });
 }
 
-function isBlank(bytes: Uint8Array): boolean {
+function isBlankLine(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 32 || byte === 9 || byte === 13);
 }

@@ -11,7 +11,7 @@ import { readLines } from "./json_lines.ts";
 /** Maximum size of all recorded changes, characters; of further lines only the model's name is restored. */
 const maxChars = 64 * 1024;
 
-type Members = Readonly<Record<string, unknown>>;
+type LineMembers = Readonly<Record<string, unknown>>;
 
 /** Original JSON of changed members by key; null if there was none. */
 type Originals = Readonly<Record<string, string | null>>;
@@ -39,7 +39,7 @@ export interface LineChanges {
  */
 export function changeLine(
   text: string,
-  { before, after }: { readonly before: Members; readonly after: Members },
+  { before, after }: { readonly before: LineMembers; readonly after: LineMembers },
 ): { readonly text: string; readonly change: LineChange } {
   const bodyText = memberText(text, "body");
   const inBody = changesBetween(before, after, bodyText);
@@ -49,7 +49,7 @@ export function changeLine(
   return { text: editMemberTexts(text, edits), change: { line: inLine, body: inBody.originals } };
 }
 
-function changesBetween(before: Members, after: Members, text: string) {
+function changesBetween(before: LineMembers, after: LineMembers, text: string) {
   const edits = new Map<string, string | undefined>();
   const originals: Record<string, string | null> = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {

@@ -2,9 +2,9 @@
  * The services for files, batches and fine-tuning jobs of one mesh.
  * @module
  */
-import { Batches } from "./batches.ts";
-import { Files } from "./files.ts";
-import { FineTuningJobs } from "./fine_tuning.ts";
+import { BatchService } from "./batches.ts";
+import { FileService } from "./files.ts";
+import { FineTuningService } from "./fine_tuning.ts";
 import type { InfrastructureMesh } from "./mesh.ts";
 import { ObjectRecords } from "./object_records.ts";
 
@@ -13,17 +13,17 @@ const pollIntervalMs = 60_000;
 
 /** The services for objects stored at providers. */
 export class InfrastructureServices {
-  readonly files: Files;
-  readonly batches: Batches;
-  readonly jobs: FineTuningJobs;
+  readonly files: FileService;
+  readonly batches: BatchService;
+  readonly jobs: FineTuningService;
 
   /** @param mesh The mesh. Its unfinished batches are polled if configured. */
   constructor(mesh: InfrastructureMesh & { onClose(task: () => Promise<void>): void }) {
     const records = mesh.objects.records ??= new ObjectRecords();
     records.use(mesh.storage);
-    this.files = new Files(mesh);
-    this.batches = new Batches(mesh);
-    this.jobs = new FineTuningJobs(mesh);
+    this.files = new FileService(mesh);
+    this.batches = new BatchService(mesh);
+    this.jobs = new FineTuningService(mesh);
     if (!isPolling(mesh)) return;
     const stop = mesh.runtime.clock.every(pollIntervalMs, () => this.batches.poll());
     mesh.onClose(() => Promise.resolve(stop()));

@@ -9,7 +9,7 @@ import type { Cancel, Clock } from "../contracts/runtime.ts";
 import { newId } from "../util/request_id.ts";
 import type { FinishedRequest, HubEvents } from "./hub_events.ts";
 import { notifySafely } from "../util/once.ts";
-import { type ConfiguredSink, Output, rankSeverity, type RecordKind, SinkLosses } from "./output.ts";
+import { type ConfiguredSink, LineOutput, rankSeverity, type RecordKind, SinkLosses } from "./output.ts";
 import { redactAll } from "./redact.ts";
 import type { toRequestLog } from "./request_log.ts";
 
@@ -39,17 +39,17 @@ interface TraceFacts {
 export class Hub {
   readonly #clock: Clock;
   readonly #redact: (text: string) => string;
-  readonly #own: Output[] = [];
-  #outputs: readonly Output[] = [];
+  readonly #own: LineOutput[] = [];
+  #outputs: readonly LineOutput[] = [];
   #minRank = Infinity;
   /** The latest timestamp, and its time, ms since the epoch. */
   #stamp = "";
   #stampedAt = NaN;
-  #logged: readonly Output[] = [];
+  #logged: readonly LineOutput[] = [];
   #requestLogOf: typeof toRequestLog | undefined;
   #payloadBytes = 0;
   /** The sink that creates spans. */
-  #spans: Output | undefined;
+  #spans: LineOutput | undefined;
   readonly #listeners: Listeners = {
     event: [],
     request_started: [],
@@ -79,7 +79,7 @@ export class Hub {
       ...(kinds.includes("event") ? { routing: { includeMetadata: true } } : {}),
       ...(kinds.includes("trace") ? { tracing: { minSeverity: "info" as const } } : {}),
     };
-    const output = new Output({ sink, ...takes }, new SinkLosses("program", sink));
+    const output = new LineOutput({ sink, ...takes }, new SinkLosses("program", sink));
     this.#own.push(kinds.includes("log") ? Object.assign(output, { takesRefused: true }) : output);
     this.#use([...this.#outputs, this.#own.at(-1)!]);
   }
@@ -93,13 +93,13 @@ export class Hub {
     const outputs = sinks.map(({ id, ...output }) => {
       const known = losses.get(output.sink) ?? new SinkLosses(id, output.sink);
       losses.set(output.sink, known);
-      return new Output(output, known);
+      return new LineOutput(output, known);
     });
     this.#use([...this.#own, ...outputs]);
   }
 
   /** Sinks that receive statistics. */
-  get statisticsOutputs(): readonly Output[] {
+  get statisticsOutputs(): readonly LineOutput[] {
     return this.#outputs.filter(({ takes }) => takes.statistics !== undefined);
   }
 
@@ -229,7 +229,7 @@ export class Hub {
    * @param flush Flushes it.
    * @returns Resolves when the flush has succeeded or failed, or after 5 s.
    */
-  async flushSink({ losses }: Output, flush: () => Promise<void>): Promise<void> {
+  async flushSink({ losses }: LineOutput, flush: () => Promise<void>): Promise<void> {
     await new Promise<void>((resolve) => {
       const fail = () => {
         losses.thrown++;
@@ -259,7 +259,7 @@ export class Hub {
     return this.#stamp = new Date(now).toISOString();
   }
 
-  #use(outputs: readonly Output[]): void {
+  #use(outputs: readonly LineOutput[]): void {
     this.#outputs = outputs;
     this.#minRank = Math.min(Infinity, ...outputs.map(({ minRank }) => minRank));
     this.#spans = outputs.find(({ sink, takes }) => sink.beginSpan !== undefined && takes.routing !== undefined);
@@ -270,13 +270,13 @@ export class Hub {
     );
   }
 
-  #trace(facts: TraceFacts, outputs: readonly Output[]): void {
+  #trace(facts: TraceFacts, outputs: readonly LineOutput[]): void {
     const rank = rankSeverity(facts.severity);
     const entry: TraceEntry = { type: "trace", timestamp: this.timestamp(), ...redactAll(facts, this.#redact) };
     for (const output of outputs) if (rank >= output.minRank) this.#write(output, (sink) => sink.trace(entry));
   }
 
-  #write(output: Output, write: (sink: Observability) => unknown): void {
+  #write(output: LineOutput, write: (sink: Observability) => unknown): void {
     output.write(write);
     this.#reportLosses(output.losses);
   }

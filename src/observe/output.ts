@@ -65,7 +65,7 @@ export class SinkLosses {
 }
 
 /** A sink, the records it receives, and its losses. */
-export class Output {
+export class LineOutput {
   readonly sink: Observability;
   readonly losses: SinkLosses;
   readonly takes: SinkOutput;

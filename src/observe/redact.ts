@@ -77,14 +77,14 @@ export function redactAll<Value>(value: Value, redact: (text: string) => string)
 
 function listSpellings(value: string): readonly string[] {
   if (value.length < minSecretLength) return [];
-  return [value, encodeURIComponent(value), base64(value), jsonText(value)];
+  return [value, encodeURIComponent(value), toBase64Variants(value), jsonText(value)];
 }
 
 function byLength(forms: readonly string[]): readonly string[] {
   return [...new Set(forms)].sort((one, other) => other.length - one.length);
 }
 
-function base64(value: string): string {
+function toBase64Variants(value: string): string {
   return stripTrailing(toBase64(new TextEncoder().encode(value)), "=");
 }
 

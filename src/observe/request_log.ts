@@ -27,7 +27,7 @@ export function toRequestLog(
 ): RequestLogRecord {
   const { level } = settings;
   const { client, client_id, pool, model, provider, status = 0, code, duration_ms: latency_ms = 0, ttft_ms } = record;
-  const shown = (payload: string | undefined) => payload && shortened(payload, settings, redact);
+  const shown = (payload: string | undefined) => payload && shortenPayload(payload, settings, redact);
   const bodies = level === "metadata"
     ? {}
     : { request: shown(payloads?.request()), response: shown(payloads?.response()) };
@@ -57,7 +57,7 @@ export function toRequestLog(
 }
 
 /** Redacts and truncates a payload, in this order: a truncated secret would not be recognized. */
-function shortened(
+function shortenPayload(
   payload: string,
   { level, redactSecrets, maxPayloadSize }: LoggingSettings,
   redact: (text: string) => string,

@@ -59,7 +59,7 @@ interface Consumption {
 /** Durations and token counts of requests to one model. */
 interface Durations {
   readonly labels: Labels;
-  readonly whole: Histogram;
+  readonly nonStreaming: Histogram;
   readonly firstToken: Histogram;
   readonly tokensIn: Histogram;
   readonly tokensOut: Histogram;
@@ -81,27 +81,27 @@ export class RequestMetrics {
     const { pool, operation = "chat", client = "", status = 0, duration_ms, ttft_ms, routing_latency_ms } = record;
     const [model, provider] = [record.model ?? "", record.provider ?? ""];
     const consumption = this.#getConsumption({ pool, model, provider, client }, record.client_id ?? client);
-    add(consumption.byStatus, String(status));
-    consumption.tokensIn += countOrZero(tokensIn);
-    consumption.tokensOut += countOrZero(tokensOut);
-    consumption.costNanoUsd += countOrZero(costNanoUsd);
+    countKey(consumption.byStatus, String(status));
+    consumption.tokensIn += toCount(tokensIn);
+    consumption.tokensOut += toCount(tokensOut);
+    consumption.costNanoUsd += toCount(costNanoUsd);
     const durations = this.#getDurations({ pool, model, provider, operation });
-    if (duration_ms !== undefined) durations.whole.observe(duration_ms / 1000);
+    if (duration_ms !== undefined) durations.nonStreaming.observe(duration_ms / 1000);
     if (ttft_ms !== undefined) durations.firstToken.observe(ttft_ms / 1000);
     if (tokensIn !== undefined) durations.tokensIn.observe(tokensIn);
     if (tokensOut !== undefined) durations.tokensOut.observe(tokensOut);
     made(this.#overhead, pool, () => new Histogram(overheadBounds)).observe(routing_latency_ms / 1000);
-    for (const { model, provider, outcome } of tries) count(this.#attempts, { model, provider, outcome });
+    for (const { model, provider, outcome } of tries) countRequest(this.#attempts, { model, provider, outcome });
   }
 
   /** Counts a request that was rejected before routing. */
   addRefused({ status, client = "", client_id = client }: RefusedRequest): void {
-    add(this.#getConsumption({ pool: "", model: "", provider: "", client }, client_id).byStatus, String(status));
+    countKey(this.#getConsumption({ pool: "", model: "", provider: "", client }, client_id).byStatus, String(status));
   }
 
   /** Counts a change of a pool's current model. */
   addRotation(pool: string, reason: string): void {
-    count(this.#rotations, { pool, reason });
+    countRequest(this.#rotations, { pool, reason });
   }
 
   /** Returns the totals of each named client. */
@@ -163,7 +163,7 @@ export class RequestMetrics {
   #getDurations(labels: Labels): Durations {
     return made(this.#durations, joinLabels(Object.values(labels)), () => ({
       labels,
-      whole: new Histogram(durationBounds),
+      nonStreaming: new Histogram(durationBounds),
       firstToken: new Histogram(firstTokenBounds),
       tokensIn: new Histogram(tokenBounds),
       tokensOut: new Histogram(tokenBounds),
@@ -183,11 +183,11 @@ function counter(name: string, help: string, samples: readonly Sample[]): Metric
   return { name, help, type: "counter", samples: samples.map((sample) => ({ ...sample })) };
 }
 
-function count(counters: Map<string, { readonly labels: Labels; value: number }>, labels: Labels): void {
+function countRequest(counters: Map<string, { readonly labels: Labels; value: number }>, labels: Labels): void {
   made(counters, joinLabels(Object.values(labels)), () => ({ labels, value: 0 })).value++;
 }
 
-function add(counts: Map<string, number>, key: string): void {
+function countKey(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
@@ -204,7 +204,7 @@ function joinLabels(values: readonly string[]): string {
   return values.join("\n");
 }
 
-function countOrZero(value: number | undefined): number {
+function toCount(value: number | undefined): number {
   return value !== undefined && value > 0 && value < Infinity ? value : 0;
 }
 
@@ -256,7 +256,7 @@ function durationFamilies(durations: readonly Durations[]): MetricFamily[] {
       name: "modelmesh_request_duration_seconds",
       help: "Time from the arrival of a request to the end of its response.",
       type: "histogram",
-      samples: durations.map(({ labels, whole }) => whole.sample(labels)),
+      samples: durations.map(({ labels, nonStreaming: whole }) => whole.sample(labels)),
     },
     {
       name: "modelmesh_time_to_first_token_seconds",

@@ -6,7 +6,7 @@ import type { StatisticsReport } from "../contracts/observability.ts";
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { Hub } from "./hub.ts";
 import { type MeasuredMesh, metricFamilies } from "./metric_families.ts";
-import type { Output } from "./output.ts";
+import type { LineOutput } from "./output.ts";
 import { RequestMetrics } from "./request_metrics.ts";
 import type { Statistics } from "./statistics.ts";
 
@@ -23,7 +23,7 @@ export interface ReportedMesh extends MeasuredMesh {
 /** Reports statistics to each sink at its interval. */
 export class StatisticsReports {
   readonly #mesh: ReportedMesh;
-  readonly #outputs: readonly Output[];
+  readonly #outputs: readonly LineOutput[];
   readonly #timers: readonly Cancel[];
 
   /** @param mesh A mesh whose sinks are configured. */
@@ -48,7 +48,7 @@ export class StatisticsReports {
     await Promise.all(this.#outputs.map((output) => this.#report(output)));
   }
 
-  async #report(output: Output): Promise<void> {
+  async #report(output: LineOutput): Promise<void> {
     const mesh = this.#mesh;
     const { scopes } = output.takes.statistics!;
     const report: StatisticsReport = {

@@ -29,7 +29,7 @@ interface AnswerStreamParts {
 
 /**
  * How a stream ended:
- * - `complete`: the provider sent the whole response
+ * - `complete`: the provider sent the complete response
  * - `interrupted`: the provider failed midway
  * - `cancelled`: the reader cancelled it
  * - `stopped`: aborted by the client's signal, or because it was not read; between reads or during one
@@ -190,7 +190,7 @@ export class AnswerStream {
   #interrupted(error: unknown): StreamInterruptedError {
     const { member, connection: { host } } = this.#parts.result;
     const failure = { ...toFailure(error, member.model.instance.provider!, this.#parts.redact), host };
-    const message = `The answer was cut short: ${summarizeFailure(failure)}`;
+    const message = `The response was cut short: ${summarizeFailure(failure)}`;
     const interrupted = new StreamInterruptedError(message, "", { isOverload: isOverloaded(failure) });
     this.#close({ kind: "interrupted", reason: interrupted, failure });
     return interrupted;

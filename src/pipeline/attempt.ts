@@ -182,7 +182,7 @@ interface BrokenTry extends Pick<AdmittedModel, "context" | "member"> {
   readonly trace: Connection["trace"];
 }
 
-/** Ends a try that has thrown. Rethrows what is no failure of the model. */
+/** Ends a try that has thrown. Rethrows errors that are not failures of the model. */
 function fail(
   error: unknown,
   { context, member, connection, reservation, ms, trace }: BrokenTry,
@@ -216,7 +216,7 @@ function fail(
 /** Statuses of requests that a provider rejects as invalid. */
 const rejections: ReadonlySet<number | undefined> = new Set([400, 422]);
 
-/** Names that are no words: an error that contains one means the member. Others count only in quotation marks. */
+/** Names that are not English words: an error that contains one means the member. Others count only in quotation marks. */
 const unmistakable = /_|logprobs/;
 
 /**

@@ -82,7 +82,7 @@ export class Connection implements CallOptions {
         onUnread: () => this.#leaveUnread(),
       });
     } else {
-      this.#cancelTimeout = clock.after(timeoutMs, () => this.#timeOut(`did not answer within ${timeoutMs} ms`));
+      this.#cancelTimeout = clock.after(timeoutMs, () => this.#timeOut(`did not respond within ${timeoutMs} ms`));
     }
   }
 
@@ -91,7 +91,7 @@ export class Connection implements CallOptions {
     if (this.#idle !== undefined) return;
     this.#cancelTimeout?.();
     const { timeoutMs: limitMs } = this.#instance.entry;
-    const onLimit = () => this.#timeOut(`did not answer within ${limitMs} ms`);
+    const onLimit = () => this.#timeOut(`did not respond within ${limitMs} ms`);
     this.#idle = new IdleTimer(this.#runtime.clock, {
       limitMs,
       isTotal: true,

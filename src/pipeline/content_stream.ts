@@ -52,7 +52,7 @@ export async function openContent(
 ): Promise<OpenContent> {
   if (content === undefined) throw new UpstreamError("The provider sent no content", { kind: "invalid_response" });
   const { type, bytes } = content;
-  const rest = (bytes instanceof Uint8Array ? once(bytes) : bytes)[Symbol.asyncIterator]();
+  const rest = (bytes instanceof Uint8Array ? emitOnce(bytes) : bytes)[Symbol.asyncIterator]();
   signal.addEventListener("abort", () => endIterator(rest));
   for (;;) {
     const { done, value } = await rest.next();
@@ -62,7 +62,7 @@ export async function openContent(
   }
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* emitOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(bytes);
 }
 
@@ -129,7 +129,7 @@ export class ContentStream {
     } catch (error) {
       const { host } = connection;
       const failure = { ...toFailure(error, member.model.instance.provider!, this.#parts.redact), host };
-      const reason = new StreamInterruptedError(`The answer was cut short: ${summarizeFailure(failure)}`, "");
+      const reason = new StreamInterruptedError(`The response was cut short: ${summarizeFailure(failure)}`, "");
       if (!this.#end("failure", reason, failure)) throw error;
       this.#parts.onInterrupt();
       connection.abort(reason);

@@ -31,7 +31,7 @@ export interface Failure {
   readonly retryable: boolean;
 }
 
-/** Whether the provider is overloaded, by its status or by its words. */
+/** Whether the provider is overloaded, by its status or by its message. */
 export function isOverloaded({ status, fault }: Pick<Failure, "status" | "fault">): boolean {
   const { type = "", code } = fault?.error ?? {};
   return status === 503 || status === 529 || /overloaded/.test(`${type} ${code ?? ""}`);
@@ -95,7 +95,7 @@ function redacted({ error, ...fault }: ProviderFault, redact: (text: string) => 
   };
 }
 
-/** Maximum length of a provider's own words, characters. */
+/** Maximum length of a provider's own message, characters. */
 const maxWords = 300;
 
 /** Time until the same cause is a warning again, ms. */
@@ -104,15 +104,15 @@ const silenceMs = 600_000;
 /** Maximum number of causes of one provider that are remembered. */
 const maxCauses = 100;
 
-/** Returns the provider's own words about a failure, redacted and cut. */
+/** Returns the provider's own message about a failure, redacted and cut. */
 export function findWords({ fault, message }: Failure): string {
   return (fault?.error.message ?? message).slice(0, maxWords);
 }
 
-/** Describes a failure to clients: our own words, kind, status and host. The provider's words are for operators. */
+/** Describes a failure to clients: our own message, kind, status and host. The provider's message is for operators. */
 export function summarizeFailure({ fault, message, kind, status, host }: Failure): string {
   const facts = [kind, status, host].filter((fact) => fact !== undefined).join(", ");
-  return `${fault === undefined ? message : "the provider answered with an error"} (${facts})`;
+  return `${fault === undefined ? message : "the provider responded with an error"} (${facts})`;
 }
 
 /**

@@ -124,7 +124,7 @@ function checkNames({ names, param }: NameList, known: ReadonlySet<string>): voi
   const hint = likely === undefined ? "" : `; did you mean "${likely}"?`;
   const name = JSON.stringify(unknown.length > 80 ? `${unknown.slice(0, 80)}…` : unknown);
   throw new UnsupportedRequestError(
-    `"${param}" names ${name}, which is no model, provider or vendor of the pool${hint}`,
+    `"${param}" names ${name}, which is not a model, provider or vendor of the pool${hint}`,
     { code: "invalid_value", param },
   );
 }

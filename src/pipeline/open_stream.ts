@@ -22,7 +22,7 @@ export interface OpenStream extends Received {
   readonly held: CompletionChunk[];
   /** Later events. */
   readonly rest: AsyncIterator<CompletionChunk>;
-  /** Whether the buffered events are the whole response. */
+  /** Whether the buffered events are the complete response. */
   readonly complete: boolean;
   /** Normalizes the later events. */
   readonly filter: ChunkFilter;

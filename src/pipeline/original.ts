@@ -132,7 +132,7 @@ export class OriginalRequest {
     try {
       return callNow(() => dialects(info.id)).includes(this.dialect);
     } catch {
-      return false; // without an answer, it receives chat requests
+      return false; // without a response, it receives chat requests
     }
   }
 }

@@ -11,7 +11,7 @@ import { poolFor } from "./select_pool.ts";
 
 /**
  * Returns the pool of a request. The providers are asked for their lists again; if there is no model without them, the
- * request waits for the answers.
+ * request waits for the responses.
  *
  * @param deps Dependencies.
  * @throws {ModelNotFoundError} If there is no such pool.

@@ -81,7 +81,7 @@ function endsForAReason(reason: string | null | undefined): boolean {
  *
  * @param response The provider's response.
  * @param runtime Clock and randomness.
- * @throws {UpstreamError} `invalid_response` if it is no chat response.
+ * @throws {UpstreamError} `invalid_response` if it is not a chat response.
  */
 export function normalizeChatResponse(
   response: CompletionResponse,
@@ -99,7 +99,7 @@ export function normalizeChatResponse(
  *
  * @param value The response or the chunk.
  * @param part The member of a choice that contains calls.
- * @throws {UpstreamError} `invalid_response` if it is no object.
+ * @throws {UpstreamError} `invalid_response` if it is not an object.
  */
 export function copyParts(value: unknown, part: "message" | "delta"): Record<string, unknown> {
   if (!isObject(value)) {
@@ -137,11 +137,11 @@ const maxTokens = 100_000_000;
  * The maximum tokens of one call, input and output.
  *
  * @param constraints The model's constraints.
- * @param answers Number of requested choices, unvalidated.
+ * @param choices Number of requested choices, unvalidated.
  */
-export function tokenBound({ context_window, max_output_tokens }: ModelConstraints = {}, answers?: unknown): number {
+export function tokenBound({ context_window, max_output_tokens }: ModelConstraints = {}, choices?: unknown): number {
   if (context_window === undefined || max_output_tokens === undefined) return maxTokens;
-  const times = typeof answers === "number" && answers > 1 ? answers : 1;
+  const times = typeof choices === "number" && choices > 1 ? choices : 1;
   return Math.min(context_window + max_output_tokens * times, maxTokens);
 }
 

@@ -32,7 +32,7 @@ interface Step {
   readonly ms: number;
   /** HTTP status, if a response was received. */
   readonly status?: number | undefined;
-  /** The provider's own words about a failure. */
+  /** The provider's own message about a failure. */
   readonly error?: string | undefined;
 }
 
@@ -179,7 +179,7 @@ export class RequestContext {
   /**
    * Changes the outcome of a committed attempt, whose response did not reach its end.
    *
-   * @param end `stream_interrupted`, or `aborted`, and the provider's words about its failure.
+   * @param end `stream_interrupted`, or `aborted`, and the provider's message about its failure.
    */
   endStep({ model: { name } }: Member, { outcome, error }: Pick<Step, "outcome" | "error">): void {
     const { chain, tries } = this;

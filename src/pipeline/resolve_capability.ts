@@ -3,7 +3,7 @@
  * @module
  */
 import { ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
-import { findModels, type NamedModels } from "../registry/named_models.ts";
+import { findNamedModels, type NamedModels } from "../registry/named_models.ts";
 import { nearestNames } from "../registry/nearest_names.ts";
 import type { ModelEntry, Pool, Registry } from "../registry/registry.ts";
 
@@ -28,7 +28,9 @@ export function resolveCapability(name: string, registry: Registry): Target {
   const suggestions = nearestNames(name, registry);
   const hint = suggestions.length === 0 ? "." : `; did you mean ${suggestions.map((one) => `"${one}"`).join(" or ")}?`;
   throw new ModelNotFoundError(
-    `The model or pool ${quoted(name)} does not exist${hint} To add a model, name it and its provider under "models"`,
+    `The model or pool ${
+      quoteName(name)
+    } does not exist${hint} To add a model, name it and its provider under "models"`,
   );
 }
 
@@ -37,15 +39,15 @@ function find(name: string, registry: Registry): Target | undefined {
   if (pool !== undefined) return { kind: "pool", pool };
   const paths = registry.tree.matches(name);
   if (paths.length === 1) return { kind: "capability", path: paths[0]! };
-  const named = findModels(name, registry);
+  const named = findNamedModels(name, registry);
   if (named !== undefined) return { kind: "models", ...named };
   if (paths.length === 0) return undefined;
-  throw new UnsupportedRequestError(`The capability ${quoted(name)} is ambiguous: use ${paths.join(" or ")}`, {
+  throw new UnsupportedRequestError(`The capability ${quoteName(name)} is ambiguous: use ${paths.join(" or ")}`, {
     code: "invalid_value",
     param: "model",
   });
 }
 
-function quoted(name: string): string {
+function quoteName(name: string): string {
   return JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
 }

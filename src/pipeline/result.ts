@@ -4,7 +4,7 @@
  */
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { OperationRequest } from "../contracts/provider.ts";
-import { limitsIn } from "../registry/provider_answers.ts";
+import { limitsIn } from "../registry/queried_facts.ts";
 import { callNow, notifySafely } from "../util/once.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Outcome, RequestEnd, Usage } from "../state/counters/usage.ts";
@@ -187,15 +187,15 @@ export function release({ context, member, permit }: AdmittedModel, outcome: Out
  * @param permit The permit of the request.
  */
 function applyReportedLimits({ model: { info, instance } }: Member, permit: Permit): void {
-  const answers = instance.answers?.get(info.id);
-  if (answers === undefined || instance.connector !== undefined && answers.limits === undefined) return;
+  const queried = instance.queried?.get(info.id);
+  if (queried === undefined || instance.connector !== undefined && queried.limits === undefined) return;
   let limits;
   try {
     limits = limitsIn(callNow(() => instance.provider!.getRateLimits(info.id)));
   } catch {
     return; // traced at startup
   }
-  if (limits === undefined || isSameLimits(limits, answers.latestLimits ?? answers.limits ?? {})) return;
-  answers.latestLimits = limits;
+  if (limits === undefined || isSameLimits(limits, queried.latestLimits ?? queried.limits ?? {})) return;
+  queried.latestLimits = limits;
   permit.limit(limits);
 }

@@ -48,11 +48,11 @@ export interface RoutingConstraints {
 
 type Draft = { -readonly [key in keyof RoutingConstraints]: RoutingConstraints[key] };
 /** A field, with its name in messages and in `param`. */
-interface Field {
+interface ConstraintField {
   readonly label: string;
   readonly param: string;
 }
-type Reader = (value: unknown, field: Field, draft: Draft) => void;
+type Reader = (value: unknown, field: ConstraintField, draft: Draft) => void;
 
 const routeHeader = "x-mesh-route";
 const maxHeaderChars = 4096;
@@ -64,9 +64,9 @@ const maxPriceUsd = 1_000_000;
 const nanoPerUsd = 1_000_000_000;
 
 const headerReaders: Readonly<Record<string, Reader>> = {
-  only: (value, field, draft) => draft.only = readNameList(split(value, field), field),
-  ignore: (value, field, draft) => draft.ignore = readNameList(split(value, field), field),
-  order: (value, field, draft) => draft.order = readNameList(split(value, field), field),
+  only: (value, field, draft) => draft.only = readNameList(splitNames(value, field), field),
+  ignore: (value, field, draft) => draft.ignore = readNameList(splitNames(value, field), field),
+  order: (value, field, draft) => draft.order = readNameList(splitNames(value, field), field),
   "max-price": (value, field, draft) => draft.maxPrice = readPriceLimit(decimal(value), field),
   deadline: (value, field, draft) => draft.deadlineMs = readDuration(value, field),
 };
@@ -109,21 +109,21 @@ export function readRoutingConstraints(
   if ((header ?? "") === "" && (mesh ?? undefined) === undefined) return undefined;
   const draft: Draft = {};
   readHeader(header ?? "", draft);
-  readBody(mesh ?? {}, draft);
+  readMeshMember(mesh ?? {}, draft);
   return Object.keys(draft).length === 0 ? undefined : draft;
 }
 
 function readHeader(header: string, draft: Draft): void {
-  const whole: Field = { label: `The header "${routeHeader}"`, param: routeHeader };
+  const whole: ConstraintField = { label: `The header "${routeHeader}"`, param: routeHeader };
   if (header.length > maxHeaderChars) throw invalid(whole, `may have up to ${maxHeaderChars} characters`);
   const seen = new Set<string>();
   for (const segment of header.split(";")) {
     if (segment.trim() === "") continue;
     const at = segment.indexOf("=");
     const name = segment.slice(0, at < 0 ? undefined : at).trim().toLowerCase();
-    const field: Field = { label: `${quoted(name)} of the header "${routeHeader}"`, param: routeHeader };
+    const field: ConstraintField = { label: `${quoteShort(name)} of the header "${routeHeader}"`, param: routeHeader };
     if (at < 0 && !Object.hasOwn(headerReaders, name)) {
-      throw invalid(field, 'is no routing field: write fields as in "only=groq;deadline=20s"');
+      throw invalid(field, 'is not a routing field: write fields as in "only=groq;deadline=20s"');
     }
     const reader = findReader(headerReaders, name, field);
     if (seen.has(name)) throw invalid(field, "is given twice");
@@ -132,34 +132,34 @@ function readHeader(header: string, draft: Draft): void {
   }
 }
 
-function readBody(mesh: unknown, draft: Draft): void {
+function readMeshMember(mesh: unknown, draft: Draft): void {
   if (!isObject(mesh)) throw invalid({ label: '"mesh"', param: "mesh" }, "has to be an object");
   for (const [name, value] of Object.entries(mesh)) {
     const param = `mesh.${name.length > maxTagChars ? `${name.slice(0, maxTagChars)}…` : name}`;
-    const field: Field = { label: JSON.stringify(param), param };
+    const field: ConstraintField = { label: JSON.stringify(param), param };
     const reader = findReader(bodyReaders, name, field);
     if (value !== null && value !== undefined) reader(value, field, draft);
   }
 }
 
-function findReader(readers: Readonly<Record<string, Reader>>, name: string, field: Field): Reader {
+function findReader(readers: Readonly<Record<string, Reader>>, name: string, field: ConstraintField): Reader {
   const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
   if (reader !== undefined) return reader;
   const [likely] = nearest(name.slice(0, maxTagChars), Object.keys(readers), 1);
   const hint = likely === undefined ? `the fields are ${Object.keys(readers).join(", ")}` : `did you mean "${likely}"?`;
-  throw invalid(field, `is no routing field: ${hint}`);
+  throw invalid(field, `is not a routing field: ${hint}`);
 }
 
 /** A name cannot contain `=` here: it indicates a field after a comma, as gateways join repeated headers. */
-function split(value: unknown, field: Field): string[] {
+function splitNames(value: unknown, field: ConstraintField): string[] {
   const names = toText(value).split(",").map((name) => name.trim());
   if (names.some((name) => name.includes("="))) throw invalid(field, 'has a "=": fields are separated by ";"');
   return names;
 }
 
-function readNameList(value: unknown, field: Field): NameList {
+function readNameList(value: unknown, field: ConstraintField): NameList {
   const isList = Array.isArray(value) && value.length > 0 && value.length <= maxNames;
-  if (!isList || !value.every((name) => isText(name, maxNameChars))) {
+  if (!isList || !value.every((name) => isTagText(name, maxNameChars))) {
     throw invalid(field, `has to be a list of 1 to ${maxNames} names of 1 to ${maxNameChars} characters`);
   }
   return { names: [...new Set<string>(value)], param: field.param };
@@ -170,7 +170,7 @@ function decimal(value: unknown): number {
   return /^\d{1,7}(\.\d{1,12})?$/.test(toText(value)) ? Number(value) : NaN;
 }
 
-function readPriceLimit(value: unknown, field: Field): PriceLimit {
+function readPriceLimit(value: unknown, field: ConstraintField): PriceLimit {
   if (typeof value === "number" && value >= 0 && value <= maxPriceUsd) {
     return { nanoUsd: Math.round(value * nanoPerUsd), param: field.param };
   }
@@ -178,7 +178,7 @@ function readPriceLimit(value: unknown, field: Field): PriceLimit {
 }
 
 /** A bare number is ambiguous, as in the configuration (contract, section 4). */
-function readDuration(value: unknown, field: Field): number {
+function readDuration(value: unknown, field: ConstraintField): number {
   const isBare = typeof value === "number" ? Number.isSafeInteger(value) : /^\d{1,15}$/.test(toText(value));
   if (isBare && Number(value) > 0) {
     throw invalid(field, `has to be a duration, not ${value}: write "${value}s" or "${value}ms"`);
@@ -190,15 +190,15 @@ function readDuration(value: unknown, field: Field): number {
   return ms;
 }
 
-function readConstraintText(value: unknown, field: Field, longest: number): string {
-  if (isText(value, longest)) return value;
+function readConstraintText(value: unknown, field: ConstraintField, longest: number): string {
+  if (isTagText(value, longest)) return value;
   throw invalid(field, `has to be a text of 1 to ${longest} characters`);
 }
 
-function readTags(value: unknown, field: Field): Tags {
+function readTags(value: unknown, field: ConstraintField): Tags {
   const strings = Array.isArray(value) ? value : isObject(value) ? Object.entries(value).flat() : undefined;
   const count = Array.isArray(value) ? value.length : (strings?.length ?? 0) / 2;
-  if (strings === undefined || count > maxTags || !strings.every((text) => isText(text, maxTagChars))) {
+  if (strings === undefined || count > maxTags || !strings.every((text) => isTagText(text, maxTagChars))) {
     throw invalid(
       field,
       `has to be a list of strings, or an object of them: up to ${maxTags}, of 1 to ${maxTagChars} characters`,
@@ -207,14 +207,14 @@ function readTags(value: unknown, field: Field): Tags {
   return Array.isArray(value) ? [...strings] : { ...value as Record<string, string> };
 }
 
-function isText(value: unknown, longest: number): value is string {
+function isTagText(value: unknown, longest: number): value is string {
   return typeof value === "string" && value.length <= longest && value.trim() !== "";
 }
 
-function quoted(text: string): string {
+function quoteShort(text: string): string {
   return JSON.stringify(text.length > maxTagChars ? `${text.slice(0, maxTagChars)}…` : text);
 }
 
-function invalid({ label, param }: Field, what: string): UnsupportedRequestError {
+function invalid({ label, param }: ConstraintField, what: string): UnsupportedRequestError {
   return new UnsupportedRequestError(`${label} ${what}`, { code: "invalid_value", param });
 }

@@ -80,7 +80,7 @@ export function findServed(
 /**
  * Finds the models that a name of models means, by name or by upstream id, which may be dated.
  *
- * @param name A name that may be that of a pool or of a capability, which are no models.
+ * @param name A name that may be that of a pool or of a capability, which are not models.
  * @param request The request, whose client may have its own pools.
  * @returns Undefined if the client may not use the name, or no model has it.
  */

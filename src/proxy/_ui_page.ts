@@ -1,5 +1,5 @@
 // Written by `deno task ui` from ui/: not to be edited.
-// Its sources: sha256-2Xohd3hyUZlUt6O3tW3QwZO8L2BiMH9kHgUoYpRQKbQ=
+// Its sources: sha256-fufmY5KwMMsask7gnPe7uldO7prbWYDJdW6hpqIvwRs=
 
 // The page contains uPlot:
 // The MIT License (MIT)

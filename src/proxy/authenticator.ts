@@ -55,7 +55,7 @@ export class Authenticator {
   #callerWith(token: string): Caller | undefined {
     const given = encoder.encode(token);
     let found: Caller | undefined;
-    for (const { bytes, caller } of this.#callers) if (isSame(bytes, given)) found ??= caller;
+    for (const { bytes, caller } of this.#callers) if (isSameDigest(bytes, given)) found ??= caller;
     return found ?? (isRuntimeToken(token) ? this.#runtime?.clients?.findCaller(token) : undefined);
   }
 
@@ -89,7 +89,7 @@ function isRuntimeToken(token: string | undefined): boolean {
   return token !== undefined && token.startsWith(runtimePrefix);
 }
 
-function isSame(token: Uint8Array, given: Uint8Array): boolean {
+function isSameDigest(token: Uint8Array, given: Uint8Array): boolean {
   let difference = token.length ^ given.length;
   for (let at = 0; at < token.length; at++) difference |= token[at]! ^ (given[at] ?? 0);
   return difference === 0;

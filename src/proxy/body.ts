@@ -32,7 +32,7 @@ interface JsonBody {
  * @throws {UnsupportedRequestError} `invalid_json` if it cannot be parsed, `invalid_value` for a repeated member, or more
  * than the bounds of a body.
  */
-export async function readJson(
+export async function readJsonBody(
   request: Pick<PlainRequest, "headers">,
   read: () => Uint8Array | Promise<Uint8Array>,
 ): Promise<JsonBody> {
@@ -46,12 +46,12 @@ export async function readJson(
   }
   const excess = findJsonExcess(text, bodyBounds);
   if (excess !== undefined) throw invalid(`The body has ${excess}`);
-  const value = parse(text);
+  const value = parseJson(text);
   refuseRepeated(text, value);
   return { value, text };
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -123,7 +123,7 @@ export async function readWork({ mesh, request, body }: Exchange, form?: FormRul
   const time = { startedAt, limitMs: findRequestTimeout(request, mesh.settings.deadlineMs) };
   const type = request.headers.get("content-type");
   if (form === undefined || form.takesJson && !multipart.test(type ?? "")) {
-    const { value, text } = await readJson(request, () => body(time));
+    const { value, text } = await readJsonBody(request, () => body(time));
     return { value, text, time };
   }
   const { value, files } = await readFormBody(type, { read: () => body({ ...time, isUpload: true }), form });
@@ -156,7 +156,7 @@ async function readFormBody(type: string | null, { read, form }: FormReading): P
   const bytes = await read();
   const parts = boundary === undefined ? undefined : readForm(bytes, boundary);
   if (parts === undefined) {
-    throw new UnsupportedRequestError("The body is no form: its boundary is wrong, or it is cut short", {
+    throw new UnsupportedRequestError("The body is not a valid form: its boundary is wrong, or it is cut short", {
       code: "invalid_value",
     });
   }

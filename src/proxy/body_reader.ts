@@ -104,7 +104,7 @@ export interface BodyBounds {
  * @throws {HttpError} 413 if it is too large, 503 if the memory is exhausted, 504 if it is too slow.
  * @throws {ClientDisconnectedError} If it ends early.
  */
-export function readBody(request: PlainRequest, bounds: BodyBounds): Promise<Uint8Array> {
+export function readRequestBody(request: PlainRequest, bounds: BodyBounds): Promise<Uint8Array> {
   return new Promise((resolve, reject) => new BodyReading(request, bounds, { resolve, reject }).start());
 }
 
@@ -244,7 +244,7 @@ class BodyReading {
 class ReceivedBody {
   #declared: number | undefined;
   #chunks: Uint8Array[] = [];
-  #whole: Uint8Array | undefined;
+  #complete: Uint8Array | undefined;
   #size = 0;
 
   /** @param declared The declared length, bytes; undefined if none. */
@@ -253,22 +253,22 @@ class ReceivedBody {
   }
 
   get bytes(): Uint8Array {
-    return this.#whole?.subarray(0, this.#size) ?? concat(this.#chunks);
+    return this.#complete?.subarray(0, this.#size) ?? concat(this.#chunks);
   }
 
   add(chunk: Uint8Array): void {
-    if (this.#whole !== undefined && this.#size + chunk.length > this.#whole.length) { // the declared length was wrong
-      this.#chunks = [this.#whole.subarray(0, this.#size)];
-      this.#whole = this.#declared = undefined;
+    if (this.#complete !== undefined && this.#size + chunk.length > this.#complete.length) { // the declared length was wrong
+      this.#chunks = [this.#complete.subarray(0, this.#size)];
+      this.#complete = this.#declared = undefined;
     }
-    if (this.#whole === undefined) this.#chunks.push(chunk);
-    else this.#whole.set(chunk, this.#size);
+    if (this.#complete === undefined) this.#chunks.push(chunk);
+    else this.#complete.set(chunk, this.#size);
     this.#size += chunk.length;
-    if (this.#whole !== undefined || this.#declared === undefined || !(this.#size * 2 >= this.#declared)) return;
-    this.#whole = new Uint8Array(Math.max(this.#declared, this.#size));
+    if (this.#complete !== undefined || this.#declared === undefined || !(this.#size * 2 >= this.#declared)) return;
+    this.#complete = new Uint8Array(Math.max(this.#declared, this.#size));
     let at = 0;
     for (const one of this.#chunks) {
-      this.#whole.set(one, at);
+      this.#complete.set(one, at);
       at += one.length;
     }
     this.#chunks = [];

@@ -23,7 +23,7 @@ interface CertificateOptions {
 }
 
 /** The content of the files: a key pair, or a problem. */
-type Found = TlsKeyPair | { readonly problem: ConfigProblem };
+type FoundCertificate = TlsKeyPair | { readonly problem: ConfigProblem };
 
 /**
  * Starts a server with a certificate, and renews the certificate when its files change.
@@ -35,17 +35,17 @@ export async function serveCertificate(
   serve: (tls: TlsKeyPair) => Promise<RunningServer>,
   { files, clock, report }: CertificateOptions,
 ): Promise<MonitoredServer> {
-  const first = await find(settings, files);
+  const first = await findCertificate(settings, files);
   if ("problem" in first) throw new ConfigError([first.problem]);
   const server = await serve(first).catch((error) => {
     const problem = toCertificateProblem(error, settings);
     throw problem === undefined ? error : new ConfigError([problem]);
   });
-  const stopWatching = watchText(async () => JSON.stringify(await find(settings, files)), {
+  const stopWatching = watchText(async () => JSON.stringify(await findCertificate(settings, files)), {
     clock,
     known: JSON.stringify(first),
     onChange: (text) => {
-      const problem = renew(server, JSON.parse(text) as Found, settings);
+      const problem = renew(server, JSON.parse(text) as FoundCertificate, settings);
       if (problem === undefined) report("info", "The certificate of proxy.tls has changed: new connections get it");
       else report("error", `The certificate before stays. ${problem.path}: ${problem.message}`);
     },
@@ -62,7 +62,7 @@ export async function problemsOfCertificate(
   settings: TlsSettings,
   { files, check }: { readonly files: FileSystem; readonly check: Shell["checkTls"] },
 ): Promise<readonly ConfigProblem[]> {
-  const found = await find(settings, files);
+  const found = await findCertificate(settings, files);
   if ("problem" in found) return [found.problem];
   try {
     await check(found);
@@ -74,7 +74,7 @@ export async function problemsOfCertificate(
   }
 }
 
-async function find(settings: TlsSettings, files: FileSystem): Promise<Found> {
+async function findCertificate(settings: TlsSettings, files: FileSystem): Promise<FoundCertificate> {
   const pair: Record<string, string> = {};
   for (const part of ["cert", "key"] as const) {
     try {
@@ -88,7 +88,7 @@ async function find(settings: TlsSettings, files: FileSystem): Promise<Found> {
 }
 
 /** Renews the certificate. Returns the problem if it is invalid. */
-function renew(server: RunningServer, found: Found, settings: TlsSettings): ConfigProblem | undefined {
+function renew(server: RunningServer, found: FoundCertificate, settings: TlsSettings): ConfigProblem | undefined {
   if ("problem" in found) return found.problem;
   try {
     server.renewTls?.(found);

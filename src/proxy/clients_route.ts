@@ -6,15 +6,15 @@ import type { RouteEntry } from "./exchange.ts";
 
 const path = "/mesh/clients";
 
-const all = route(["GET", "POST"]);
-const one = route(["PATCH", "DELETE"]);
-const below: Readonly<Record<string, RouteEntry>> = { rotate: route(["POST"]), usage: route(["GET"]) };
+const all = routeClients(["GET", "POST"]);
+const one = routeClients(["PATCH", "DELETE"]);
+const below: Readonly<Record<string, RouteEntry>> = { rotate: routeClients(["POST"]), usage: routeClients(["GET"]) };
 
-function route(methods: readonly string[]): RouteEntry {
+function routeClients(methods: readonly string[]): RouteEntry {
   return {
     methods,
     isAdministrative: true,
-    handle: async (exchange) => (await import("./clients/client_routes.ts")).answerClients(exchange),
+    handle: async (exchange) => (await import("./clients/client_routes.ts")).handleClients(exchange),
   };
 }
 

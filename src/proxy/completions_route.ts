@@ -21,7 +21,7 @@ import { toStreamFormat } from "./sse.ts";
 /** Handles a request. */
 export async function handleCompletion(exchange: Exchange): Promise<PlainResponse> {
   const work = await readWork(exchange);
-  const { chats, whole, events } = translateCompletion(work.value);
+  const { chats, join, events } = translateCompletion(work.value);
   const [first] = chats;
   if (chats.length === 1) return await respondToChat(first!, { dialect, work, exchange });
   const common = { ...work, text: editMembers(work.text ?? "{}", { prompt: undefined }) }; // each request has its own
@@ -30,9 +30,9 @@ export async function handleCompletion(exchange: Exchange): Promise<PlainRespons
     const results = await performAll(chats, { work: common, exchange, signal: exchange.request.signal });
     addRoutingHeaders(headers, results[0]!);
     const bodies = results.flatMap((result, index) =>
-      result.kind === "whole" ? [chats[index]!.whole(result.response.body)] : []
+      result.kind === "whole" ? [chats[index]!.toResponse(result.response.body)] : []
     );
-    return json(whole(bodies), { headers });
+    return json(join(bodies), { headers });
   }
   const translator = events();
   return await respondWithStream(exchange, {

@@ -25,11 +25,11 @@ const formats: ReadonlyMap<string, string> = new Map([
  * @returns The same request if its body is not compressed.
  * @throws {HttpError} 415 for a coding that is not supported; reading the body throws 400 if it is damaged.
  */
-export function decompressed(request: PlainRequest, runtime: Decompressing): PlainRequest {
+export function withDecompressedBody(request: PlainRequest, runtime: Decompressing): PlainRequest {
   const coding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (coding === "" || coding === "identity") return request;
-  const decompressor = createDecompressor(coding, runtime);
-  if (decompressor === undefined) throw unsupported(runtime);
+  const decompressor = createBodyDecompressor(coding, runtime);
+  if (decompressor === undefined) throw createUnsupportedCoding(runtime);
   const { headers } = request;
   return {
     method: request.method,
@@ -51,7 +51,7 @@ function isOfCompressed(name: string): boolean {
 
 type Decompressing = Pick<Runtime, "createDecompressor">;
 
-function createDecompressor(coding: string, runtime: Decompressing): Decompressor | undefined {
+function createBodyDecompressor(coding: string, runtime: Decompressing): Decompressor | undefined {
   const format = formats.get(coding);
   if (format === undefined) return undefined;
   if (runtime.createDecompressor !== undefined) return runtime.createDecompressor(format);
@@ -76,8 +76,10 @@ async function* decompressWith(
   }
 }
 
-function unsupported(runtime: Decompressing): HttpError {
-  const codings = [...formats.keys()].filter((coding) => coding !== "x-gzip" && createDecompressor(coding, runtime));
+function createUnsupportedCoding(runtime: Decompressing): HttpError {
+  const codings = [...formats.keys()].filter((coding) =>
+    coding !== "x-gzip" && createBodyDecompressor(coding, runtime)
+  );
   return new HttpError(`A compressed body has to use one of: ${codings.join(", ")}`, {
     status: 415,
     code: "unsupported_media_type",

@@ -91,13 +91,13 @@ export function embeddingRoute(dialect: EmbeddingDialect): RouteEntry {
     dialect: dialect.dialect,
     handle: async (exchange) => {
       const { value, text = "", time } = await readWork(exchange);
-      const { request, dropped = [], native, whole } = dialect.translate(value, exchange.request);
+      const { request, dropped = [], native, toResponse } = dialect.translate(value, exchange.request);
       const body = embeddings.check(request, []);
       if (body.model === undefined) throw missing("model");
       const original = new OriginalRequest({ dialect: dialect.name, dropped, native: native && { text, ...native } });
       const result = await performRequest(exchange, { operation: embeddings, body, original, time });
       addRoutingHeaders(exchange.headers, result);
-      return wholeResponse(result, whole, exchange);
+      return toCompleteResponse(result, toResponse, exchange);
     },
   };
 }
@@ -119,16 +119,16 @@ function chatResponse(
       body: new EventBody(result.stream, { writer: createWriter(events, requestId), onEnd }),
     };
   }
-  return wholeResponse(result, translation.whole, exchange);
+  return toCompleteResponse(result, translation.toResponse, exchange);
 }
 
 /** Returns the native response of a provider, or a translated one. */
-function wholeResponse<Response extends ChatCompletion | EmbeddingResponse>(
+function toCompleteResponse<Response extends ChatCompletion | EmbeddingResponse>(
   result: Delivered<Response>,
   translate: (response: Response) => JsonObject,
   { headers }: Exchange,
 ): PlainResponse {
-  if (result.kind !== "whole") throw new TypeError(`A dialect has no answer of the kind ${result.kind}`);
+  if (result.kind !== "whole") throw new TypeError(`A dialect has no response of the kind ${result.kind}`);
   const { native, body } = result.response;
   if (native === undefined) return json(translate(body), { headers });
   headers["content-type"] = "application/json";

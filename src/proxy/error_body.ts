@@ -137,7 +137,7 @@ function createErrorRow(
 }
 
 /**
- * `retry-after` in whole seconds, `retry-after-ms`, and `x-should-retry: false` if a retry cannot succeed.
+ * `retry-after` in integer seconds, `retry-after-ms`, and `x-should-retry: false` if a retry cannot succeed.
  *
  * @param waitMs Time to the earliest recovery, ms; undefined if unknown.
  * @param isFinal Whether no retry can succeed.

@@ -14,7 +14,7 @@ const maxFieldBytes = 64 * 1024;
 
 const findField = memberFinder(["file", "purpose", "expires_after[anchor]", "expires_after[seconds]", "mesh[pool]"]);
 
-type Fields = Record<string, string>;
+type FormFields = Record<string, string>;
 
 /**
  * Reads a form up to its file.
@@ -25,7 +25,7 @@ type Fields = Record<string, string>;
  */
 export async function formSource(body: AsyncIterable<Uint8Array>, boundary: string): Promise<FileSource> {
   const parts = readFormStream(body, boundary);
-  const fields: Fields = {};
+  const fields: FormFields = {};
   for (;;) {
     const part = await readNextPart(parts);
     if (part === undefined) throw missing("file");
@@ -33,7 +33,7 @@ export async function formSource(body: AsyncIterable<Uint8Array>, boundary: stri
       await addField(fields, part);
       continue;
     }
-    if (part.name !== "file") throw invalid(`"${part.name}" is no field for a file: use "file"`, part.name);
+    if (part.name !== "file") throw invalid(`"${part.name}" is not a field for a file: use "file"`, part.name);
     return {
       name: part.filename,
       type: part.type,
@@ -45,8 +45,8 @@ export async function formSource(body: AsyncIterable<Uint8Array>, boundary: stri
   }
 }
 
-async function fieldsAfter(parts: AsyncGenerator<IncomingPart>, earlier: Fields): Promise<Fields> {
-  const fields: Fields = {};
+async function fieldsAfter(parts: AsyncGenerator<IncomingPart>, earlier: FormFields): Promise<FormFields> {
+  const fields: FormFields = {};
   for (;;) {
     const part = await readNextPart(parts);
     if (part === undefined) return fields;
@@ -61,7 +61,7 @@ function twice(name: string): UnsupportedRequestError {
   return invalid(`The form has the field ${JSON.stringify(name.slice(0, 80))} twice`, name);
 }
 
-async function addField(fields: Fields, { name, bytes }: IncomingPart): Promise<void> {
+async function addField(fields: FormFields, { name, bytes }: IncomingPart): Promise<void> {
   checkCase(name, findField);
   if (Object.hasOwn(fields, name)) throw twice(name);
   const chunks: Uint8Array[] = [];
@@ -106,7 +106,10 @@ async function readNextPart(parts: AsyncGenerator<IncomingPart>): Promise<Incomi
 
 function translated(error: unknown): unknown {
   if (!(error instanceof FormError)) return error;
-  return new UnsupportedRequestError(`The body is no form: its boundary is wrong, or it has ${error.message}`, {
-    code: "invalid_value",
-  });
+  return new UnsupportedRequestError(
+    `The body is not a valid form: its boundary is wrong, or it has ${error.message}`,
+    {
+      code: "invalid_value",
+    },
+  );
 }

@@ -34,7 +34,7 @@ export function handleGemini(exchange: Exchange): PlainResponse | Promise<PlainR
   const { model, method } = findAddress(path) ?? { method: "" };
   const known = methods.find((name) => name === method);
   if (known !== undefined) return entries[known].handle(exchange);
-  if (model === undefined || method !== undefined) throw unknownPath(exchange);
+  if (model === undefined || method !== undefined) throw unknownGeminiPath(exchange);
   if (model !== "") return json(toGeminiModel(listedFor(exchange, model), exchange), { headers });
   return json({ models: listFor(exchange).data.map((entry) => toGeminiModel(entry, exchange)) }, { headers });
 }
@@ -45,7 +45,7 @@ function toGeminiModel({ id, mesh: { type } }: ListedEntry, { client, mesh: { re
   return listedModel({ id, leaves: models.flatMap(({ leaves }) => leaves), constraints });
 }
 
-function unknownPath({ path, request: { method } }: Exchange): HttpError {
+function unknownGeminiPath({ path, request: { method } }: Exchange): HttpError {
   const known = methods.map((name) => `:${name}`).join(", ");
   const [twice, first = "", rest = ""] = /^(\/v1(?:beta)?)(\/v1(?:beta)?\/models(?:\/.*)?)$/.exec(path) ?? [];
   const hint = twice === undefined

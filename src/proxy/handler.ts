@@ -62,7 +62,7 @@ export function createMeshHandler(mesh: Mesh, options: ProxyOptions): Handler {
   const begin = async (request: PlainRequest, facts: RequestFacts) => {
     const { requestId } = facts;
     try {
-      const early = current.isReady ? undefined : earlyAnswer(request, requestId);
+      const early = current.isReady ? undefined : earlyResponse(request, requestId);
       if (early !== undefined) return early;
       await current.ready();
       await runtimeClients.use(current);
@@ -88,7 +88,7 @@ export function createMeshHandler(mesh: Mesh, options: ProxyOptions): Handler {
 }
 
 /** Health checks are answered during startup; other requests wait. */
-function earlyAnswer({ url }: PlainRequest, requestId: string): PlainResponse | undefined {
+function earlyResponse({ url }: PlainRequest, requestId: string): PlainResponse | undefined {
   const headers = { "x-request-id": requestId };
   const path = readPath(url);
   if (path === "/live") return json({ status: "ok" }, { headers });

@@ -12,15 +12,15 @@ import { toClientFacts } from "../pipeline/request.ts";
 import { isStream } from "../util/bytes.ts";
 import { isAmbiguous, readPath } from "../util/request_path.ts";
 import { acceptedTokens, Authenticator, requireToken } from "./authenticator.ts";
-import { type BodyBounds, BodyMemory, ClientDisconnectedError, readBody, receivedBody } from "./body_reader.ts";
-import { decompressed } from "./compressed_body.ts";
+import { type BodyBounds, BodyMemory, ClientDisconnectedError, readRequestBody, receivedBody } from "./body_reader.ts";
+import { withDecompressedBody } from "./compressed_body.ts";
 import { checkedRoute, findRoute, invalidUrl, notAdministrator, servedEndpoints, withoutBody } from "./routes.ts";
 import { type Caller, type Client, namedClients } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
 import { HttpError, toErrorRow, waitHeaders } from "./error_body.ts";
-import type { BodyOptions, Exchange, RouteEntry } from "./exchange.ts";
+import type { Exchange, ReadOptions, RouteEntry } from "./exchange.ts";
 import { errorResponse, isRouted } from "./error_response.ts";
-import { isLoopback, OriginPolicy } from "./origin_policy.ts";
+import { isLoopbackHost, OriginPolicy } from "./origin_policy.ts";
 import { OwnOverview, type ProxyOverview } from "./overview/overview.ts";
 import { LogRateLimit } from "./log_rate_limit.ts";
 import { Slots } from "./slots.ts";
@@ -73,7 +73,7 @@ export class ProxyInstance {
   /** Requests in progress, with or without a slot. */
   #underWay = 0;
   /** Shared with earlier and later instances, none of which it keeps in memory. */
-  readonly #shared: SharedCounts;
+  readonly #shared: ProcessCounts;
   #onIdle: (() => void) | undefined;
 
   /** @throws {ConfigError} If the configuration requires tokens and there is none. */
@@ -257,9 +257,9 @@ export class ProxyInstance {
 
   #read(
     { request: received, from }: IncomingRequest,
-    { isUpload, hold, ...time }: BodyOptions,
+    { isUpload, hold, ...time }: ReadOptions,
   ): Uint8Array | Promise<Uint8Array> {
-    const request = decompressed(received, this.#mesh.runtime);
+    const request = withDecompressedBody(received, this.#mesh.runtime);
     const { bodyLimit, bodyMemory, uploadLimit } = this.#proxy;
     const { bodies, uploads } = this.#shared;
     const bounds: Omit<BodyBounds, "clock" | keyof typeof time> = isUpload
@@ -282,7 +282,8 @@ export class ProxyInstance {
         isParsed: true,
         hold,
       };
-    return receivedBody(request, bounds) ?? readBody(request, { ...bounds, clock: this.#mesh.runtime.clock, ...time });
+    return receivedBody(request, bounds) ??
+      readRequestBody(request, { ...bounds, clock: this.#mesh.runtime.clock, ...time });
   }
 
   /** Rejects requests during shutdown, and when all slots are taken. */
@@ -302,7 +303,7 @@ function unavailable(message: string, code: "overloaded" | "shutting_down"): Htt
 }
 
 /** Counters shared by all instances of one proxy. */
-interface SharedCounts {
+interface ProcessCounts {
   readonly slots: Slots;
   readonly bodies: BodyMemory;
   readonly uploads: BodyMemory;
@@ -316,7 +317,7 @@ interface SharedCounts {
 /** The address to which a body counts; undefined for loopback, since a reverse proxy may send there for all clients. */
 function findPeerAddress(peer: Peer | undefined): string | undefined {
   const address = peer?.()?.replace(/^::ffff:/i, "");
-  return address === undefined || isLoopback(address) ? undefined : address;
+  return address === undefined || isLoopbackHost(address) ? undefined : address;
 }
 
 /** A request before it is handled. */

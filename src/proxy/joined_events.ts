@@ -23,7 +23,7 @@ interface JoinedWriter {
 }
 
 /** A pending read of one stream. */
-type Arrival =
+type Arrived =
   & { readonly index: number }
   & ({ readonly chunk: CompletionChunk | undefined } | { readonly error: unknown });
 
@@ -32,7 +32,7 @@ export class JoinedEvents implements PlainStream {
   onStop?: (reason: unknown) => void;
   readonly #streams: readonly AnswerStream[];
   readonly #writer: JoinedWriter;
-  readonly #reads = new Map<number, Promise<Arrival>>();
+  readonly #reads = new Map<number, Promise<Arrived>>();
   readonly #open: Set<number>;
   #isOver = false;
 
@@ -77,7 +77,7 @@ export class JoinedEvents implements PlainStream {
     return this.#writer.end();
   }
 
-  #readStream(index: number): Promise<Arrival> {
+  #readStream(index: number): Promise<Arrived> {
     return this.#streams[index]!.read().then((chunk) => ({ index, chunk }), (error) => ({ index, error }));
   }
 

@@ -78,7 +78,7 @@ export function events(exchange: Exchange): PlainResponse {
   const body = recordStream(overview.records, {
     clock: mesh.runtime.clock,
     after: /^\d{1,15}$/.test(given) ? Number(given) : undefined,
-    isVisible: (record) => own === undefined || own !== "gone" && isOwn(record, own),
+    isVisible: (record) => own === undefined || own !== "gone" && isOwnRecord(record, own),
     isStopping: () => {
       own = viewNow(exchange);
       return own === "gone" || isStopping() || request.signal.aborted; // the server may stop before the proxy does
@@ -89,7 +89,7 @@ export function events(exchange: Exchange): PlainResponse {
 }
 
 /** The data of a client: its requests, the states of its pools, and its budget. */
-function isOwn({ type, event, pool, metadata = {}, ...record }: OwnedRecord, { id, pools }: Own): boolean {
+function isOwnRecord({ type, event, pool, metadata = {}, ...record }: OwnedRecord, { id, pools }: Own): boolean {
   const ownerIn = ({ client, client_id = client }: Record<string, unknown>) => client_id;
   if (type !== "event") return id !== undefined && ownerIn(record) === id;
   if (event === "budget") return id !== undefined && metadata.scope === "client" && metadata.id === id;

@@ -15,7 +15,7 @@ import { HttpError } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
 import { formSource } from "./form_source.ts";
 import { json } from "./json.ts";
-import { decompressed } from "./compressed_body.ts";
+import { withDecompressedBody } from "./compressed_body.ts";
 import { findRequestTimeout, readWork } from "./body.ts";
 import { UploadBody } from "./upload_body.ts";
 
@@ -27,7 +27,7 @@ export async function uploadFile(exchange: Exchange): Promise<PlainResponse> {
     const message = "The content type has to be multipart/form-data";
     throw new HttpError(message, { status: 415, code: "unsupported_media_type" });
   }
-  const body = new UploadBody(decompressed(request, mesh.runtime), {
+  const body = new UploadBody(withDecompressedBody(request, mesh.runtime), {
     maxBytes: proxy.uploadLimit,
     clock: mesh.runtime.clock,
   });

@@ -8,18 +8,20 @@ type Handlers = typeof import("./object_handlers.ts");
 
 /** The routes below `/v1/`, by the segments of their paths; `*` stands for an id. */
 const routes: readonly (readonly [path: string, entry: RouteEntry])[] = [
-  ["files", route({ POST: "uploadFile", GET: "listFiles" })],
-  ["files/*", route({ GET: "retrieveFile", DELETE: "deleteFile" })],
-  ["files/*/content", route({ GET: "fileContent" })],
-  ["batches", route({ POST: "createBatch", GET: "listBatches" })],
-  ["batches/*", route({ GET: "retrieveBatch" })],
-  ["batches/*/cancel", route({ POST: "cancelBatch" })],
-  ["fine_tuning/jobs", route({ POST: "createJob", GET: "listJobs" })],
-  ["fine_tuning/jobs/*", route({ GET: "retrieveJob" })],
+  ["files", routeObjects({ POST: "uploadFile", GET: "listFiles" })],
+  ["files/*", routeObjects({ GET: "retrieveFile", DELETE: "deleteFile" })],
+  ["files/*/content", routeObjects({ GET: "fileContent" })],
+  ["batches", routeObjects({ POST: "createBatch", GET: "listBatches" })],
+  ["batches/*", routeObjects({ GET: "retrieveBatch" })],
+  ["batches/*/cancel", routeObjects({ POST: "cancelBatch" })],
+  ["fine_tuning/jobs", routeObjects({ POST: "createJob", GET: "listJobs" })],
+  ["fine_tuning/jobs/*", routeObjects({ GET: "retrieveJob" })],
   ...["cancel", "pause", "resume"].map((action) =>
-    [`fine_tuning/jobs/*/${action}`, route({ POST: "changeJob" })] as const
+    [`fine_tuning/jobs/*/${action}`, routeObjects({ POST: "changeJob" })] as const
   ),
-  ...["events", "checkpoints"].map((what) => [`fine_tuning/jobs/*/${what}`, route({ GET: "listOfJob" })] as const),
+  ...["events", "checkpoints"].map((what) =>
+    [`fine_tuning/jobs/*/${what}`, routeObjects({ GET: "listOfJob" })] as const
+  ),
 ];
 
 /**
@@ -40,7 +42,7 @@ export function findObjectRoute(name: string, isExposed: (endpoint: string) => b
 }
 
 /** The handlers of a path, by method. */
-function route(handlers: Readonly<Record<string, keyof Handlers>>): RouteEntry {
+function routeObjects(handlers: Readonly<Record<string, keyof Handlers>>): RouteEntry {
   return {
     methods: Object.keys(handlers),
     isWork: true,

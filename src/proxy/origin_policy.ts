@@ -33,7 +33,7 @@ export class OriginPolicy {
   constructor(settings: OriginPolicySettings) {
     this.#settings = settings;
     this.#allowedHosts = new Set(settings.allowedHosts.map((name) => name.toLowerCase()));
-    this.#checksHost = !settings.hasToken && isLoopback(settings.host);
+    this.#checksHost = !settings.hasToken && isLoopbackHost(settings.host);
   }
 
   /**
@@ -77,7 +77,7 @@ export class OriginPolicy {
       throw new HttpError("The Host header is malformed", { status: 400, code: "invalid_value" });
     }
     const name = host.replace(/:\d*$/, "").toLowerCase();
-    if (this.#checksHost && !isLoopback(name) && !this.#allowedHosts.has(name)) {
+    if (this.#checksHost && !isLoopbackHost(name) && !this.#allowedHosts.has(name)) {
       throw new HttpError(
         `The host "${name}" is not served: use a loopback name, add it to proxy.allowed_hosts, or set a token`,
         { status: 403, code: "host_not_allowed" },
@@ -105,7 +105,7 @@ export class OriginPolicy {
     if (origin === "null") return hasToken && cors.origins === undefined;
     const url = URL.canParse(origin) ? new URL(origin) : undefined;
     if (hasToken) return cors.origins === undefined || url?.host === host;
-    return url !== undefined && isLoopback(url.hostname);
+    return url !== undefined && isLoopbackHost(url.hostname);
   }
 
   #headers(origin: string): Record<string, string> {
@@ -130,6 +130,6 @@ function readHost(url: string): string {
  *
  * @param host Without port; an IPv6 address with or without brackets.
  */
-export function isLoopback(host: string): boolean {
+export function isLoopbackHost(host: string): boolean {
   return /^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 }

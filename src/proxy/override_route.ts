@@ -5,7 +5,7 @@
 import { activate, deactivate, type OverrideTarget } from "../background/manual.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { isObject } from "../util/is_object.ts";
-import { readJson } from "./body.ts";
+import { readJsonBody } from "./body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
 
@@ -22,7 +22,7 @@ export function override(action: "activate" | "deactivate"): RouteEntry["handle"
     const { mesh, request, headers } = exchange;
     const { clock } = mesh.runtime;
     const time = { startedAt: clock.monotonic(), limitMs: bodyLimitMs };
-    const target = targetIn((await readJson(request, () => exchange.body(time))).value);
+    const target = targetIn((await readJsonBody(request, () => exchange.body(time))).value);
     (action === "activate" ? activate : deactivate)(target, mesh);
     return json({ ...target, status: findOverrideStatus(target, exchange) }, { headers });
   };

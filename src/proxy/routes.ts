@@ -55,7 +55,7 @@ const endpoints: Readonly<Record<string, RouteEntry>> = {
   ),
   "models": imported(
     { methods: ["GET"] },
-    async () => ({ handle: (await import("./models_routes.ts")).listModels }),
+    async () => ({ handle: (await import("./models_routes.ts")).answerModelList }),
   ),
 };
 

@@ -8,7 +8,7 @@ import { formatUsd } from "../util/cost.ts";
 const maxNames = 32;
 const maxNameLength = 64;
 
-interface RoutingFacts {
+interface RoutingHeaderFacts {
   readonly routing: RoutingRecord;
   /** Parameters that the model does not support. */
   readonly dropped?: readonly string[];
@@ -16,7 +16,7 @@ interface RoutingFacts {
 }
 
 /** Adds the `x-mesh-*` headers to a response. */
-export function addRoutingHeaders(headers: Record<string, string>, facts: RoutingFacts): void {
+export function addRoutingHeaders(headers: Record<string, string>, facts: RoutingHeaderFacts): void {
   const { pool, model, provider, attempts, fallback_chain, routing_latency_ms } = facts.routing;
   let fallbacks = 0;
   for (const step of fallback_chain) {

@@ -15,7 +15,7 @@ import { hasToken, requireToken } from "./authenticator.ts";
 import type { MonitoredServer } from "./certificate.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 import { createMeshHandler } from "./handler.ts";
-import { isLoopback } from "./origin_policy.ts";
+import { isLoopbackHost } from "./origin_policy.ts";
 import type { ProxyOverview } from "./overview/overview.ts";
 import { Reloader } from "./reload.ts";
 import type { Slots } from "./slots.ts";
@@ -256,8 +256,8 @@ export function refuseLoops(mesh: Engine, { host, port }: { host: string; port: 
   const problems = mesh.registry.instances.flatMap(({ entry }): ConfigProblem[] => {
     if (entry.baseUrl === undefined || !URL.canParse(entry.baseUrl)) return [];
     const url = new URL(entry.baseUrl);
-    const isLocal = isLoopback(url.hostname);
-    const isHere = url.hostname === host || (isLocal && (isLoopback(host) || host === "0.0.0.0" || host === "::"));
+    const isLocal = isLoopbackHost(url.hostname);
+    const isHere = url.hostname === host || (isLocal && (isLoopbackHost(host) || host === "0.0.0.0" || host === "::"));
     const isSelf = isHere && Number(url.port || (url.protocol === "https:" ? 443 : 80)) === port;
     const where = entry.source === "config" ? `providers.${entry.id}.base_url` : `the base URL of "${entry.id}"`;
     return isSelf
@@ -279,10 +279,10 @@ export function exposureWarnings(
   host: string,
   { hasToken, listener }: { readonly hasToken: boolean; readonly listener: RunningServer["listener"] },
 ): string[] {
-  if (isLoopback(host)) return [];
+  if (isLoopbackHost(host)) return [];
   const open = `Listening on ${host} without a token: every client that reaches this address can spend your keys. ` +
     "Set --token or MODELMESH_TOKEN, or listen on 127.0.0.1";
   const slow = "Deno.serve does not time out slow request headers, and may miss clients that leave before their " +
-    "answer begins: where others can reach it, serve with proxy.listener: node, or put a reverse proxy in front of it";
+    "response begins: where others can reach it, serve with proxy.listener: node, or put a reverse proxy in front of it";
   return [...(hasToken ? [] : [open]), ...(listener === "deno" ? [slow] : [])];
 }

@@ -5,7 +5,7 @@
 import type { Cancel } from "../contracts/runtime.ts";
 import type { Shell } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
-import { describeFailure } from "../util/failure.ts";
+import { toFailureFacts } from "../util/failure.ts";
 import { LogRateLimit } from "./log_rate_limit.ts";
 
 interface UnhandledParts {
@@ -27,7 +27,7 @@ export function traceUnhandled({ shell, mesh, hasConsole }: UnhandledParts): Can
     const { hub, redact, settings: { observability }, runtime: { clock } } = mesh();
     const suppressed = lines.take(clock.monotonic());
     if (suppressed === undefined) return;
-    const facts = describeFailure("Unhandled rejection", reason);
+    const facts = toFailureFacts("Unhandled rejection", reason);
     hub.trace({ severity: "error", component: "process", ...facts, ...(suppressed > 0 && { suppressed }) });
     if (hasConsole || observability.some(({ tracing }) => tracing !== undefined)) return;
     shell.stderr.write(redact(`${facts.message}\n${facts.stack ?? ""}\n`));

@@ -30,7 +30,7 @@ export async function unpack(bytes: Uint8Array, name: string): Promise<ReadonlyM
       if (entry.path.endsWith("/")) continue;
       const content = await unpackEntry(bytes, entry);
       if (content === undefined) {
-        throw refusal(`its entry ${quoted(entry.path)} does not match its declared size or checksum`);
+        throw refusal(`its entry ${quotePath(entry.path)} does not match its declared size or checksum`);
       }
       files.set(entry.path, content);
     }
@@ -49,14 +49,14 @@ function refusalReason(entries: readonly ZipEntry[]): string | undefined {
   for (const { path, size } of entries) {
     total += size;
     if (total > maxBytes) return "it is over 64 MiB when unpacked";
-    if (reachesOut(path)) return `its entry ${quoted(path)} is a path outside it`;
+    if (reachesOut(path)) return `its entry ${quotePath(path)} is a path outside it`;
     const key = path.toLowerCase(); // on a case-insensitive file system they are one file
-    if (seen.has(key)) return `it contains ${quoted(path)} twice`;
+    if (seen.has(key)) return `it contains ${quotePath(path)} twice`;
     seen.add(key);
   }
 }
 
-function quoted(path: string): string {
+function quotePath(path: string): string {
   return JSON.stringify(path.slice(0, 80));
 }
 

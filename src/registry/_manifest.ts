@@ -31,7 +31,7 @@ const kinds: Readonly<Record<string, keyof ConnectorKinds>> = {
  * @throws {ConnectorError} When it is invalid; lists every problem.
  */
 export function readManifest(files: ReadonlyMap<string, Uint8Array>, name: string): Manifest {
-  const { id, type, version, entry, config_schema: schema } = parse(files.get("connector.json"), name);
+  const { id, type, version, entry, config_schema: schema } = parseJsonFile(files.get("connector.json"), name);
   const problems = [
     typeof id === "string" && isConnectorId(id) ? [] : '"id" has to have the form "acme.llm.v1"',
     typeof type === "string" && Object.hasOwn(kinds, type)
@@ -88,9 +88,9 @@ export async function toConnector(
   });
 }
 
-type Check = (settings: Readonly<Record<string, unknown>>) => void;
+type ManifestCheck = (settings: Readonly<Record<string, unknown>>) => void;
 
-async function checkBy(schema: object, id: string, kind: Manifest["kind"]): Promise<Check> {
+async function checkBy(schema: object, id: string, kind: Manifest["kind"]): Promise<ManifestCheck> {
   const { Validator } = await loadValidator();
   const validator = new Validator(schema, "2020-12", false);
   return (settings) => {
@@ -109,7 +109,7 @@ async function checkBy(schema: object, id: string, kind: Manifest["kind"]): Prom
   };
 }
 
-function parse(bytes: Uint8Array | undefined, name: string): Readonly<Record<string, unknown>> {
+function parseJsonFile(bytes: Uint8Array | undefined, name: string): Readonly<Record<string, unknown>> {
   const fail = (reason: string) => new ConnectorError(`The connector package ${name} is refused: ${reason}`);
   if (bytes === undefined) throw fail("it has no connector.json at its top");
   let value: unknown;

@@ -38,7 +38,7 @@ export async function loadAll(
 ): Promise<void> {
   const { modules } = runtime;
   if (modules === undefined) throw new ConnectorError("Connector packages cannot be loaded here: there are no files");
-  const loaded = await Promise.all(entries.map((entry) => load(entry, modules, runtime)));
+  const loaded = await Promise.all(entries.map((entry) => loadPackage(entry, modules, runtime)));
   const names = new Map<string, string>();
   for (const [at, connector] of loaded.entries()) {
     const { id, kind } = connector;
@@ -57,8 +57,12 @@ export async function loadAll(
   }
 }
 
-async function load({ source, sha256 }: PackageEntry, modules: ModuleLoader, runtime: Runtime): Promise<Connector> {
-  const bytes = /^https?:/i.test(source) ? await download(source, runtime) : await read(source, modules);
+async function loadPackage(
+  { source, sha256 }: PackageEntry,
+  modules: ModuleLoader,
+  runtime: Runtime,
+): Promise<Connector> {
+  const bytes = /^https?:/i.test(source) ? await download(source, runtime) : await readPackage(source, modules);
   const digest = await hash(bytes);
   if (sha256 !== undefined && sha256.toLowerCase() !== digest) {
     throw new ConnectorError(
@@ -76,7 +80,7 @@ async function load({ source, sha256 }: PackageEntry, modules: ModuleLoader, run
   return await toConnector(exported, manifest, source);
 }
 
-async function read(path: string, { readBytes }: ModuleLoader): Promise<Uint8Array> {
+async function readPackage(path: string, { readBytes }: ModuleLoader): Promise<Uint8Array> {
   try {
     return await readBytes(path);
   } catch (error) {

@@ -20,7 +20,7 @@ import { callNow } from "../util/once.ts";
 import { groupBy } from "../util/group_by.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
 import { addDistinct, catalogueModels, findConfiguredModels, findLeaves, withConnectorFacts } from "./offered.ts";
-import { mergeRules, type ProviderAnswers, withAnswers } from "./provider_answers.ts";
+import { mergeRules, type QueriedModels, withQueriedFacts } from "./queried_facts.ts";
 import {
   type ModelEntry,
   type PoolPlan,
@@ -33,7 +33,7 @@ import { mergePricing } from "../util/pricing.ts";
 
 export interface BuildParts extends FillParts {
   readonly state: RegistryState;
-  readonly answers?: ProviderAnswers | undefined;
+  readonly queried?: QueriedModels | undefined;
 }
 
 /**
@@ -63,14 +63,14 @@ export function addLeafPools(registry: Registry): void {
   }
 }
 
-function createInstance(entry: ProviderEntry, { catalogue, state, discovered, answers }: BuildParts): ProviderInstance {
+function createInstance(entry: ProviderEntry, { catalogue, state, discovered, queried }: BuildParts): ProviderInstance {
   const retryBudget = state.retryBudget(entry.id, entry.retryBudget);
   const { problem: listProblem, models: listed } = discovered?.get(entry.id) ?? {};
-  const own = answers?.get(entry.id);
+  const own = queried?.get(entry.id);
   const facts = {
     entry,
     retryBudget,
-    ...(own && { answers: own }),
+    ...(own && { queried: own }),
     ...(listed && { listed: new Set(listed.map(({ id }) => id)) }),
     ...(listProblem === undefined ? {} : { listProblem }),
   };
@@ -154,9 +154,9 @@ function createPoolPlan(settings: PoolSettings, registry: Registry): PoolPlan {
 
 function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tree: CapabilityTree): ModelEntry {
   const { id } = model;
-  const answers = instance.answers?.get(id);
+  const queried = instance.queried?.get(id);
   const { models: catalogue = [] } = instance.connector ?? {};
-  const known = withAnswers(findCatalogued(id, (own) => catalogue.find((info) => info.id === own)), answers);
+  const known = withQueriedFacts(findCatalogued(id, (own) => catalogue.find((info) => info.id === own)), queried);
   const info: ModelInfo = {
     ...known,
     id,
@@ -181,7 +181,7 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
     delivers,
     ...(model.batch && { batch: model.batch }),
     weight: model.weight,
-    limits: answers?.limits === undefined ? model.limits : { ...answers.limits, ...model.limits },
+    limits: queried?.limits === undefined ? model.limits : { ...queried.limits, ...model.limits },
     instance,
   };
 }

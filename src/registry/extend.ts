@@ -8,7 +8,7 @@ import { resolvePriority } from "./named_models.ts";
 import { addDistinct } from "./offered.ts";
 import type { Member, ModelEntry, Pool, ProviderInstance, Registry } from "./registry.ts";
 
-export interface Draft {
+export interface DraftProvider {
   readonly registry: Registry;
   /** The new provider; undefined when it is disabled. */
   readonly instance?: ProviderInstance;
@@ -20,7 +20,7 @@ export interface Draft {
  * @param id Id of the new provider in the configuration.
  * @throws {ConfigError} When a connector does not exist.
  */
-export function draft(id: string, parts: Omit<BuildParts, "state">): Draft {
+export function draft(id: string, parts: Omit<BuildParts, "state">): DraftProvider {
   const { settings, runtime: { clock } } = parts;
   const state = new MeshState({ settings, clock, onTransition: () => {} });
   const registry = buildRegistry({ ...parts, state });
@@ -33,9 +33,9 @@ export function draft(id: string, parts: Omit<BuildParts, "state">): Draft {
  * @param drafted A draft whose provider has been opened.
  * @param parts The state, and the settings of the draft.
  */
-export function extend(
+export function extendRegistry(
   registry: Registry,
-  drafted: Draft,
+  drafted: DraftProvider,
   { settings, state }: Pick<BuildParts, "settings" | "state">,
 ): void {
   if (drafted.instance === undefined) return;
@@ -58,7 +58,7 @@ export function extend(
 export function extendBy(
   instance: ProviderInstance,
   registry: Registry,
-  { drafted, settings, state }: Pick<BuildParts, "settings" | "state"> & { readonly drafted: Draft },
+  { drafted, settings, state }: Pick<BuildParts, "settings" | "state"> & { readonly drafted: DraftProvider },
 ): readonly ModelEntry[] {
   const known = new Set(registry.models.filter((model) => model.instance === instance).map(({ info }) => info.id));
   for (const model of drafted.registry.models) {
@@ -102,7 +102,7 @@ interface Extension {
   /** The models of the instance. */
   readonly own: readonly ModelEntry[];
   readonly registry: Registry;
-  readonly drafted: Draft;
+  readonly drafted: DraftProvider;
 }
 
 /** Casts away `readonly`: this module is the only one that extends a registry. */

@@ -4,7 +4,7 @@
  */
 import type { ModelConstraints, ModelInfo, OperationName } from "../contracts/provider.ts";
 import { isObject } from "../util/is_object.ts";
-import { isAmount, pricingIn } from "../util/pricing.ts";
+import { isPriceAmount, pricingIn } from "../util/pricing.ts";
 
 /** Returns the metadata of a model; invalid members are omitted. */
 export function infoIn(value: unknown): ModelInfo | undefined {
@@ -27,7 +27,7 @@ export function infoIn(value: unknown): ModelInfo | undefined {
     ...(Array.isArray(lacks) && { lacks: stringsIn(lacks) as OperationName[] }),
     ...(typeof space === "string" && { embedding_space: space }),
     ...(Array.isArray(defaultFor) && { defaultFor: stringsIn(defaultFor) }),
-    ...(isAmount(dimensions) && { dimensions }),
+    ...(isPriceAmount(dimensions) && { dimensions }),
     ...(typeof retires === "string" && { retires }),
     ...(pricingIn(pricing) && { pricing: pricingIn(pricing) }),
   };
@@ -45,7 +45,7 @@ function stringsIn(list: readonly unknown[]): string[] {
 function constraintsIn(constraints: Record<string, unknown>): ModelConstraints {
   return Object.fromEntries(
     Object.entries(constraints).filter(([name, size]) =>
-      name === "supported_languages" ? Array.isArray(size) : isAmount(size)
+      name === "supported_languages" ? Array.isArray(size) : isPriceAmount(size)
     ),
   );
 }

@@ -18,7 +18,7 @@ export interface NamedModels<Model> {
 }
 
 /** Finds the models that a name means: by name, by `<vendor>/<id>`, or by upstream id, which may be dated. */
-export function findModels<Model>(name: string, index: ModelIndex<Model>): NamedModels<Model> | undefined {
+export function findNamedModels<Model>(name: string, index: ModelIndex<Model>): NamedModels<Model> | undefined {
   const model = index.model(name);
   if (model !== undefined) return { name, models: [model] };
   for (const id of [name, ...equivalentIds(name)]) {
@@ -37,7 +37,7 @@ export function resolvePriority(
   index: ModelIndex<{ readonly name: string }>,
 ): RoutingSettings {
   const names = routing.modelPriority.flatMap((name) => {
-    return findModels(name, index)?.models.map((model) => model.name) ?? name;
+    return findNamedModels(name, index)?.models.map((model) => model.name) ?? name;
   });
   return { ...routing, modelPriority: [...new Set(names)] };
 }

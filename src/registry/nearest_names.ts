@@ -13,11 +13,11 @@ import type { Registry } from "./registry.ts";
  * @param registry The registry whose names are compared.
  */
 export function nearestNames(name: string, registry: Registry): readonly string[] {
-  return nearest(name, namesIn(registry, nearestCapabilities(registry.tree, name)));
+  return nearest(name, listNames(registry, nearestCapabilities(registry.tree, name)));
 }
 
 /** The names that a request may use. There may be many models, of which only some are compared: they come last. */
-function* namesIn({ pools, aliases, models, upstreamIds }: Registry, capabilities: readonly string[]) {
+function* listNames({ pools, aliases, models, upstreamIds }: Registry, capabilities: readonly string[]) {
   for (const { name } of pools) yield name;
   yield* aliases.keys();
   yield* capabilities;

@@ -9,8 +9,8 @@ import type { ProviderEntry } from "../config/settings/settings.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { ModelInfo, ModelListing, ParameterRules } from "../contracts/provider.ts";
 import { splitDate } from "../util/model_ids.ts";
-import { findModels } from "./named_models.ts";
-import { mergeRules, withAnswers } from "./provider_answers.ts";
+import { findNamedModels } from "./named_models.ts";
+import { mergeRules, withQueriedFacts } from "./queried_facts.ts";
 import type { ModelEntry, ProviderInstance, Registry } from "./registry.ts";
 
 /**
@@ -23,10 +23,10 @@ export function catalogueModels(
   { tree }: Registry,
   discovered: ReadonlyMap<string, ModelListing> | undefined,
 ): ModelEntry[] {
-  const { entry, connector, vendor, answers } = instance;
+  const { entry, connector, vendor, queried } = instance;
   const { models: catalogue = [] } = connector ?? {};
   const listed = discovered?.get(entry.id)?.models;
-  const infos = offeredInfos(entry, catalogue, listed).map((info) => withAnswers(info, answers?.get(info.id)));
+  const infos = offeredInfos(entry, catalogue, listed).map((info) => withQueriedFacts(info, queried?.get(info.id)));
   // an instance is queried in place of a catalogue, unless its list is asked for explicitly
   const isListed = listed !== undefined && (entry.instance === undefined || entry.enumerateModels === true);
   const isPooled = poolFilter(infos, { catalogue, isListed });
@@ -37,7 +37,7 @@ export function catalogueModels(
     pooled: isPooled(info),
     delivers: () => true,
     weight: 1,
-    limits: answers?.get(info.id)?.limits,
+    limits: queried?.get(info.id)?.limits,
     instance,
   }));
 }
@@ -73,7 +73,7 @@ export function addDistinct(model: ModelEntry, registry: Registry): void {
  * @param registry Receives the dated model.
  */
 export function findConfiguredModels(name: string, registry: Registry): readonly ModelEntry[] {
-  const named = findModels(name, registry);
+  const named = findNamedModels(name, registry);
   if (named === undefined) return [];
   const { date } = splitDate(name);
   if (date === "" || named.name === name) return named.models;

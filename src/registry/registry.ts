@@ -14,8 +14,8 @@ import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { Delivery, FailureKind, ModelInfo, OperationName, Provider, RateLimits } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import { ReportedRotations } from "../rotation/reported_rotations.ts";
-import { findModels, resolvePriority } from "./named_models.ts";
-import type { ModelAnswers } from "./provider_answers.ts";
+import { findNamedModels, resolvePriority } from "./named_models.ts";
+import type { QueriedFacts } from "./queried_facts.ts";
 import type { MeshState } from "../state/model/mesh_state.ts";
 import type { ModelState } from "../state/model/model_state.ts";
 import type { RetryBudget } from "../state/limits/retry_budget.ts";
@@ -39,7 +39,7 @@ export interface ProviderInstance {
   listed?: ReadonlySet<string>;
   readonly retryBudget: RetryBudget;
   /** Reported metadata by the provider's model ids; undefined before it was queried. */
-  answers?: ReadonlyMap<string, ModelAnswers>;
+  queried?: ReadonlyMap<string, QueriedFacts>;
   /** Undefined before the mesh is initialized. */
   provider?: Provider;
   /** Set when the mesh is initialized, and when it takes over from another one. */
@@ -284,7 +284,7 @@ export class Registry {
   /** Returns the models of a capability pool, in the order of the `models` option, else of the providers. */
   pooledAt(path: string): ModelEntry[] {
     const { only } = this.#parts.settings;
-    const models = only?.flatMap((name) => findModels(name, this)?.models ?? []) ??
+    const models = only?.flatMap((name) => findNamedModels(name, this)?.models ?? []) ??
       this.models.filter(({ pooled }) => pooled);
     return models.filter(({ leaves }) => leaves.some((leaf) => this.tree.contains(path, leaf)));
   }

@@ -8,7 +8,7 @@ import { emptyPoolMessage, endpointOperations, unservedMessage } from "../config
 import { show, under } from "../config/schema/report.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { ConfigProblem } from "../errors.ts";
-import { findModels } from "./named_models.ts";
+import { findNamedModels } from "./named_models.ts";
 import type { Registry } from "./registry.ts";
 
 /**
@@ -33,7 +33,7 @@ export function unservedWarnings(registry: Registry, settings: Settings): Config
     const path = under("pools", name);
     if (isEmpty.has(path)) return [];
     return models.flatMap((model, index) => {
-      const isKnown = findModels(model, registry) !== undefined;
+      const isKnown = findNamedModels(model, registry) !== undefined;
       return isKnown ? [] : [{ path: `${path}.models[${index}]`, message: unlistedMessage(model) }];
     });
   });

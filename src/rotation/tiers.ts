@@ -43,10 +43,10 @@ export function isListed(
   { name, provider }: ModelView,
   { modelPriority = none, providerPriority = none }: PriorityLists,
 ): boolean {
-  return namesIn(modelPriority).has(name) || namesIn(providerPriority).has(provider);
+  return toNameSet(modelPriority).has(name) || toNameSet(providerPriority).has(provider);
 }
 
-function namesIn(list: readonly string[]): ReadonlySet<string> {
+function toNameSet(list: readonly string[]): ReadonlySet<string> {
   let names = readLists.get(list);
   if (names === undefined) {
     names = new Set(list);

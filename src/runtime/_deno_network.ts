@@ -63,19 +63,19 @@ function toNetworkError(error: unknown): MeshError {
     descriptors.lacked();
     return createOverload();
   }
-  if (error instanceof errors.ConnectionRefused) return never("Cannot connect to the provider: refused");
+  if (error instanceof errors.ConnectionRefused) return createUnsentError("Cannot connect to the provider: refused");
   if (error instanceof errors.NotCapable || error instanceof errors.PermissionDenied) {
-    return never("Cannot connect to the provider: not permitted (--allow-net)");
+    return createUnsentError("Cannot connect to the provider: not permitted (--allow-net)");
   }
   const isName = error instanceof Error && /lookup|resolve/i.test(error.message);
   if (isName && descriptors.areLacking) return createOverload();
-  return never(
+  return createUnsentError(
     isName
       ? "Cannot find the provider's host: its name does not resolve"
       : "Cannot connect to the provider: unreachable",
   );
 }
 
-function never(message: string): NetworkError {
+function createUnsentError(message: string): NetworkError {
   return new NetworkError(message, { neverSent: true });
 }

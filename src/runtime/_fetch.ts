@@ -21,11 +21,11 @@ type Fetcher = (url: string, init: RequestInit, authorities?: Authorities) => Pr
 type FaultClassifier = (text: string) => NetworkFault | undefined;
 
 const unanswered: NetworkFault = {
-  message: "The connection to the provider broke before its answer began",
+  message: "The connection to the provider broke before its response began",
   neverSent: false,
 };
 const cutShort: NetworkFault = {
-  message: "The connection to the provider broke in the middle of its answer",
+  message: "The connection to the provider broke in the middle of its response",
   neverSent: false,
 };
 const decoded = new Set(["gzip", "br"]);

@@ -32,7 +32,7 @@ const faults: readonly (readonly [text: RegExp, message: string | ((text: string
   ],
   [
     /unexpected end of file|invalid gzip|corrupt|brotli|incorrect header check/i,
-    "The provider's answer cannot be decompressed",
+    "The provider's response cannot be decompressed",
     false,
   ],
 ];

@@ -5,7 +5,7 @@
 import type { Cancel, StopSignal } from "../contracts/runtime.ts";
 import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
-import { Bag, type Thing } from "../util/bag.ts";
+import { type Indexed, IndexedSet } from "../util/bag.ts";
 import { isStream } from "../util/bytes.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
@@ -53,7 +53,7 @@ export function clientSignal(request: Request): AbortSignal {
 /** Responds to requests, and can end all open responses. */
 export class OpenResponses {
   readonly #handler: RequestHandler;
-  readonly #open = new Bag<OpenResponse>();
+  readonly #open = new IndexedSet<OpenResponse>();
   #cancelLook: Cancel | undefined;
 
   constructor(handler: RequestHandler) {
@@ -145,11 +145,11 @@ interface ResponseKind<A> {
 }
 
 class PlainKind implements ResponseKind<PlainResponse> {
-  readonly #all: Bag<OpenResponse>;
+  readonly #all: IndexedSet<OpenResponse>;
   readonly #open: OpenResponse;
   readonly #call: PlainCall;
 
-  constructor(all: Bag<OpenResponse>, open: OpenResponse, call: PlainCall) {
+  constructor(all: IndexedSet<OpenResponse>, open: OpenResponse, call: PlainCall) {
     this.#all = all;
     this.#open = open;
     this.#call = call;
@@ -177,7 +177,7 @@ class PlainKind implements ResponseKind<PlainResponse> {
 }
 
 /** An open response. */
-class OpenResponse implements Thing {
+class OpenResponse implements Indexed {
   index?: number;
   /** Time at which the request was received, monotonic ms; set if a disconnect is not detected yet. */
   readonly since: number;

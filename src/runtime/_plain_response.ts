@@ -5,7 +5,7 @@
 import type { PlainResponse } from "../contracts/shell.ts";
 import { toPlainStream } from "../util/bytes.ts";
 
-/** Converts a response. Bodies other than event streams are read whole. */
+/** Converts a response. Bodies other than event streams are read completely. */
 export async function plainResponse(answer: Response): Promise<PlainResponse> {
   const { status, body } = answer;
   const headers: Record<string, string> = Object.fromEntries(answer.headers);

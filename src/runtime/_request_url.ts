@@ -2,7 +2,7 @@
  * The URL of a request that a server receives.
  * @module
  */
-import { findTarget } from "../util/request_path.ts";
+import { readTarget } from "../util/request_path.ts";
 
 /** Host of the last valid URL. Most requests have the same one and a plain path, and need no parsing. */
 let latestHost: string | undefined;
@@ -16,7 +16,7 @@ let latestHost: string | undefined;
  */
 export function requestUrl(target: string, host = "localhost"): string {
   if (host === latestHost && /^\/[\w/-]*$/.test(target)) return `http://${host}${target}`;
-  const received = findTarget(target) ?? target;
+  const received = readTarget(target) ?? target;
   const path = received.startsWith("/") ? received : `/${received}`;
   const whole = `http://${host}${path}`;
   // credentials are not part of a host, and `Request` rejects them

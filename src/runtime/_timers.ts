@@ -4,7 +4,7 @@
  * @module
  */
 import type { Cancel, Clock } from "../contracts/runtime.ts";
-import { Bag, type Thing } from "../util/bag.ts";
+import { type Indexed, IndexedSet } from "../util/bag.ts";
 
 /**
  * The `sleep` of a clock.
@@ -137,7 +137,7 @@ const longMs = 2_000;
 /** Resolution of long timers, ms. */
 const grainMs = 50;
 
-interface Wait extends Thing {
+interface Wait extends Indexed {
   readonly task: () => void;
 }
 
@@ -158,7 +158,7 @@ export function coarseTimers(detach?: (timer: Timer) => void): Clock["after"] {
 /** Timers by tick, and one native timer for the next tick. */
 class Wheel {
   readonly #detach: ((timer: Timer) => void) | undefined;
-  readonly #waits = new Map<number, Bag<Wait>>();
+  readonly #waits = new Map<number, IndexedSet<Wait>>();
   #size = 0;
   /** The tick for which the native timer is set; Infinity without one. */
   #armedTick = Infinity;
@@ -172,7 +172,7 @@ class Wheel {
     const now = performance.now();
     const tick = Math.ceil((now + ms) / grainMs);
     let waits = this.#waits.get(tick);
-    if (waits === undefined) this.#waits.set(tick, waits = new Bag());
+    if (waits === undefined) this.#waits.set(tick, waits = new IndexedSet());
     const wait: Wait = { task };
     waits.add(wait);
     if (tick < this.#armedTick) this.#arm(tick, now);
@@ -216,7 +216,7 @@ class Wheel {
   }
 
   /** The native timer remains set while there are others, since the next one would require it again. */
-  #forget(tick: number, waits: Bag<Wait>): void {
+  #forget(tick: number, waits: IndexedSet<Wait>): void {
     if (waits.size === 0 && this.#waits.get(tick) === waits) this.#waits.delete(tick);
     if (--this.#size > 0) return;
     this.#cancelTimer();

@@ -24,10 +24,10 @@ interface PageFacts {
  * ```
  */
 export function explainBlocked(url: string, { isOffline, page }: PageFacts): NetworkError {
-  const address = parse(url, page);
+  const address = parseUrl(url, page);
   const isMixed = page?.startsWith("https:") && address?.protocol === "http:";
   const message = address === undefined
-    ? "The provider's address is no URL: check baseUrl, proxyUrl and what _getCompletionEndpoint returns"
+    ? "The provider's address is not a URL: check baseUrl, proxyUrl and what _getCompletionEndpoint returns"
     : isOffline
     ? "The browser is offline: try again later"
     : isMixed
@@ -65,7 +65,7 @@ function pageFacts(): PageFacts {
   return { isOffline: navigator?.onLine === false, page: location?.href };
 }
 
-function parse(url: string, page: string | undefined): URL | undefined {
+function parseUrl(url: string, page: string | undefined): URL | undefined {
   try {
     return new URL(url, page);
   } catch {

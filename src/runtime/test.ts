@@ -49,7 +49,7 @@ export class FakeClock implements Clock {
     this.#skipSleeps = options.skipSleeps ?? false;
   }
 
-  /** Wall-clock time, whole ms, as on a real machine. */
+  /** Wall-clock time, integer ms, as on a real machine. */
   now(): number {
     return Math.floor(this.#wallTimeMs);
   }
@@ -289,7 +289,7 @@ export interface TestRuntime<Time extends Clock = FakeClock> extends Runtime {
 
 /** Creates a runtime without side effects. */
 export function testRuntime<Time extends Clock = FakeClock>(options: TestRuntimeOptions<Time> = {}): TestRuntime<Time> {
-  const { env = {}, random = 1, send = refuse } = options;
+  const { env = {}, random = 1, send = refuseRequest } = options;
   const requests: UpstreamRequest[] = [];
   return {
     clock: options.clock ?? fakeClock() as Clock as Time,
@@ -304,6 +304,6 @@ export function testRuntime<Time extends Clock = FakeClock>(options: TestRuntime
   };
 }
 
-function refuse(): Promise<UpstreamResponse> {
+function refuseRequest(): Promise<UpstreamResponse> {
   return Promise.reject(new NetworkError("Cannot connect to the provider: refused", { neverSent: true }));
 }

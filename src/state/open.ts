@@ -7,7 +7,7 @@ import type { StorageSettings } from "../config/settings/storage.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import type { Shared, Storage } from "../contracts/storage.ts";
 import { CodedStorage } from "../storage/coded_storage.ts";
-import { withTimeouts } from "../storage/timed_shared.ts";
+import { withSharedTimeouts } from "../storage/timed_shared.ts";
 import { TimedStorage } from "../storage/timed_storage.ts";
 import type { MeshState } from "./model/mesh_state.ts";
 import { SnapshotStore } from "./persistence/snapshot_store.ts";
@@ -106,7 +106,7 @@ function openReplicated(
     readonly isLocal?: boolean;
   },
 ): StateStore {
-  const timed = isLocal ? shared : withTimeouts(shared, { title, clock }); // a process ends with the owner of its counters
+  const timed = isLocal ? shared : withSharedTimeouts(shared, { title, clock }); // a process ends with the owner of its counters
   const parts = { clock, hub, settings: defaultStorage, replicated: { onUnavailable } };
   const store = records && new SnapshotStore({ ...parts, storage: records });
   return new SharedStore({ shared: timed, store, onUnavailable, clock, hub, isLocal, id: crypto.randomUUID() });

@@ -40,8 +40,8 @@ const installs: Readonly<Record<keyof FormatModules, string>> = {
 export async function fromJson(json: Uint8Array, format: RecordFormat, modules: FormatModules): Promise<Uint8Array> {
   if (format === "json") return json;
   const value = JSON.parse(new TextDecoder().decode(json));
-  if (format === "msgpack") return (await load("msgpack", modules)).encode(value);
-  const { stringify } = await load("yaml", modules);
+  if (format === "msgpack") return (await openFormat("msgpack", modules)).encode(value);
+  const { stringify } = await openFormat("yaml", modules);
   return new TextEncoder().encode(stringify(value, { schema: "json", lineWidth: Infinity }));
 }
 
@@ -55,9 +55,9 @@ export async function toJson(bytes: Uint8Array, modules: FormatModules): Promise
   const [first = 0x7b] = bytes;
   if (first === 0x7b) return bytes;
   const isMap = first >= 0x80 && first <= 0x8f || first === 0xde || first === 0xdf;
-  if (isMap) return toJsonBytes((await load("msgpack", modules)).decode(bytes));
+  if (isMap) return toJsonBytes((await openFormat("msgpack", modules)).decode(bytes));
   const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  const value = (await load("yaml", modules)).parse(text, { schema: "json" });
+  const value = (await openFormat("yaml", modules)).parse(text, { schema: "json" });
   if (typeof value !== "object") throw new TypeError("It is a string, not a record"); // any text is valid YAML
   return toJsonBytes(value);
 }
@@ -72,10 +72,10 @@ function toJsonBytes(value: unknown): Uint8Array {
  * @throws {ConnectorError} If its module is missing.
  */
 export async function loadFormat(format: RecordFormat): Promise<void> {
-  if (format !== "json") await load(format, formatModules);
+  if (format !== "json") await openFormat(format, formatModules);
 }
 
-async function load<Name extends keyof FormatModules>(
+async function openFormat<Name extends keyof FormatModules>(
   name: Name,
   modules: FormatModules,
 ): Promise<Awaited<ReturnType<FormatModules[Name]>>> {

@@ -43,7 +43,7 @@ export class RecordCipher {
     const nonce = crypto.getRandomValues(new Uint8Array(12));
     const algorithm = { name: "AES-GCM", iv: nonce, additionalData: boundTo(head, name) };
     const text = await crypto.subtle.encrypt(algorithm, key, bytes as BufferSource);
-    return joined(head, nonce, new Uint8Array(text));
+    return concatBytes(head, nonce, new Uint8Array(text));
   }
 
   /**
@@ -86,19 +86,19 @@ async function derive(secret: string, salt: Uint8Array): Promise<Derived> {
   const bits = await subtle.deriveBits(algorithm, material, 256);
   const keyId = new Uint8Array(await subtle.digest("SHA-256", bits)).slice(0, 8);
   const key = await subtle.importKey("raw", bits, "AES-GCM", false, ["encrypt", "decrypt"]);
-  return { key, head: joined(mark, salt, keyId) };
+  return { key, head: concatBytes(mark, salt, keyId) };
 }
 
 function boundTo(head: Uint8Array, name: string): Uint8Array<ArrayBuffer> {
-  return joined(head, new TextEncoder().encode(name));
+  return concatBytes(head, new TextEncoder().encode(name));
 }
 
-function joined(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+function concatBytes(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const result = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let at = 0;
   for (const part of parts) {
-    whole.set(part, at);
+    result.set(part, at);
     at += part.length;
   }
-  return whole;
+  return result;
 }

@@ -59,20 +59,20 @@ export class CodedStorage implements Storage {
   /**
    * Loads a record as JSON.
    *
-   * @throws {ConnectorError} `unreadable` if the record is damaged, `forbidden` if it was encrypted with another
+   * @throws {ConnectorError} `createUnreadableError` if the record is damaged, `forbidden` if it was encrypted with another
    * secret.
    */
   async load(key: string): Promise<Uint8Array | undefined> {
     const bytes = await this.#inner.load(key);
     if (bytes === undefined) return undefined;
-    if (bytes.length > maxBytes) throw unreadable(key, "it is larger than 64 MiB");
+    if (bytes.length > maxBytes) throw createUnreadableError(key, "it is larger than 64 MiB");
     const decrypted = await this.#decrypt(bytes, key);
     try {
       return await toJson(isGzip(decrypted) ? await decompress(decrypted) : decrypted, this.#modules);
     } catch (error) {
       throw ConnectorError.isInstance(error)
         ? error
-        : unreadable(key, "it is damaged, or was not written by ModelMesh", error);
+        : createUnreadableError(key, "it is damaged, or was not written by ModelMesh", error);
     }
   }
 
@@ -130,7 +130,9 @@ export class CodedStorage implements Storage {
       throw new ConnectorError(`Cannot read the record "${key}": it is encrypted. ${hint}`, undefined, "forbidden");
     }
     const decrypted = await this.#cipher.decrypt(bytes, key);
-    if (decrypted === "damaged") throw unreadable(key, "it was modified or truncated after it was encrypted");
+    if (decrypted === "damaged") {
+      throw createUnreadableError(key, "it was modified or truncated after it was encrypted");
+    }
     if (decrypted !== "other_key") return decrypted;
     throw new ConnectorError(
       `Cannot read the record "${key}": it was encrypted with another ${storageKeyName}. Set the one it was encrypted ` +
@@ -141,6 +143,6 @@ export class CodedStorage implements Storage {
   }
 }
 
-function unreadable(key: string, reason: string, cause?: unknown): ConnectorError {
+function createUnreadableError(key: string, reason: string, cause?: unknown): ConnectorError {
   return new ConnectorError(`Cannot read the record "${key}": ${reason}`, cause, "unreadable");
 }

@@ -16,7 +16,7 @@ const sharedTimeoutMs = 10_000;
  * @param shared The facet of a storage.
  * @param options `title` names the storage in error messages.
  */
-export function withTimeouts(
+export function withSharedTimeouts(
   shared: Shared,
   { title, clock }: { readonly title: string; readonly clock: Pick<Clock, "after"> },
 ): Shared {

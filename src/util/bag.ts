@@ -6,8 +6,8 @@
  * @module
  */
 
-/** A member of at most one {@linkcode Bag}. */
-export interface Thing {
+/** A member of at most one {@linkcode IndexedSet}. */
+export interface Indexed {
   /** Index in the bag. Only the bag uses it. */
   index?: number;
 }
@@ -17,40 +17,40 @@ export interface Thing {
  *
  * @example
  * ```ts
- * const open = new Bag<{ index?: number; readonly id: string }>();
+ * const open = new IndexedSet<{ index?: number; readonly id: string }>();
  * const request = { id: "request-1" };
  * open.add(request);
  * open.delete(request); // true
  * ```
  */
-export class Bag<T extends Thing> {
-  readonly #things: T[] = [];
+export class IndexedSet<T extends Indexed> {
+  readonly #members: T[] = [];
 
   get size(): number {
-    return this.#things.length;
+    return this.#members.length;
   }
 
   /** Returns a copy of the current members. */
   get all(): readonly T[] {
-    return [...this.#things];
+    return [...this.#members];
   }
 
   /** Adds a member, which must not be in any bag. */
-  add(thing: T): void {
-    thing.index = this.#things.length;
-    this.#things.push(thing);
+  add(member: T): void {
+    member.index = this.#members.length;
+    this.#members.push(member);
   }
 
   /** Removes a member. Returns whether it was one. */
-  delete(thing: T): boolean {
-    const { index } = thing;
-    if (index === undefined || this.#things[index] !== thing) return false;
-    const last = this.#things.pop()!;
-    if (last !== thing) {
-      this.#things[index] = last;
+  delete(member: T): boolean {
+    const { index } = member;
+    if (index === undefined || this.#members[index] !== member) return false;
+    const last = this.#members.pop()!;
+    if (last !== member) {
+      this.#members[index] = last;
       last.index = index;
     }
-    thing.index = undefined;
+    member.index = undefined;
     return true;
   }
 }

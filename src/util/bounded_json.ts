@@ -23,8 +23,8 @@ export const bodyBounds: JsonBounds = { containers: 200_000, members: 500_000, d
 /** Bounds of JSON within a string of a body, such as the arguments of a tool call. */
 export const innerBounds: JsonBounds = { ...bodyBounds, depth: 256 };
 
-/** Bounds of a provider's answer, which may have log probabilities. */
-export const answerBounds: JsonBounds = { containers: 1_000_000, members: 2_000_000, depth: 256 };
+/** Bounds of a provider's response, which may have log probabilities. */
+export const responseBounds: JsonBounds = { containers: 1_000_000, members: 2_000_000, depth: 256 };
 
 /** Minimum length of the text of a member with a name of its own, such as `"abc":1,`. */
 const minMemberChars = 5;

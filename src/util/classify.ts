@@ -53,7 +53,7 @@ function saysModelIsMissing(words: string, message: string): boolean {
  *
  * @returns `server` for an unknown error, which allows a retry and a rotation.
  */
-export function classifyError(error: unknown): FailureKind {
+export function classifyThrown(error: unknown): FailureKind {
   if (UpstreamError.isInstance(error)) return error.kind;
   return NetworkError.isInstance(error) ? "network" : "server";
 }

@@ -28,19 +28,19 @@ const mapKeywords = ["properties", "patternProperties", "$defs", "definitions", 
  * @returns The same object if it is complete.
  */
 export function completeSchema(schema: unknown): unknown {
-  return complete(schema, [], 0);
+  return completeNode(schema, [], 0);
 }
 
 /** @param outer The properties of the schemas around this one that apply to the same object. */
-function complete(schema: unknown, outer: readonly Schema[], depth: number): unknown {
+function completeNode(schema: unknown, outer: readonly Schema[], depth: number): unknown {
   if (!isObject(schema) || depth > maxDepth) return schema;
   const known = isObject(schema.properties) ? [...outer, schema.properties] : outer;
   const maps: Record<string, (value: unknown) => unknown> = {};
   for (const keyword of schemaKeywords) {
-    const inner = (value: unknown) => complete(value, sameObject.has(keyword) ? known : [], depth + 1);
+    const inner = (value: unknown) => completeNode(value, sameObject.has(keyword) ? known : [], depth + 1);
     maps[keyword] = (value) => Array.isArray(value) ? mapItems(value, inner) : inner(value);
   }
-  const toInner = (value: unknown) => complete(value, [], depth + 1);
+  const toInner = (value: unknown) => completeNode(value, [], depth + 1);
   for (const keyword of mapKeywords) {
     maps[keyword] = (value) =>
       mapMembers(value, Object.fromEntries(Object.keys(Object(value)).map((name) => [name, toInner])));

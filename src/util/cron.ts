@@ -32,7 +32,7 @@ export interface Cron {
   readonly eitherDay: boolean;
 }
 
-interface Field {
+interface CronField {
   readonly name: string;
   readonly min: number;
   readonly max: number;
@@ -42,8 +42,8 @@ interface Field {
 
 const monthNames = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const weekdayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
-const weekday: Field = { name: "day of the week", min: 0, max: 7, names: weekdayNames };
-const fields: readonly Field[] = [
+const weekday: CronField = { name: "day of the week", min: 0, max: 7, names: weekdayNames };
+const fields: readonly CronField[] = [
   { name: "minute", min: 0, max: 59 },
   { name: "hour", min: 0, max: 23 },
   { name: "day of the month", min: 1, max: 31 },
@@ -66,11 +66,11 @@ export function parseCron(text: string): Cron {
   if (text.length > maxLength) throw new SyntaxError(`Cannot read a cron expression of ${text.length} characters`);
   const parts = text.trim().split(/\s+/);
   if (parts.length !== fields.length) {
-    throw unreadable(text, `it has ${parts.length} fields, not minute, hour, day, month and day of the week`);
+    throw createCronError(text, `it has ${parts.length} fields, not minute, hour, day, month and day of the week`);
   }
   const [minutes, hours, days, months, weekdays] = parts.map((part, index) => {
     const values = parseCronValues(part, fields[index]!);
-    if (typeof values === "string") throw unreadable(text, values);
+    if (typeof values === "string") throw createCronError(text, values);
     return values;
   }) as [number[], number[], number[], number[], number[]];
   return {
@@ -82,7 +82,7 @@ export function parseCron(text: string): Cron {
   };
 }
 
-function unreadable(text: string, reason: string): SyntaxError {
+function createCronError(text: string, reason: string): SyntaxError {
   return new SyntaxError(`Cannot read the cron expression "${text}": ${reason}`);
 }
 
@@ -91,7 +91,7 @@ function ascending(values: readonly number[]): number[] {
 }
 
 /** Returns the values of a field, or an error message. */
-function parseCronValues(text: string, field: Field): number[] | string {
+function parseCronValues(text: string, field: CronField): number[] | string {
   const values: number[] = [];
   for (const part of text.split(",")) {
     const some = valuesOfPart(part, field);
@@ -101,7 +101,7 @@ function parseCronValues(text: string, field: Field): number[] | string {
   return values;
 }
 
-function valuesOfPart(part: string, field: Field): number[] | string {
+function valuesOfPart(part: string, field: CronField): number[] | string {
   const match = /^(?:(\*)|([a-z]{3}|\d{1,2})(?:-([a-z]{3}|\d{1,2}))?)(?:\/(\d{1,2}))?$/i.exec(part);
   if (match === null) return `the ${field.name} "${part}" is not a number, name, range or "*"`;
   const [, all, first, last, every] = match;
@@ -110,8 +110,8 @@ function valuesOfPart(part: string, field: Field): number[] | string {
   }
   const step = Number(every ?? 1);
   if (step === 0) return `the ${field.name} "${part}" has a step of 0`;
-  const from = all === undefined ? valueOf(first!, field) : field.min;
-  let to = all === undefined ? valueOf(last ?? first!, field) : field.max;
+  const from = all === undefined ? parseCronValue(first!, field) : field.min;
+  let to = all === undefined ? parseCronValue(last ?? first!, field) : field.max;
   // A range that ends on Sunday: "sat-sun", "5-0".
   if (field === weekday && to === 0 && from !== undefined && from > 0) to = 7;
   if (from === undefined || to === undefined) {
@@ -121,7 +121,7 @@ function valuesOfPart(part: string, field: Field): number[] | string {
   return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, count) => from + count * step);
 }
 
-function valueOf(text: string, { min, max, names = [] }: Field): number | undefined {
+function parseCronValue(text: string, { min, max, names = [] }: CronField): number | undefined {
   const name = names.indexOf(text.toLowerCase());
   const value = name === -1 ? Number(text) : min + name;
   return value >= min && value <= max ? value : undefined;
@@ -141,7 +141,7 @@ function valueOf(text: string, { min, max, names = [] }: Field): number | undefi
 export function nextStart(cron: Cron, after: number): number | undefined {
   const today = Math.floor(after / dayMs);
   const minute = Math.floor((after - today * dayMs) / minuteMs);
-  const time = isDay(cron, today) ? cron.times.find((one) => one > minute) : undefined;
+  const time = matchesDay(cron, today) ? cron.times.find((one) => one > minute) : undefined;
   if (time !== undefined) return toStart(today, time);
   const day = searchDay(cron, today, 1);
   return day === undefined ? undefined : toStart(day, cron.times[0]!);
@@ -157,7 +157,7 @@ export function nextStart(cron: Cron, after: number): number | undefined {
 export function lastStart(cron: Cron, before: number): number | undefined {
   const today = Math.floor(before / dayMs);
   const minute = Math.floor((before - today * dayMs) / minuteMs);
-  const time = isDay(cron, today) ? cron.times.findLast((one) => one <= minute) : undefined;
+  const time = matchesDay(cron, today) ? cron.times.findLast((one) => one <= minute) : undefined;
   if (time !== undefined) return toStart(today, time);
   const day = searchDay(cron, today, -1);
   return day === undefined ? undefined : toStart(day, cron.times.at(-1)!);
@@ -189,7 +189,7 @@ function findFirstDay(month: number): number {
   return Date.UTC(Math.floor(month / 12), month % 12, 1) / dayMs;
 }
 
-function isDay(cron: Cron, day: number): boolean {
+function matchesDay(cron: Cron, day: number): boolean {
   const date = new Date(day * dayMs);
   return cron.months.has(date.getUTCMonth() + 1) && matches(cron, date.getUTCDate(), day);
 }

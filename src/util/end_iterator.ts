@@ -3,7 +3,7 @@
  * @module
  */
 
-/** Ends an iterator, such as the answer of a provider. Whether its end succeeds makes no difference any more. */
+/** Ends an iterator, such as the response of a provider. Whether its end succeeds makes no difference any more. */
 export function endIterator(iterator: Pick<AsyncIterator<unknown>, "return">): void {
   end(iterator).catch(() => {});
 }

@@ -18,7 +18,7 @@ interface FailureFacts {
  * @param what What has failed.
  * @param reason Anything that was thrown.
  */
-export function describeFailure(what: string, reason: unknown): FailureFacts {
+export function toFailureFacts(what: string, reason: unknown): FailureFacts {
   try {
     if (!(reason instanceof Error)) return { message: `${what}: ${String(reason)}` };
     const { name, message, stack } = reason;
@@ -38,5 +38,5 @@ interface FollowedWork {
 
 /** Traces the failure of work that nothing waits for, with its stack. */
 export function followWork(work: Promise<unknown>, { hub, component, task }: FollowedWork): void {
-  work.catch((reason) => hub.trace({ severity: "error", component, ...describeFailure(`${task} failed`, reason) }));
+  work.catch((reason) => hub.trace({ severity: "error", component, ...toFailureFacts(`${task} failed`, reason) }));
 }

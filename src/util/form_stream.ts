@@ -59,23 +59,23 @@ export async function* readFormStream(
  */
 export async function* writeFormStream(
   file: IncomingPart,
-  fields: { readonly before: Fields; readonly after: () => Fields | Promise<Fields> },
+  fields: { readonly before: FieldList; readonly after: () => FieldList | Promise<FieldList> },
   boundary: string,
 ): AsyncGenerator<Uint8Array> {
-  const head = (name: string) => `--${boundary}\r\ncontent-disposition: form-data; name="${quotable(name)}"`;
-  const formatFields = (all: Fields) => all.map(([name, value]) => `${head(name)}\r\n\r\n${value}\r\n`).join("");
+  const head = (name: string) => `--${boundary}\r\ncontent-disposition: form-data; name="${isQuotableName(name)}"`;
+  const formatFields = (all: FieldList) => all.map(([name, value]) => `${head(name)}\r\n\r\n${value}\r\n`).join("");
   const type = file.type.replace(/[\r\n]/g, "");
   const opening = `${head(file.name)}; filename="${
-    quotable(file.filename ?? "file")
+    isQuotableName(file.filename ?? "file")
   }"\r\ncontent-type: ${type}\r\n\r\n`;
   yield encoder.encode(formatFields(fields.before) + opening);
   yield* file.bytes;
   yield encoder.encode(`\r\n${formatFields(await fields.after())}--${boundary}--\r\n`);
 }
 
-type Fields = readonly (readonly [name: string, value: string])[];
+type FieldList = readonly (readonly [name: string, value: string])[];
 
-function quotable(name: string): string {
+function isQuotableName(name: string): string {
   return name.replace(/"/g, "%22").replace(/\r/g, "%0D").replace(/\n/g, "%0A");
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-interface Member {
+interface JsonMember {
   readonly key: string;
   readonly start: number;
   readonly value: number;
@@ -76,7 +76,7 @@ export function memberText(text: string, name: string): string {
 }
 
 /** Yields the top-level members of the text of a JSON object, in order. */
-export function* topLevelMembers(text: string): Generator<Member> {
+export function* topLevelMembers(text: string): Generator<JsonMember> {
   let at = skipSpace(text, text.indexOf("{") + 1);
   while (text.charCodeAt(at) === 34) {
     const start = at;

@@ -5,7 +5,7 @@
 import { isObject } from "./is_object.ts";
 import { resolvePointer } from "./json_pointer.ts";
 
-type Schema = Readonly<Record<string, unknown>>;
+type ParameterSchema = Readonly<Record<string, unknown>>;
 
 /** Levels of combined schemas that are merged. */
 const maxDepth = 20;
@@ -27,7 +27,7 @@ interface ObjectShape {
  * @param schema The parameters of a tool; not modified.
  * @returns The same object if there is nothing to merge.
  */
-export function mergeParameters(schema: Schema): Schema {
+export function mergeParameters(schema: ParameterSchema): ParameterSchema {
   const plain = withoutReference(schema);
   const { anyOf, oneOf, allOf, $ref: _, ...others } = plain;
   if (![anyOf, oneOf, allOf].some(Array.isArray)) return plain;
@@ -41,7 +41,7 @@ export function mergeParameters(schema: Schema): Schema {
 }
 
 /** Follows references at the top level; one that has no target, or leads back to itself, stays. */
-function withoutReference(schema: Schema): Schema {
+function withoutReference(schema: ParameterSchema): ParameterSchema {
   let plain = schema;
   for (let depth = 0; typeof plain.$ref === "string" && depth < maxDepth; depth++) {
     const { $ref, ...others } = plain;
@@ -53,15 +53,15 @@ function withoutReference(schema: Schema): Schema {
 }
 
 class Merger {
-  readonly #root: Schema;
+  readonly #root: ParameterSchema;
   #mergedChars = 0;
 
   /** @param root The document to which references refer. */
-  constructor(root: Schema) {
+  constructor(root: ParameterSchema) {
     this.#root = root;
   }
 
-  read({ $ref, properties, required, anyOf, oneOf, allOf }: Schema, depth: number): ObjectShape {
+  read({ $ref, properties, required, anyOf, oneOf, allOf }: ParameterSchema, depth: number): ObjectShape {
     const target = typeof $ref === "string" ? resolvePointer(this.#root, $ref) : undefined;
     const shapes: ObjectShape[] = [{
       properties: new Map(Object.entries(Object(properties))),
@@ -77,7 +77,7 @@ class Merger {
     return { properties: this.#combine(shapes, "allOf"), required: all };
   }
 
-  #readInner(schema: Schema, depth: number): readonly ObjectShape[] {
+  #readInner(schema: ParameterSchema, depth: number): readonly ObjectShape[] {
     this.#mergedChars += schemaChars;
     if (depth === maxDepth || this.#mergedChars > maxMergedChars) return [];
     return [this.read(schema, depth + 1)];
@@ -107,7 +107,7 @@ function toList(value: unknown): readonly unknown[] {
 }
 
 /** The schemas that an object may match; `null` is a common alternative. */
-function toObjects(schemas: readonly unknown[]): readonly Schema[] {
+function toObjects(schemas: readonly unknown[]): readonly ParameterSchema[] {
   return schemas.filter(isObject).filter(({ type = "object" }) => type === "object" || toList(type).includes("object"));
 }
 

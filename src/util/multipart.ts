@@ -63,11 +63,11 @@ export function readForm(bytes: Uint8Array, boundary: string): Form | undefined 
   const preamble = startsAt(bytes, opening, 0) ? -2 : findDelimiter(bytes, 0);
   if (preamble === -1) return undefined;
   let at = preamble + delimiter.length;
-  for (let parts = 0; !isText(bytes, at, "--"); parts++) {
+  for (let parts = 0; !matchesAt(bytes, at, "--"); parts++) {
     const headAt = at + 2;
     const head = bytes.subarray(at, headAt + maxHeadBytes);
     const bodyAt = at + findHeadEnd(head, 0) + headEnd.length;
-    if (!isText(head, 0, "\r\n") || bodyAt < headAt + 2 || parts === maxParts) return undefined;
+    if (!matchesAt(head, 0, "\r\n") || bodyAt < headAt + 2 || parts === maxParts) return undefined;
     const end = findDelimiter(bytes, bodyAt - 2);
     const part = parsePartHead(decoder.decode(bytes.subarray(headAt, bodyAt)));
     if (end < bodyAt - 2 || part === undefined) return undefined;
@@ -131,7 +131,7 @@ function quotable(name: string): string {
   return name.replace(/"/g, "%22").replace(/\r/g, "%0D").replace(/\n/g, "%0A");
 }
 
-function isText(bytes: Uint8Array, at: number, text: string): boolean {
+function matchesAt(bytes: Uint8Array, at: number, text: string): boolean {
   return startsAt(bytes, encoder.encode(text), at);
 }
 

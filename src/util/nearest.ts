@@ -41,8 +41,8 @@ function rankCandidate(target: string, candidate: string): number | undefined {
     const edits = editDistance(target, candidate);
     if (edits <= allowed) return edits;
   }
-  const [part, whole] = target.length < candidate.length ? [target, candidate] : [candidate, target];
-  return part.length >= shortestPart && whole.includes(part) ? maxEdits + difference : undefined;
+  const [part, longer] = target.length < candidate.length ? [target, candidate] : [candidate, target];
+  return part.length >= shortestPart && longer.includes(part) ? maxEdits + difference : undefined;
 }
 
 /**

@@ -19,10 +19,10 @@ import {
 } from "./normalize_message.ts";
 import { StreamedCalls } from "./streamed_calls.ts";
 
-type Unchecked = Record<string, unknown>;
+type UncheckedMembers = Record<string, unknown>;
 
 /** A choice whose delta is an object. */
-type Choice = Unchecked & { index: number; delta: Unchecked };
+type UncheckedChoice = UncheckedMembers & { index: number; delta: UncheckedMembers };
 
 /** What is known of one choice so far. */
 interface ChoiceState {
@@ -52,7 +52,7 @@ export class ChunkNormalizer {
   }
 
   /**
-   * Converts a vendor's variation of a chunk to OpenAI's shape, as `normalizeCompletion` does for a whole response. Tool
+   * Converts a vendor's variation of a chunk to OpenAI's shape, as `normalizeCompletion` does for a non-streaming response. Tool
    * calls get indexes of their own, and begin with their id and name.
    *
    * @param chunk The chunk, modified in place.
@@ -61,7 +61,7 @@ export class ChunkNormalizer {
    * choice is not an object.
    */
   normalize(chunk: ChatCompletionChunk): boolean {
-    let isChanged = this.#fillHead(chunk as Unchecked);
+    let isChanged = this.#fillHead(chunk as UncheckedMembers);
     if (chunk.usage !== null) isChanged = normalizeUsage(chunk) || isChanged;
     const sources = readSources(chunk);
     if (sources.length > 0) this.#sources = sources;
@@ -78,7 +78,7 @@ export class ChunkNormalizer {
     return isChanged;
   }
 
-  #fillHead(chunk: Unchecked): boolean {
+  #fillHead(chunk: UncheckedMembers): boolean {
     const { random, now, model } = this.#defaults;
     let isChanged = false;
     if (typeof chunk.id === "string" && chunk.id !== "") this.#id = chunk.id;
@@ -99,18 +99,18 @@ export class ChunkNormalizer {
     return true;
   }
 
-  #normalizeChoice(choice: Unchecked, position: number): boolean {
+  #normalizeChoice(choice: UncheckedMembers, position: number): boolean {
     let isChanged = false;
     if (typeof choice.index !== "number") {
       choice.index = position;
       isChanged = true;
     }
     if (!isObject(choice.delta)) {
-      choice.delta = isObject(choice.message) ? choice.message : {}; // a whole response as a single event
+      choice.delta = isObject(choice.message) ? choice.message : {}; // a complete response as a single event
       delete choice.message;
       isChanged = true;
     }
-    const { index, delta } = choice as Choice;
+    const { index, delta } = choice as UncheckedChoice;
     let state = this.#choices.get(index);
     if (state === undefined) {
       this.#choices.set(index, state = { hasEnded: false, calls: undefined, text: "", hasAnnotations: false });
@@ -124,7 +124,7 @@ export class ChunkNormalizer {
     return this.#end(choice, state) || isChanged;
   }
 
-  #normalizeCalls(delta: Unchecked, state: ChoiceState): boolean {
+  #normalizeCalls(delta: UncheckedMembers, state: ChoiceState): boolean {
     let isChanged = false;
     if (delta.function_call !== undefined && !this.#defaults.keepsFunctionCall) {
       const { function_call: call } = delta;
@@ -145,7 +145,7 @@ export class ChunkNormalizer {
     return state.calls.normalize(delta, calls) || isChanged;
   }
 
-  #end(choice: Unchecked, state: ChoiceState): boolean {
+  #end(choice: UncheckedMembers, state: ChoiceState): boolean {
     const { keepsFunctionCall } = this.#defaults;
     const isChanged = normalizeFinishReason(choice, { hasCalls: state.calls !== undefined, keepsFunctionCall });
     if (choice.finish_reason === null || choice.finish_reason === undefined) return isChanged;
@@ -155,13 +155,13 @@ export class ChunkNormalizer {
     const hasSources = !state.hasEnded && !state.hasAnnotations && this.#sources.length > 0;
     state.hasEnded = true;
     if (!hasSources) return isChanged;
-    (choice as Choice).delta.annotations = toSourceAnnotations(this.#sources, state.text);
+    (choice as UncheckedChoice).delta.annotations = toSourceAnnotations(this.#sources, state.text);
     return true;
   }
 }
 
 /** The stream helper of the official client requires the role. */
-function fillRole(delta: Unchecked): boolean {
+function fillRole(delta: UncheckedMembers): boolean {
   if (typeof delta.role === "string") return false;
   delta.role = "assistant";
   return true;

@@ -54,13 +54,13 @@ export function createDefaults(
  * @throws {UpstreamError} `invalid_response` if a choice has no message, or a tool call no function.
  */
 export function normalizeCompletion(body: ChatCompletion, defaults: CompletionDefaults): boolean {
-  if (!Array.isArray(body.choices)) throw invalid("has no choices");
+  if (!Array.isArray(body.choices)) throw createInvalidResponse("has no choices");
   let isChanged = fillHead(body as Record<string, unknown>, defaults);
   isChanged = normalizeUsage(body) || isChanged;
   const sources = readSources(body);
   body.choices.forEach((choice: unknown, position) => {
-    if (!isObject(choice) || !isObject(choice.message)) throw invalid("has a choice without a message");
-    isChanged = normalizeChoice(choice as UncheckedChoice, position, defaults) || isChanged;
+    if (!isObject(choice) || !isObject(choice.message)) throw createInvalidResponse("has a choice without a message");
+    isChanged = normalizeChoice(choice as UncheckedCompletionChoice, position, defaults) || isChanged;
     if (sources.length === 0 || Array.isArray(choice.message.annotations)) return;
     choice.message.annotations = toSourceAnnotations(sources, toText(choice.message.content));
     isChanged = true;
@@ -68,24 +68,24 @@ export function normalizeCompletion(body: ChatCompletion, defaults: CompletionDe
   return isChanged;
 }
 
-type UncheckedChoice = Record<string, unknown> & { message: Record<string, unknown> };
+type UncheckedCompletionChoice = Record<string, unknown> & { message: Record<string, unknown> };
 
 function fillHead(body: Record<string, unknown>, { model, random, now }: CompletionDefaults): boolean {
-  return fill(body, {
-    id: isText(body.id) ? undefined : createId("chatcmpl-", random),
+  return fillMembers(body, {
+    id: isFilledString(body.id) ? undefined : createId("chatcmpl-", random),
     object: body.object === "chat.completion" ? undefined : "chat.completion",
     created: typeof body.created === "number" ? undefined : Math.floor(now() / 1000),
-    model: isText(body.model) ? undefined : model,
+    model: isFilledString(body.model) ? undefined : model,
   });
 }
 
-function normalizeChoice(choice: UncheckedChoice, position: number, defaults: CompletionDefaults): boolean {
+function normalizeChoice(choice: UncheckedCompletionChoice, position: number, defaults: CompletionDefaults): boolean {
   const { message } = choice;
-  let isChanged = fill(choice, { index: typeof choice.index === "number" ? undefined : position });
+  let isChanged = fillMembers(choice, { index: typeof choice.index === "number" ? undefined : position });
   isChanged = normalizeText(message) || isChanged;
   isChanged = normalizeLists(message) || isChanged;
-  isChanged = fill(message, {
-    role: isText(message.role) ? undefined : "assistant",
+  isChanged = fillMembers(message, {
+    role: isFilledString(message.role) ? undefined : "assistant",
     content: message.content === undefined ? null : undefined,
   }) || isChanged;
   isChanged = convertFunctionCall(message, defaults.keepsFunctionCall) || isChanged;
@@ -93,11 +93,11 @@ function normalizeChoice(choice: UncheckedChoice, position: number, defaults: Co
   const hasCalls = Array.isArray(message.tool_calls);
   isChanged = normalizeFinishReason(choice, { hasCalls, ...defaults }) || isChanged;
   const isEnded = choice.finish_reason !== null && choice.finish_reason !== undefined;
-  return fill(choice, { finish_reason: isEnded ? undefined : hasCalls ? "tool_calls" : "stop" }) || isChanged;
+  return fillMembers(choice, { finish_reason: isEnded ? undefined : hasCalls ? "tool_calls" : "stop" }) || isChanged;
 }
 
 /** Sets the members that have a value. */
-function fill(target: Record<string, unknown>, members: Record<string, unknown>): boolean {
+function fillMembers(target: Record<string, unknown>, members: Record<string, unknown>): boolean {
   let isChanged = false;
   for (const [name, value] of Object.entries(members)) {
     if (value === undefined) continue;
@@ -122,7 +122,7 @@ function convertFunctionCall(message: Record<string, unknown>, isRetained: boole
   return true;
 }
 
-/** Removes what is no list of tool calls, and completes each call of one. Each has an id of its own. */
+/** Removes a value that is not a list of tool calls, and completes each call of one. Each has an id of its own. */
 function normalizeCalls(message: Record<string, unknown>, { random }: CompletionDefaults): boolean {
   const { tool_calls: given } = message;
   if (given === undefined) return false;
@@ -135,11 +135,11 @@ function normalizeCalls(message: Record<string, unknown>, { random }: Completion
   message.tool_calls = calls;
   const ids = new Set<string>();
   for (const [position, call] of calls.entries()) {
-    if (!isObject(call)) throw invalid("has an unreadable tool call");
+    if (!isObject(call)) throw createInvalidResponse("has an unreadable tool call");
     const isCustom = call.type === "custom" && isObject(call.custom);
-    const isUnique = isText(call.id) && !ids.has(call.id);
+    const isUnique = isFilledString(call.id) && !ids.has(call.id);
     if (isUnique) ids.add(call.id as string);
-    isChanged = fill(call, {
+    isChanged = fillMembers(call, {
       id: isUnique ? undefined : createId(`call_${position}`, random),
       type: isCustom || call.type === "function" ? undefined : "function",
     }) || isChanged;
@@ -149,17 +149,17 @@ function normalizeCalls(message: Record<string, unknown>, { random }: Completion
 }
 
 function normalizeFunction(fn: unknown): boolean {
-  if (!isObject(fn) || !isText(fn.name)) throw invalid("has a tool call without a function");
+  if (!isObject(fn) || !isFilledString(fn.name)) throw createInvalidResponse("has a tool call without a function");
   const text = toArguments(fn.arguments, "{}");
   if (text === fn.arguments) return false;
   fn.arguments = text;
   return true;
 }
 
-function isText(value: unknown): value is string {
+function isFilledString(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-function invalid(what: string): UpstreamError {
+function createInvalidResponse(what: string): UpstreamError {
   return new UpstreamError(`The provider's response ${what}`, { kind: "invalid_response" });
 }

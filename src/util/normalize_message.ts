@@ -10,7 +10,7 @@ import { isObject } from "./is_object.ts";
 import { toText } from "./to_text.ts";
 
 /** A message, a delta, or the like, whose members are not yet checked. */
-type Unchecked = Record<string, unknown>;
+type UncheckedMessage = Record<string, unknown>;
 
 /** Finish reasons of servers with their own names, in lower case. */
 const finishReasons: Readonly<Record<string, FinishReason>> = {
@@ -51,14 +51,14 @@ const failures: ReadonlySet<string> = new Set([
  *
  * @param message A message or a delta.
  */
-export function normalizeText(message: Unchecked): boolean {
+export function normalizeText(message: UncheckedMessage): boolean {
   const { content, reasoning } = message;
   let isChanged = removeUnlessText(message, "refusal");
   isChanged = removeUnlessText(message, "reasoning_content") || isChanged;
   if (typeof content !== "string" && content !== null && content !== undefined) {
     const parts = toParts(content);
-    const thoughts = joinText(parts, "thinking");
-    message.content = joinText(parts, "text");
+    const thoughts = joinPartTexts(parts, "thinking");
+    message.content = joinPartTexts(parts, "text");
     if (thoughts !== "") message.reasoning_content = thoughts;
     const images = parts.filter((part) => Object(part).type === "image_url");
     if (images.length > 0) message.images ??= images.map((image, index) => ({ ...Object(image), index }));
@@ -70,14 +70,14 @@ export function normalizeText(message: Unchecked): boolean {
   return true;
 }
 
-/** A text is never an object: one without a type is what a server has parsed, such as the answer in JSON mode. */
+/** A text is never an object: one without a type is what a server has parsed, such as the response in JSON mode. */
 function toParts(content: unknown): readonly unknown[] {
   if (Array.isArray(content)) return content;
   const isPart = isObject(content) && typeof content.type === "string";
   return [isPart ? content : { type: "text", text: JSON.stringify(content) }];
 }
 
-function removeUnlessText(message: Unchecked, name: string): boolean {
+function removeUnlessText(message: UncheckedMessage, name: string): boolean {
   const value = message[name];
   if (value === undefined || value === null || typeof value === "string") return false;
   delete message[name];
@@ -88,11 +88,11 @@ function removeUnlessText(message: Unchecked, name: string): boolean {
 const lists: readonly string[] = ["reasoning_details", "images", "annotations"];
 
 /**
- * Removes what is no list from the members that are lists, and what is no object from the lists.
+ * Removes values that are not lists from the members that are lists, and values that are not objects from the lists.
  *
  * @param message A message or a delta.
  */
-export function normalizeLists(message: Unchecked): boolean {
+export function normalizeLists(message: UncheckedMessage): boolean {
   let isChanged = false;
   for (const name of lists) {
     const list = message[name];
@@ -105,12 +105,12 @@ export function normalizeLists(message: Unchecked): boolean {
 }
 
 /** Joins the text of parts of one type; reasoning has parts of its own type. */
-function joinText(parts: readonly unknown[], kind: string): string {
+function joinPartTexts(parts: readonly unknown[], kind: string): string {
   return parts.map((part) => {
     const { type, text, thinking } = Object(part);
     if (type !== kind) return "";
     if (kind === "text") return typeof text === "string" ? text : "";
-    return Array.isArray(thinking) ? joinText(thinking, "text") : typeof thinking === "string" ? thinking : "";
+    return Array.isArray(thinking) ? joinPartTexts(thinking, "text") : typeof thinking === "string" ? thinking : "";
   }).join("");
 }
 
@@ -121,7 +121,7 @@ function joinText(parts: readonly unknown[], kind: string): string {
  * @throws {UpstreamError} If the server did not complete the generation.
  */
 export function normalizeFinishReason(
-  choice: Unchecked,
+  choice: UncheckedMessage,
   { hasCalls, keepsFunctionCall }: { readonly hasCalls: boolean; readonly keepsFunctionCall: boolean },
 ): boolean {
   const { finish_reason: given } = choice;
@@ -172,7 +172,7 @@ export function normalizeUsage(holder: { usage?: unknown }): boolean {
   return isChanged;
 }
 
-function removeUnlessNumber(counts: Unchecked, name: string): boolean {
+function removeUnlessNumber(counts: UncheckedMessage, name: string): boolean {
   const value = counts[name];
   if (value === undefined || typeof value === "number") return false;
   delete counts[name];
@@ -228,7 +228,7 @@ const maxReferences = 1_000;
  *
  * @param body The response or the chunk.
  */
-export function readSources({ search_results: results, citations }: Unchecked): CitedSource[] {
+export function readSources({ search_results: results, citations }: UncheckedMessage): CitedSource[] {
   const list = Array.isArray(results) && results.length > 0 ? results : citations;
   if (!Array.isArray(list)) return [];
   return list.map((source: unknown) => {
@@ -252,15 +252,15 @@ export function toSourceAnnotations(sources: readonly CitedSource[], text: strin
     if (source === undefined || source.url === "") continue;
     if (annotations.length === maxReferences) break;
     others.delete(source);
-    annotations.push(toAnnotation(source, { start_index: index, end_index: index + reference.length }));
+    annotations.push(normalizeAnnotation(source, { start_index: index, end_index: index + reference.length }));
   }
   for (const source of others) {
-    if (source.url !== "") annotations.push(toAnnotation(source, { start_index: 0, end_index: 0 }));
+    if (source.url !== "") annotations.push(normalizeAnnotation(source, { start_index: 0, end_index: 0 }));
   }
   return annotations;
 }
 
-function toAnnotation(
+function normalizeAnnotation(
   source: CitedSource,
   range: { readonly start_index: number; readonly end_index: number },
 ): Annotation {

@@ -51,7 +51,7 @@ export function getOrCreate<Key, Value>(
 }
 
 /**
- * Calls a function of the program whose result is needed at once. A promise is no result: its rejection is handled here,
+ * Calls a function of the program whose result is needed at once. A promise is not a result: its rejection is handled here,
  * since nothing else waits for it.
  *
  * @throws {TypeError} When it returns a promise. Also rethrows what it throws.

@@ -110,7 +110,7 @@ function compareConditions(one: PriceConditions, other: PriceConditions): number
 /**
  * Returns the prices of a configured model.
  *
- * @param known Rows of the catalogue, or of the provider's answer.
+ * @param known Rows of the catalogue, or of the provider's response.
  * @param configured Rows with conditions replace the known ones. An object without overrides them key by key; the prices
  * of a tier keep their ratio to those of standard calls.
  */
@@ -159,12 +159,12 @@ function isMember(name: string, value: unknown): boolean {
   if (name === "hours") return typeof value === "string" && isHours(value);
   if (name === "multipliers") {
     return isObject(value) &&
-      Object.values(value).every((factors) => isObject(factors) && Object.values(factors).every(isAmount));
+      Object.values(value).every((factors) => isObject(factors) && Object.values(factors).every(isPriceAmount));
   }
-  return isAmount(value);
+  return isPriceAmount(value);
 }
 
 /** Whether a value is a non-negative finite number, as every price is. */
-export function isAmount(value: unknown): value is number {
+export function isPriceAmount(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && value < Infinity;
 }

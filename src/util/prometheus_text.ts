@@ -24,7 +24,7 @@ export function prometheusText(families: readonly MetricFamily[]): string {
     const lines = family.type === "histogram"
       ? family.samples.flatMap((sample) => histogramLines(name, sample))
       : family.samples.map(({ labels, value }) => line(name, labels, value));
-    return [`# HELP ${name} ${escaped(help)}`, `# TYPE ${name} ${type}`, ...lines, ""].join("\n");
+    return [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`, ...lines, ""].join("\n");
   }).join("");
 }
 
@@ -43,10 +43,10 @@ function histogramLines(name: string, { labels, bounds, counts, sum, count }: Hi
 }
 
 function line(name: string, labels: Labels, value: number): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text).replaceAll('"', '\\"')}"`);
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeHelp(text).replaceAll('"', '\\"')}"`);
   return `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}`;
 }
 
-function escaped(text: string): string {
+function escapeHelp(text: string): string {
   return text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
 }

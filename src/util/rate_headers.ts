@@ -60,12 +60,12 @@ export function readRateHeaders(headers: Headers, now: number): RateReading | un
       windowed(headers, ["tokens-minute", "tokens-hour", "tokens-day"]),
     );
   }
-  if (headers.get("anthropic-ratelimit-requests-remaining") !== null) return anthropic(headers, now);
+  if (headers.get("anthropic-ratelimit-requests-remaining") !== null) return readAnthropicHeaders(headers, now);
   const structured = headers.get("ratelimit");
   if (structured !== null) return policies(structured, headers.get("ratelimit-policy") ?? "");
   for (const prefix of ["ratelimit", "x-ratelimit"]) {
     const remaining = headers.get(`${prefix}-remaining`);
-    if (remaining !== null) return reading(plain(headers, { prefix, remaining, now }));
+    if (remaining !== null) return reading(readPlainHeaders(headers, { prefix, remaining, now }));
   }
   return undefined;
 }
@@ -77,7 +77,7 @@ export function hasResetDates(headers: Headers): boolean {
   }
   if (headers.get("anthropic-ratelimit-requests-remaining") !== null) return true;
   const reset = headers.get("ratelimit-reset") ?? headers.get("x-ratelimit-reset");
-  return reset !== null && (count(reset) ?? Infinity) >= minEpoch;
+  return reset !== null && (parseRateCount(reset) ?? Infinity) >= minEpoch;
 }
 
 function reading(requests: Allowance | undefined, tokens?: Allowance): RateReading | undefined {
@@ -97,8 +97,8 @@ function allowance(limit?: number, remaining?: number, resetMs?: number): Allowa
 
 function openAi(headers: Headers, kind: "requests" | "tokens"): Allowance | undefined {
   return allowance(
-    count(headers.get(`x-ratelimit-limit-${kind}`)),
-    count(headers.get(`x-ratelimit-remaining-${kind}`)),
+    parseRateCount(headers.get(`x-ratelimit-limit-${kind}`)),
+    parseRateCount(headers.get(`x-ratelimit-remaining-${kind}`)),
     durationMs(headers.get(`x-ratelimit-reset-${kind}`)),
   );
 }
@@ -108,8 +108,8 @@ function windowed(headers: Headers, kinds: readonly string[]): Allowance | undef
   let tightest: Allowance | undefined;
   for (const kind of kinds) {
     const one = allowance(
-      count(headers.get(`x-ratelimit-limit-${kind}`)),
-      count(headers.get(`x-ratelimit-remaining-${kind}`)),
+      parseRateCount(headers.get(`x-ratelimit-limit-${kind}`)),
+      parseRateCount(headers.get(`x-ratelimit-remaining-${kind}`)),
       durationMs(headers.get(`x-ratelimit-reset-${kind}`)),
     );
     if (one !== undefined && (tightest === undefined || computeShare(one) < computeShare(tightest))) tightest = one;
@@ -118,12 +118,12 @@ function windowed(headers: Headers, kinds: readonly string[]): Allowance | undef
 }
 
 /** Reads Anthropic's limits of input, output and total tokens. The tightest fraction applies to the total. */
-function anthropic(headers: Headers, now: number): RateReading | undefined {
+function readAnthropicHeaders(headers: Headers, now: number): RateReading | undefined {
   const read = (kind: string) => {
     const prefix = `anthropic-ratelimit-${kind}`;
     return allowance(
-      count(headers.get(`${prefix}-limit`)),
-      count(headers.get(`${prefix}-remaining`)),
+      parseRateCount(headers.get(`${prefix}-limit`)),
+      parseRateCount(headers.get(`${prefix}-remaining`)),
       untilDate(headers, headers.get(`${prefix}-reset`), now),
     );
   };
@@ -144,14 +144,23 @@ function computeShare(one: Allowance | undefined): number {
   return one.resetMs === 0 ? 1 : one.remaining / one.limit;
 }
 
-function plain(headers: Headers, { prefix, remaining, now }: { prefix: string; remaining: string; now: number }) {
+function readPlainHeaders(
+  headers: Headers,
+  { prefix, remaining, now }: { prefix: string; remaining: string; now: number },
+) {
   const limit = headers.get(`${prefix}-limit`)?.split(/[,;]/, 1)[0] ?? null; // "100, 100;w=60" in older drafts
   const reset = headers.get(`${prefix}-reset`);
-  const value = count(reset);
-  if (value === undefined) return allowance(count(limit), count(remaining), untilDate(headers, reset, now));
+  const value = parseRateCount(reset);
+  if (value === undefined) {
+    return allowance(parseRateCount(limit), parseRateCount(remaining), untilDate(headers, reset, now));
+  }
   // A number is a Unix time in ms or s, or the seconds from now.
   const at = value >= minEpochMs ? value : value >= minEpoch ? value * 1000 : undefined;
-  return allowance(count(limit), count(remaining), at === undefined ? value * 1000 : at - sentAt(headers, now));
+  return allowance(
+    parseRateCount(limit),
+    parseRateCount(remaining),
+    at === undefined ? value * 1000 : at - sentAt(headers, now),
+  );
 }
 
 /**
@@ -165,8 +174,8 @@ function policies(states: string, limits: string): RateReading | undefined {
     const policy = known.get(name);
     const unit = policy?.get("qu") ?? '"requests"';
     const one = allowance(
-      count(policy?.get("q") ?? values.get("limit")),
-      count(values.get("r") ?? values.get("remaining")),
+      parseRateCount(policy?.get("q") ?? values.get("limit")),
+      parseRateCount(values.get("r") ?? values.get("remaining")),
       durationMs(values.get("t") ?? values.get("reset")),
     );
     if (unit !== '"requests"' || one === undefined) continue;
@@ -186,7 +195,7 @@ function members(text: string): { name: string; values: Map<string, string> }[] 
   });
 }
 
-function count(text: string | null | undefined): number | undefined {
+function parseRateCount(text: string | null | undefined): number | undefined {
   if (typeof text !== "string" || !/^\s*\d{1,15}(?:\.\d{1,15})?\s*$/.test(text)) return undefined;
   return Number(text);
 }

@@ -22,7 +22,7 @@ const dotSegment = /(?:^|\/|%2f)(?:\.|%2e){1,2}(?:$|\/|%2f)/i;
  *
  * @param url The URL of a request.
  */
-export function findTarget(url: string): string | undefined {
+export function readTarget(url: string): string | undefined {
   const [start] = origin.exec(url) ?? [];
   return start === undefined ? undefined : url.slice(start.length);
 }
@@ -33,7 +33,7 @@ export function findTarget(url: string): string | undefined {
  * @param url The URL of a request.
  */
 export function readPath(url: string): string {
-  const target = findTarget(url) ?? url;
+  const target = readTarget(url) ?? url;
   const end = target.search(/[?#]/);
   return (end < 0 ? target : target.slice(0, end)) || "/";
 }

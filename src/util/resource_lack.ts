@@ -1,5 +1,5 @@
 /**
- * Lack of this machine's resources: file descriptors, buffers or memory. It is no fault of a provider.
+ * Lack of this machine's resources: file descriptors, buffers or memory. It is not the fault of a provider.
  * @module
  */
 import { MeshError } from "../errors.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-interface ResponseHeaders {
+interface HeaderSource {
   get(name: string): string | null;
 }
 
@@ -30,7 +30,7 @@ export interface RetryHint {
  * retryAfterMs(new Headers({ "retry-after": "1.5" }), Date.now()); // 1500
  * ```
  */
-export function retryAfterMs(headers: ResponseHeaders, now: number): number | undefined {
+export function retryAfterMs(headers: HeaderSource, now: number): number | undefined {
   const ms = positive(headers.get("retry-after-ms"));
   if (ms !== undefined) return ms;
   const value = headers.get("retry-after");
@@ -45,7 +45,7 @@ export function retryAfterMs(headers: ResponseHeaders, now: number): number | un
 }
 
 /** Whether the delay of {@linkcode retryAfterMs} is stated as a date. */
-export function isRetryDate(headers: ResponseHeaders): boolean {
+export function isRetryDate(headers: HeaderSource): boolean {
   return positive(headers.get("retry-after-ms")) === undefined && /[a-z]/i.test(headers.get("retry-after") ?? "");
 }
 

@@ -23,8 +23,8 @@ export function sha256(text: string): string {
   const blocks = new DataView(padded(encoder.encode(text)).buffer);
   for (let start = 0; start < blocks.byteLength; start += 64) {
     for (let index = 0; index < 16; index++) words[index] = blocks.getUint32(start + 4 * index);
-    extend(words);
-    compress(state, words);
+    extendWords(words);
+    compressBlock(state, words);
   }
   return Array.from(state, (word) => word.toString(16).padStart(8, "0")).join("");
 }
@@ -38,7 +38,7 @@ function padded(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return blocks;
 }
 
-function extend(words: Uint32Array): void {
+function extendWords(words: Uint32Array): void {
   for (let index = 16; index < 64; index++) {
     const [early, late] = [words[index - 15]!, words[index - 2]!];
     const first = rotated(early, 7) ^ rotated(early, 18) ^ early >>> 3;
@@ -47,7 +47,7 @@ function extend(words: Uint32Array): void {
   }
 }
 
-function compress(state: Uint32Array, words: Uint32Array): void {
+function compressBlock(state: Uint32Array, words: Uint32Array): void {
   let [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number];
   for (let round = 0; round < 64; round++) {
     const choice = e & f ^ ~e & g;

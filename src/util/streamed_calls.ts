@@ -132,8 +132,8 @@ function readDelta({ index, id, function: given }: Unchecked) {
   return {
     fn,
     index: readIndex(index),
-    id: readText(id),
-    name: readText(fn.name),
+    id: readCallText(id),
+    name: readCallText(fn.name),
     text: toArguments(fn.arguments, ""),
   };
 }
@@ -144,7 +144,7 @@ function readIndex(index: unknown): number | undefined {
   return typeof index === "string" && /^\d{1,5}$/.test(index) ? Number(index) : undefined;
 }
 
-function readText(value: unknown): string | undefined {
+function readCallText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 

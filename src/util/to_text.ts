@@ -6,7 +6,7 @@
 /**
  * Returns a value that should be text as text. `String` throws for an object with its own `toString`, as JSON may have.
  *
- * @param value Any value; what is no text, number or boolean is returned as the empty text.
+ * @param value Any value; other values are returned as the empty string.
  */
 export function toText(value: unknown): string {
   if (typeof value === "string") return value;

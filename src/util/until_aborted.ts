@@ -5,7 +5,7 @@
 import type { Clock, StopSignal } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 
-interface Limit {
+interface AbortLimit {
   readonly clock: Clock;
   /** Timeout, ms. */
   readonly ms: number;
@@ -19,7 +19,7 @@ interface Limit {
  * @param limit Timeout of the wait.
  * @throws {DeadlineError} When the timeout expires.
  */
-export function untilAborted<T>(work: Promise<T>, signal?: StopSignal, limit?: Limit): Promise<T> {
+export function untilAborted<T>(work: Promise<T>, signal?: StopSignal, limit?: AbortLimit): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = <V>(settle: (value: V) => void) => (value: V) => {
       cancel?.();

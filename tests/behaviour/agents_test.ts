@@ -1,6 +1,6 @@
 /**
- * Requests of coding agents, over providers that reject what their vendors reject: every agent gets the answer that it
- * expects, whole and streamed. `tests/nightly/agents_test.ts` runs the agents themselves.
+ * Requests of coding agents, over providers that reject what their vendors reject: every agent gets the response that it
+ * expects, non-streaming and streaming. `tests/nightly/agents_test.ts` runs the agents themselves.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
@@ -99,7 +99,7 @@ async function assertTurns(agent: AgentFixture, proxy: TestProxy, stream: boolea
 }
 
 for (const [name, agent] of Object.entries(agents)) {
-  describe(`${name} calls tools and gets the answer`, () => {
+  describe(`${name} calls tools and gets the response`, () => {
     for (const [vendor, facts] of Object.entries(vendors)) {
       for (const stream of [true, false]) {
         it(`over ${vendor}, ${stream ? "streamed" : "whole"}`, () =>

@@ -23,7 +23,7 @@ const content = {
 const usage = { prompt_tokens: 5, completion_tokens: 1290, total_tokens: 1295 };
 const image = { type: "image_url", image_url: { url }, index: 0 };
 
-/** The same answer of each kind of provider. */
+/** The same response of each kind of provider. */
 const replies: Readonly<Partial<Record<Dialect, (stream: boolean) => Behaviour>>> = {
   gemini: (stream) => stream ? createEvents([content]) : json(content),
   openai: (stream) => {
@@ -64,7 +64,7 @@ async function post(address: string, client: string, body: Json, stream = false)
 
 const hello = { user: ["Draw a cat"] };
 
-describe("An answer that is only an image", () => {
+describe("A response that is only an image", () => {
   for (const [from, reply] of Object.entries(replies)) {
     for (const client of Object.keys(saidIn)) {
       for (const stream of [false, true]) {
@@ -81,7 +81,7 @@ describe("An answer that is only an image", () => {
           const answer = await post(proxy.url, client, ask([hello]), stream);
           assertEquals(other.requests.length, 0, "an image is content");
           const { images, finish, text } = read(answer);
-          // a native answer has the draft, too
+          // a native response has the draft, too
           const isNative = client === from;
           assertEquals([images.at(-1), images.length, text], [url, isNative ? 2 : 1, ""]);
           assertEquals(finish, "stop");

@@ -1,5 +1,5 @@
 /**
- * Citations: what vendors say about the sources of a text, in the words of each client.
+ * Citations: what vendors say about the sources of a text, in the format of each client.
  */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
@@ -22,7 +22,7 @@ function events(list: readonly unknown[]): Behaviour {
   });
 }
 
-/** A whole answer in OpenAI's shape. */
+/** A non-streaming response in OpenAI's shape. */
 function completion(message: Json, more: Json = {}): Behaviour {
   const choice = { index: 0, message: { role: "assistant", refusal: null, ...message }, finish_reason: "stop" };
   return json({
@@ -32,7 +32,7 @@ function completion(message: Json, more: Json = {}): Behaviour {
   });
 }
 
-/** A provider of a connector, and a proxy before it; the answer as a client of each dialect reads it. */
+/** A provider of a connector, and a proxy before it; the response as a client of each dialect reads it. */
 async function answerTo(
   client: string,
   { connector, model = "m", reply, stream }: { connector: string; model?: string; reply: Behaviour; stream: boolean },

@@ -114,7 +114,7 @@ describe("limits of a pool, with 40 calls begun in one turn", () => {
     });
   }
 
-  it("count a stream that its client cut, and an answer without usage, by estimate", async () => {
+  it("count a stream that its client cut, and a response without usage, by estimate", async () => {
     const gate = new Gate();
     gate.open(2); // the role and the first piece
     const cut = stream({ pieces: ["from", " a"], gate });

@@ -239,7 +239,7 @@ describe("The money of a batch", () => {
     ]);
   });
 
-  it("counts as reserved, and the batch is not repeated, when its answer never comes", async () => {
+  it("counts as reserved, and the batch is not repeated, when its response never comes", async () => {
     await using stage = await objectStage(["a"], { budget: { daily_limit: 1 } });
     const { proxy, vendors: { a } } = stage;
     a!.instead = (method, path) => method === "POST" && path === "batches" ? { status: 200, cut: true } : undefined;

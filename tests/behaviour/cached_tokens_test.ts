@@ -1,4 +1,4 @@
-/** Tokens of a prompt that came from its provider's cache: priced as such, in every dialect, whole and streamed alike. */
+/** Tokens of a prompt that came from its provider's cache: priced as such, in every dialect, non-streaming and streaming alike. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { RoutingRecord } from "../../mod.ts";
@@ -55,7 +55,7 @@ const pricing = { input: 10, output: 100, cached_input: 1, cache_write: 20 };
 
 describe("Cached tokens", () => {
   for (const [name, { dialect, usage, written }] of Object.entries(usages)) {
-    it(`cost their own price, whole and streamed: ${name}`, async () => {
+    it(`cost their own price, non-streaming and streaming: ${name}`, async () => {
       const { connector, model, answer } = speaking[dialect];
       await using scene = await stage({ a: answer({ usage }) }, (urls) => ({
         config: {

@@ -15,7 +15,7 @@ import { fakeClock, settle } from "../../src/runtime/test.ts";
 import { until } from "../support/patience.ts";
 import { answer, Gate, hang, ok, refusingUrl, reset, startUpstream, status, stream } from "../support/upstream.ts";
 
-/** An answer that no provider gave. */
+/** A response that no provider gave. */
 const replacement: ChatCompletion = {
   id: "own",
   object: "chat.completion",
@@ -73,7 +73,7 @@ describe("Middleware", () => {
     assertEquals(upstream.requests[0]?.json(), { model: "beta", messages, seed: 7 });
   });
 
-  it("replaces a stream as well as a whole answer", async () => {
+  it("replaces a stream as well as a non-streaming response", async () => {
     const gate = new Gate();
     gate.open(2); // the first one is still going on
     await using upstream = await startUpstream(stream({ gate }));

@@ -21,7 +21,7 @@ function strictClient(upstreams: TestClientOptions["upstreams"], options: Partia
   return clientOver({ upstreams, pool: strict, ...options });
 }
 
-describe("A streamed answer", () => {
+describe("A streamed response", () => {
   it("is an async iterable of the provider's chunks, usage only when asked for", async () => {
     await using upstream = await startUpstream(stream({ pieces: ["Hello", " ", "world"] }));
     await using one = strictClient({ alpha: upstream.url });
@@ -35,7 +35,7 @@ describe("A streamed answer", () => {
     assertEquals(counted.at(-1)?.choices, []);
   });
 
-  it("comes of a whole answer as well", async () => {
+  it("comes of a non-streaming response as well", async () => {
     await using upstream = await startUpstream(ok({ text: "All at once" }));
     await using one = strictClient({ alpha: upstream.url });
     const chunks = await toChunks(await one.client.chat.completions.create({ messages, stream: true }));
@@ -148,7 +148,7 @@ describe("A streamed answer", () => {
     await assertClosesAtOnce(upstream.requests[0]);
   });
 
-  it("waits for a slow reader, who is no silence of the provider", async () => {
+  it("waits for a slow reader, who is not a silence of the provider", async () => {
     const gate = new Gate();
     await using upstream = await startUpstream(stream({ gate }));
     const clock = fakeClock();

@@ -60,7 +60,7 @@ async function startSite(facts: object, behaviour: Script = answer(), config: ob
   };
 }
 
-/** A whole answer's status and error code. */
+/** A non-streaming response's status and error code. */
 async function readCode(response: Response): Promise<[status: number, code?: string]> {
   const { error } = await response.json();
   return error === undefined ? [response.status] : [response.status, error.code];
@@ -147,7 +147,7 @@ describe("A client with pools of its own", () => {
     ]);
   });
 
-  it("gets the same answer for what is outside of them as for what is invented", async () => {
+  it("gets the same response for what is outside of them as for what is invented", async () => {
     const elsewhere = { provider: "a", capabilities: ["chat-completion"] };
     await using site = await startSite(pools, answer(), {
       models: { a: dollar, hidden: elsewhere, voice: { ...elsewhere, capabilities: ["text-to-speech"] } },
@@ -177,7 +177,7 @@ describe("A client with pools of its own", () => {
     }
   });
 
-  it("constrains routing by x-mesh-route within them, and gets the same answer for hidden names as for invented", async () => {
+  it("constrains routing by x-mesh-route within them, and gets the same response for hidden names as for invented", async () => {
     const elsewhere = { provider: "a", capabilities: ["chat-completion"] };
     await using site = await startSite(pools, answer(), {
       models: { a: dollar, second: elsewhere, hidden: elsewhere },
@@ -239,7 +239,7 @@ describe("A client's budget", () => {
     assertEquals(await readCode(await site.ask("batch")), [200]);
   });
 
-  it("holds over all pools, whole and streamed answers", async () => {
+  it("holds over all pools, non-streaming and streaming answers", async () => {
     await using site = await startSite(budget, [ok(), stream(), ok()]);
     await readCode(await site.ask("app"));
     assertStringIncludes(await (await site.ask("app", { model: "other", stream: true })).text(), "[DONE]");

@@ -131,6 +131,6 @@ describe("/v1/completions to a provider that has it", () => {
       suffix: "END",
     });
     assertEquals(code, 400);
-    assertMatch(error.message, /has words for "suffix"/);
+    assertMatch(error.message, /supports "suffix"/);
   });
 });

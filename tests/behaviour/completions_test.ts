@@ -1,4 +1,4 @@
-/** `/v1/completions` through chat: texts that go on, for one prompt or several, whole and streamed. */
+/** `/v1/completions` through chat: texts that go on, for one prompt or several, non-streaming and streaming. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import OpenAI from "openai";
@@ -150,11 +150,11 @@ describe("POST /v1/completions", () => {
       [{ prompt: ["a", {}] }, "prompt[1]", /has to be a string, not an object/],
       [{ prompt: Array(101).fill("a") }, "prompt", /more than 100 strings/],
       [{ ...hello, echo: "yes" }, "echo", /has to be a boolean/],
-      [{ ...hello, logprobs: true }, "logprobs", /whole number/],
-      [{ ...hello, n: "2" }, "n", /whole number/],
+      [{ ...hello, logprobs: true }, "logprobs", /integer/],
+      [{ ...hello, n: "2" }, "n", /integer/],
       [{ ...hello, Prompt: "x" }, "Prompt", /in case alone/],
-      [{ ...hello, suffix: "the end" }, "suffix", /no model of the pool has words for "suffix"/i],
-      [{ ...hello, echo: true, logprobs: 1 }, "echo", /has words for "echo"/],
+      [{ ...hello, suffix: "the end" }, "suffix", /no model of the pool supports "suffix"/i],
+      [{ ...hello, echo: true, logprobs: 1 }, "echo", /supports "echo"/],
     ];
     for (const [body, param, message] of bad) {
       const { status: code, json: { error } } = await scene.post("completions", body);

@@ -35,7 +35,7 @@ describe("A rotation connector's shouldDeactivate", () => {
     assertEquals([await texts(scene, 3), seen], ["aab", ["a 0", "a 0", "b 0"]]);
   });
 
-  it("leaves alone what is no policy of the pool: limits, what vendors say, other pools", async () => {
+  it("leaves alone what is not a policy of the pool: limits, what vendors say, other pools", async () => {
     const never = { shouldDeactivate: () => false };
     await using limited = await over({ a, b }, never, { deactivation: { request_limit: 1 } });
     assertEquals([await texts(limited, 2), limited.states().a], ["ab", "request_limit for 60s"]);

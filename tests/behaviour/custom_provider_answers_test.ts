@@ -144,7 +144,7 @@ describe("getModelInfo", () => {
     const answer = one.ask();
     await one.clock.advance(5_000);
     assertEquals([await answer, one.traces], ["own", [
-      'The provider "own": getModelInfo() did not answer within 5000 ms',
+      'The provider "own": getModelInfo() did not respond within 5000 ms',
     ]]);
   });
 });
@@ -152,7 +152,7 @@ describe("getModelInfo", () => {
 describe("getPricing", () => {
   const cheap = [{ input: 1, output: 1 }];
 
-  it("is what cost-first goes by, and what an answer costs", async () => {
+  it("is what cost-first goes by, and what a response costs", async () => {
     const spent: unknown[] = [];
     const plain = { provider: "plain", pricing: { input: 2, output: 2 } };
     const reportUsage: Provider["reportUsage"] = ({ costUsd }) => spent.push(costUsd);
@@ -222,10 +222,10 @@ describe("getRateLimits", () => {
   });
 });
 
-describe("A provider's answers", () => {
+describe("A provider's responses", () => {
   const wrong = [null, 42, "text", {}, [null], [{ input: "free" }], { rpm: "many" }, { features: 7, constraints: [] }];
 
-  it("that are no answers, and questions that throw, cost no request", async () => {
+  it("that are not responses, and questions that throw, cost no request", async () => {
     const fails = () => {
       throw new Error("lost");
     };

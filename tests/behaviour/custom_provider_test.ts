@@ -50,7 +50,7 @@ const never = () => new Promise<never>(() => {});
 const stream = { messages, stream: true } as const;
 
 describe("A provider of the program's own", () => {
-  it("serves whole and streamed responses, and gets what it needs and what was used", async () => {
+  it("serves non-streaming and streaming responses, and gets what it needs and what was used", async () => {
     const reported: unknown[] = [];
     const usage: UsageReport[] = [];
     const note = ({ model, stream, body }: CompletionRequest, { credential, signal }: CallOptions) =>

@@ -43,7 +43,7 @@ function whole(body: Json): Omit<Answer, "headers"> {
   return { message: choice.message, finish_reason: choice.finish_reason, usage };
 }
 
-/** A streamed answer, put together. */
+/** A streamed response, put together. */
 function gather(text: string): Omit<Answer, "headers"> {
   const events = text.split("\n\n").filter((event) => event.startsWith("data: {"))
     .map((event) => JSON.parse(event.slice(6)));
@@ -144,7 +144,7 @@ const words: Readonly<Record<Dialect, { path: string; streamPath: string; header
 
 for (const dialect of dialects) {
   describe(`A provider of the ${dialect} dialect`, () => {
-    it("is asked in its own words, whole and streamed, prompts and images too", async () => {
+    it("is asked in its own format, non-streaming and streaming, prompts and images too", async () => {
       for (const stream of [false, true]) {
         const { sent, answer } = await chat(dialect, {}, { messages: conversation, stream });
         const { path, streamPath, headers, body } = words[dialect];
@@ -155,7 +155,7 @@ for (const dialect of dialects) {
       }
     });
 
-    it("has its thoughts come back beside the answer", async () => {
+    it("has its thoughts come back beside the response", async () => {
       for (const stream of [false, true]) {
         const { answer } = await chat(dialect, { thoughts: "Hm, so." }, { stream, reasoning_effort: "low" });
         assertEquals(answer.message.reasoning_content, "Hm, so.");
@@ -165,7 +165,7 @@ for (const dialect of dialects) {
   });
 }
 
-describe("Why a response ended is reported in OpenAI's words, whole and streamed", () => {
+describe("Why a response ended is reported in OpenAI's words, non-streaming and streaming", () => {
   const rows: [dialect: Dialect, stop: string, reason: string][] = [
     ["openai", "stop", "stop"],
     ["openai", "length", "length"],

@@ -68,7 +68,7 @@ async function secondTurn(dialect: Dialect, assistant: Json): Promise<ReceivedRe
   return (await ask(dialect, {}, { messages: [question, assistant, ...results] })).sent;
 }
 
-/** Tools and choices in each vendor's words. */
+/** Tools and choices in each vendor's format. */
 const offered: Record<Dialect, Json> = {
   openai: { tools },
   anthropic: {
@@ -174,7 +174,7 @@ describe("A second turn brings the calls and their results", () => {
 });
 
 describe("State that a vendor minted", () => {
-  it("comes with the calls, whole and streamed", async () => {
+  it("comes with the calls, non-streaming and streaming", async () => {
     for (const dialect of ["anthropic", "gemini"] as const) {
       const { tool_calls: [first, second] } = await createCalls(dialect);
       assert(JSON.stringify(first!.extra_content).includes(signature));

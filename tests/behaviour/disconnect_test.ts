@@ -1,5 +1,5 @@
 /**
- * Clients that leave before they have their answer: the provider's call ends with them, and no failure is counted. The
+ * Clients that leave before they have their response: the provider's call ends with them, and no failure is counted. The
  * clock stands still, so that no time limit ends a call in their place.
  */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
@@ -107,7 +107,7 @@ describe("A client that leaves the proxy", () => {
     }
   });
 
-  it("before its answer begins, with Deno.serve, if its whole request came in one read", async () => {
+  it("before its response begins, with Deno.serve, if its whole request came in one read", async () => {
     for (const { isStream, script } of moments.filter(({ sees }) => sees === undefined)) {
       for (const way of ways) {
         await using upstream = await startUpstream(script());
@@ -162,7 +162,7 @@ describe("A client that closes its sending side", () => {
   const connectTo = (proxy: TestProxy) => connect({ host: "127.0.0.1", port: Number(new URL(proxy.url).port) });
 
   for (const minor of [0, 1]) {
-    it(`gets its whole answer, and is no client that has left (HTTP/1.${minor})`, async () => {
+    it(`gets its non-streaming response, and is not a client that has left (HTTP/1.${minor})`, async () => {
       const gate = new Gate();
       await using upstream = await startUpstream(behind(gate, answer()));
       await using proxy = await proxyOver(upstream);
@@ -193,7 +193,7 @@ describe("A client that closes its sending side", () => {
     assertMatch(body, /"one"[^]*"two"[^]*data: \[DONE\]/);
   });
 
-  it("gets its answer over TLS", async () => {
+  it("gets its response over TLS", async () => {
     const gate = new Gate();
     await using upstream = await startUpstream(behind(gate, answer()));
     await using proxy = await proxyOver(upstream);

@@ -60,7 +60,7 @@ describe("POST /v1/documents/parse", () => {
 
   const senseless: readonly Script[] = [html200(), json({ pages: "none" }), json({ pages: [{ page: 1 }] })];
   for (const [index, script] of [...senseless, json({ pages: [] })].entries()) {
-    it(`rotates on an answer without pages (${index})`, async () => {
+    it(`rotates on a response without pages (${index})`, async () => {
       await using scene = await stage({ a: script, b: fine }, { pool: noRetry });
       assertEquals((await scene.post("documents/parse", { url })).headers.get("x-mesh-model"), "b");
     });

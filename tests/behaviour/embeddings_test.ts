@@ -81,7 +81,7 @@ describe("POST /v1/embeddings", () => {
     assertEquals([tokens_in, cost_usd], [1, 0.1]);
   });
 
-  it("rotates on an answer with fewer vectors than inputs", async () => {
+  it("rotates on a response with fewer vectors than inputs", async () => {
     const one = json({ object: "list", data: [{ object: "embedding", index: 0, embedding: vector }], model: "a" });
     await using scene = await stage({ a: one, b: embeddings() }, sameSpace("a", "b"));
     assertEquals((await scene.post("embeddings", { input: ["red", "green"] })).headers.get("x-mesh-model"), "b");

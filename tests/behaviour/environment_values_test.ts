@@ -15,7 +15,7 @@ const wrong: readonly (readonly [env: unknown, found: string])[] = [
   [() => Promise.reject(new Error("no vault")), "a promise"],
 ];
 
-describe("A variable of the program's own environment that is no string", () => {
+describe("A variable of the program's own environment that is not a string", () => {
   it("is a problem that names it, of detection and of secrets", async () => {
     const config = { providers: { a: { connector: "openai.llm.v1", api_key: "${secrets:OPENAI_API_KEY}" } } };
     for (const [env, found] of wrong) {
@@ -27,7 +27,7 @@ describe("A variable of the program's own environment that is no string", () => 
     }
   });
 
-  it("is unset if it is null, and is no problem if it is never read", async () => {
+  it("is unset if it is null, and is not a problem if it is never read", async () => {
     await using client = create({ env: toEnv({ OPENAI_API_KEY: key, GROQ_API_KEY: null, PORT: 8080 }) });
     await client.ready();
     assertEquals(client.describe().providers.map(({ id }) => id), ["openai.llm.v1"]);

@@ -1,4 +1,4 @@
-/** An answer with nothing in it is tried elsewhere once, without a failure; an answer that says why it is short is one. */
+/** A response with nothing in it is tried elsewhere once, without a failure; a response that says why it is short is one. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type Cast, readStream, type Stage, stage, type StageOptions } from "../support/_failover.ts";
@@ -9,7 +9,7 @@ const empty = emptyAnswer();
 const full = answer({ text: "from b" });
 const allActive = { a: "active", b: "active" };
 
-/** Whole and streamed answers are the same story. */
+/** Non-streaming and streaming answers are the same story. */
 function bothWays(name: string, cast: Cast, check: (scene: Stage, stream: boolean) => Promise<void>): void {
   for (const stream of [false, true]) {
     it(`${name} (${stream ? "streamed" : "whole"})`, async () => {
@@ -21,7 +21,7 @@ function bothWays(name: string, cast: Cast, check: (scene: Stage, stream: boolea
 
 const ask = (scene: Stage, stream: boolean) => stream ? scene.askStream() : scene.ask();
 
-describe("an empty answer", () => {
+describe("an empty response", () => {
   for (const stream of [false, true]) {
     for (const [what, cast] of Object.entries({ "left behind": { a: empty, b: full }, "passed on": { a: empty } })) {
       it(`counts for what it says it took, ${what} (${stream ? "streamed" : "whole"})`, async () => {
@@ -76,7 +76,7 @@ describe("an empty answer", () => {
     assertEquals(scene.states(), { a: "retry_limit for 60s", b: "active" });
   });
 
-  it("is no success either: failures before and after it are in a row", async () => {
+  it("is not a success either: failures before and after it are in a row", async () => {
     for (const stream of [false, true]) {
       const cast = { a: [status(401), empty, status(401)], b: full };
       await using scene = await stage(cast, { pool: { deactivation: { retry_limit: 2 } } });
@@ -114,7 +114,7 @@ describe("an empty answer", () => {
   }
 });
 
-describe("an answer of few words", () => {
+describe("a response of few words", () => {
   const toolCalls = [{ name: "look", arguments: "{}" }];
   const legal: readonly [name: string, options: StreamOptions][] = [
     ["cut by its length", { text: "", finishReason: "length" }],
@@ -131,7 +131,7 @@ describe("an answer of few words", () => {
     });
   }
 
-  it("of a refusal alone is an answer", async () => {
+  it("of a refusal alone is a response", async () => {
     const message = { role: "assistant", content: null, refusal: "I would rather not" };
     const refusal = json({ choices: [{ index: 0, message, finish_reason: "stop" }] });
     await using scene = await stage({ a: refusal, b: full });

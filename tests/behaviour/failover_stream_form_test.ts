@@ -141,7 +141,7 @@ describe("the usage of a stream", () => {
   });
 });
 
-describe("a whole JSON answer to a request for a stream", () => {
+describe("a whole JSON response to a request for a stream", () => {
   it("is turned into a stream, with its usage where it was asked for", async () => {
     await using scene = await stage({ a: ok({ text: "Hello there" }), b: ok() }, oneOutcome);
     const seen = await scene.askStream();

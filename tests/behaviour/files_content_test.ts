@@ -1,4 +1,4 @@
-/** A file of batch requests is downloaded as it was uploaded, although the provider has it in its own words. */
+/** A file of batch requests is downloaded as it was uploaded, although the provider has it in its own format. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ask, fileForm, type ObjectStage, objectStage, requestLines } from "../support/_objects.ts";

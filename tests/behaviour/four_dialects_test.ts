@@ -141,7 +141,7 @@ describe("A pool of four APIs, of which three fail", () => {
 });
 
 describe("A conversation that fails over to another API after its calls", () => {
-  /** Ids of the calls and of their results, in the words of each. */
+  /** Ids of the calls and of their results, in the format of each. */
   const idsIn: Readonly<Record<Vendor, (body: Json) => unknown[]>> = {
     openai: ({ messages }) =>
       (messages as Json[]).flatMap(({ tool_calls = [], tool_call_id }) => [
@@ -196,7 +196,7 @@ describe("A response format in a pool of four APIs", () => {
   const response_format = { type: "json_schema", json_schema: { name: "place", schema, strict: true } };
 
   for (const last of vendors) {
-    it(`stays a schema in the words of each, up to ${last}`, async () => {
+    it(`stays a schema in the format of each, up to ${last}`, async () => {
       const scene = await over(last, facts[last].answer({ pieces: ['{"city":', '"Zürich"}'] }), { response_format });
       assertTookOver(scene);
       assertEquals(JSON.parse(scene.message.content!), { city: "Zürich" });

@@ -88,7 +88,7 @@ describe("the errors of Gemini's dialect", () => {
     [
       "no candidates",
       { ...hello, generationConfig: { candidateCount: 0 } },
-      /candidateCount" has to be a whole number of at least 1/,
+      /candidateCount" has to be an integer of at least 1/,
     ],
     ["a name in another case", { ...hello, Contents: [] }, /in case alone/],
   ];
@@ -114,13 +114,13 @@ describe("the errors of Gemini's dialect", () => {
     ["generationConfig.responseModalities", { ...hello, generationConfig: { responseModalities: ["IMAGE"] } }],
   ];
   for (const [param, body] of unsaid) {
-    it(`say of ${param} that no model of the pool has words for it`, async () => {
+    it(`say of ${param} that no model of the pool supports it`, async () => {
       await using scene = await stage({ a: ok() });
       const { status: code, json: { error } } = await ask(scene, "generateContent", { body });
       assertEquals([code, error.status, error.message], [
         400,
         "INVALID_ARGUMENT",
-        `No model of the pool has words for "${param}": leave it out, or ask a model of that API itself`,
+        `No model of the pool supports "${param}": leave it out, or ask a model of that API itself`,
       ]);
       assertEquals(scene.calls, { a: 0 });
     });

@@ -90,7 +90,7 @@ describe("Gemini's dialect to a model of that dialect", () => {
     assertEquals((await ask(back, "generateContent")).json, answer);
   });
 
-  it("asks only models of that dialect for what no other has words for", async () => {
+  it("asks only models of that dialect for what no other supports", async () => {
     await using other = await startUpstream(json({}));
     await using google = await startUpstream(json(answer));
     await using proxy = await startDialectProxy({
@@ -142,7 +142,7 @@ describe("Gemini's dialect to a model of that dialect", () => {
     });
   });
 
-  it("embeds in its own words, one or several, with the model that is asked", async () => {
+  it("embeds in its own format, one or several, with the model that is asked", async () => {
     const single = { embedding: { values: [1, 2] }, usageMetadata: { promptTokenCount: 3 } };
     const several = { embeddings: [{ values: [1] }, { values: [2] }] };
     await using upstream = await startUpstream([json(single), json(several)]);

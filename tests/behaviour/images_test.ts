@@ -56,7 +56,7 @@ describe("POST /v1/images/generations", () => {
       ["an image that is none", json({ created: 1, data: [{ revised_prompt: "x" }] })],
     ] as const
   ) {
-    it(`rotates on an answer with ${what}`, async () => {
+    it(`rotates on a response with ${what}`, async () => {
       await using scene = await stage({ a: broken, b: images() }, { pool: { retry: { max_attempts: 0 } } });
       assertEquals((await scene.post("images/generations", { prompt })).headers.get("x-mesh-model"), "b");
     });
@@ -89,7 +89,7 @@ describe("The form of images", () => {
     assertEquals(body.data, [{ revised_prompt: "x", b64_json: drawn }]);
   });
 
-  it("is no question for a model with one form, which others are asked in place of", async () => {
+  it("is not a question for a model with one form, which others are asked in place of", async () => {
     await using upstream = await startUpstream(images());
     const client = create({ env: environment({ openai: upstream.url }) });
     await client.images.generate({ prompt, response_format: "b64_json" });

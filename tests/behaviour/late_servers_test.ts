@@ -87,7 +87,7 @@ describe("A server that is down at the start", () => {
     });
   }
 
-  it("is asked by a request that needs it, which waits for the answer, and otherwise less and less often", async () => {
+  it("is asked by a request that needs it, which waits for the response, and otherwise less and less often", async () => {
     await using late = lateServer(localServers["a local server"]);
     const { client, server, clock } = late;
     await client.ready();

@@ -52,7 +52,7 @@ async function next(scene: Stage): Promise<string> {
   return (await scene.ask()).text ?? "nobody";
 }
 
-describe("headers of an answer", () => {
+describe("headers of a response", () => {
   for (const [family, headers] of Object.entries(spent)) {
     it(`${family}: nothing left, until it is said to come back`, async () => {
       const script: Script = [from(headers), unlimited];
@@ -100,7 +100,7 @@ describe("headers of an answer", () => {
     assertEquals(scene.calls, { a: 1 + 4, b: 16 });
   });
 
-  it("give headroom back before its time when a later answer says so", async () => {
+  it("give headroom back before its time when a later response says so", async () => {
     const left = (count: number) =>
       from({
         "x-ratelimit-limit-requests": "100",
@@ -125,7 +125,7 @@ describe("headers of an answer", () => {
     assertEquals([await next(less), await next(less)], ["from a", "from b"]);
   });
 
-  it("of a failure count like those of an answer", async () => {
+  it("of a failure count like those of a response", async () => {
     const headers = spent["x-ratelimit-*-requests"]!;
     await using scene = await stage({ a: [status(500, { headers }), unlimited], b }, { pool: noRetry });
     assertEquals([await next(scene), await next(scene)], ["from b", "from b"]);

@@ -86,7 +86,7 @@ describe("what a limit lets through later", () => {
     assertEquals((await scene.askTimes(3)).map(({ status }) => status), [200, 200, 429]);
   });
 
-  it("tpm: what an answer left of its reservation, at once", async () => {
+  it("tpm: what a response left of its reservation, at once", async () => {
     await using scene = await stage({ a }, tuned({ models: { a: { limits: { tpm: 250 } } } }));
     // 15 tokens each are taken of the 100 reserved: the eleventh finds 150 taken, the twelfth 165
     const answers = [];

@@ -96,7 +96,7 @@ describe("A name in the list of a pool", () => {
     const { problems } = assertThrows(() => create({ config }), ConfigError);
     assertEquals(problems.map(({ path }) => path), [0, 1, 2].map((index) => `pools.chat.models[${index}]`));
     assertStringIncludes(problems[1]!.message, 'no model "minne", did you mean "mine"?');
-    assertEquals(problems[2]!.message, 'is an alias of "other", which is no model');
+    assertEquals(problems[2]!.message, 'is an alias of "other", which is not a model');
   });
 
   it("that no provider has listed is a warning of the start", async () => {

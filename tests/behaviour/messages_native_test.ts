@@ -206,7 +206,7 @@ describe("A system block that is a billing header", () => {
     }
   }
 
-  it("is no message if there is no other block", async () => {
+  it("is not a message if there is no other block", async () => {
     await using upstream = await startUpstream(ok());
     await using proxy = await startDialectProxy({ other: { dialect: "openai", url: upstream.url } });
     await (await post(proxy, { ...ask, system: system.slice(0, 1) })).text();

@@ -110,7 +110,7 @@ describe("POST /v1/messages", () => {
     assertEquals(scene.upstreams.a!.requests.map(({ headers }) => headers["x-api-key"]), Array(3).fill(undefined));
   });
 
-  it("has errors in its own words", async () => {
+  it("has errors in its own format", async () => {
     await using scene = await stage({ a: status(500) }, { pool: noRetry });
     const post = (body: object) => scene.post("messages", body);
     const errorOf = async (body: object) => {
@@ -127,7 +127,7 @@ describe("POST /v1/messages", () => {
     assertEquals([code, body.error.type], [405, "invalid_request_error"]);
   });
 
-  it("refuses what chat has no words for, with what to do", async () => {
+  it("refuses what chat does not support, with what to do", async () => {
     await using scene = await stage({ a: ok() });
     const use = { type: "tool_use", id: "t1", name: "f", input: {} };
     const result = { type: "tool_result", tool_use_id: "t1", content: "4" };

@@ -88,7 +88,7 @@ describe("/metrics", () => {
     assertEquals(lines(families, "modelmesh_requests_in_flight"), ["0"]);
   });
 
-  it("counts refused requests by status alone: what they contain is no label", async () => {
+  it("counts refused requests by status alone: what they contain is not a label", async () => {
     await using proxy = await proxyOver({ a: ok() });
     for (let number = 0; number < 40; number++) {
       await (await proxy.chat({ model: `nobody-${number}"}\n`, user: `u${number}`, mesh: { tags: [`t${number}`] } }))

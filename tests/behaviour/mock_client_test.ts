@@ -44,7 +44,7 @@ describe("mockClient()", () => {
     assertEquals(client.describe().providers.map(({ status }) => status), ["active"]);
   });
 
-  it("answers other operations with whole responses", async () => {
+  it("answers other operations with non-streaming responses", async () => {
     const vectors = {
       object: "list" as const,
       data: [{ object: "embedding" as const, index: 0, embedding: [1, 2] }],
@@ -56,7 +56,7 @@ describe("mockClient()", () => {
     assertEquals((await client.embeddings.create({ input: "red" })).data, vectors.data);
     assertEquals(await client.search.create({ query: "red" }), found);
     const error = await assertRejects(() => client.rerank.create({ query: "red", documents: ["rose"] }), TypeError);
-    assertEquals(error.message.includes("rerank has to be a whole response"), true);
+    assertEquals(error.message.includes("rerank has to be a complete response"), true);
   });
 
   it("answers requests for documents, images, transcripts and speech", async () => {
@@ -88,7 +88,7 @@ describe("mockClient()", () => {
     );
   });
 
-  it("hands out exactly one answer a call, however many are under way", async () => {
+  it("hands out exactly one response a call, however many are under way", async () => {
     const responses = Array.from({ length: 20 }, (_, place) => `${place}`);
     await using client = mockClient({ responses });
     const answers = await Promise.all(responses.map(() => ask(client)));

@@ -98,7 +98,7 @@ describe("POST /v1/moderations", () => {
     });
   }
 
-  it("rotates on an answer without results", async () => {
+  it("rotates on a response without results", async () => {
     await using scene = await stage({ a: json({ results: "none" }), b: fine });
     assertEquals((await scene.post("moderations", { input: "one" })).headers.get("x-mesh-model"), "b");
   });

@@ -120,7 +120,7 @@ for (const [dialect, facts] of Object.entries(tried)) {
   };
 
   describe(`${dialect}: what only a native model can take`, () => {
-    it("goes to the native model of a mixed pool as it came, whole and streamed", async () => {
+    it("goes to the native model of a mixed pool as it came, non-streaming and streaming", async () => {
       await using chat = await startUpstream(ok());
       await using native = await startUpstream(answer);
       await using proxy = await over(facts, { chat, native });

@@ -36,7 +36,7 @@ describe("An object where text belongs", () => {
     }
   });
 
-  it("in a response is an empty text of a text completion, whole and streamed", async () => {
+  it("in a response is an empty text of a text completion, non-streaming and streaming", async () => {
     const message = { role: "assistant", content: "Hello", refusal: odd };
     const whole = { id: "x", created: 1, model: "m", choices: [{ index: 0, message, finish_reason: "stop" }] };
     const usage = { prompt_tokens: odd, completion_tokens: 1, total_tokens: 1 };

@@ -63,7 +63,7 @@ async function collect(stream: AsyncIterable<Chunk>): Promise<Chunk[]> {
   return chunks;
 }
 
-/** The id that the package puts beside an answer. */
+/** The id that the package puts beside a response. */
 function getId(answer: object): unknown {
   return Reflect.get(answer, "_request_id");
 }
@@ -86,7 +86,7 @@ for (const setup of setups) {
   const run = (reply: Reply, body: Parameters<typeof withClient>[2]) => withClient(setup, answer(reply), body);
 
   describe(`The openai package over a provider of the ${dialect} dialect, ${listener} listener`, () => {
-    it("gets a whole answer with its request id", () =>
+    it("gets a non-streaming response with its request id", () =>
       run({}, async (client) => {
         const { data, response, request_id } = await client.chat.completions.create(ask).withResponse();
         assertMatchesSchema("CreateChatCompletionResponse", data);
@@ -119,7 +119,7 @@ for (const setup of setups) {
         assertEquals([withUsage[0]!.choices, withUsage[0]!.usage?.total_tokens], [[], 15]);
       }));
 
-    it("gets several parallel tool calls, whole and streamed", () =>
+    it("gets several parallel tool calls, non-streaming and streaming", () =>
       run({ calls }, async (client) => {
         const whole = await client.chat.completions.create({ ...ask, tools });
         assertMatchesSchema("CreateChatCompletionResponse", whole);
@@ -167,7 +167,7 @@ for (const setup of setups) {
 }
 
 describe("The openai package", () => {
-  it("ends the provider's call by an AbortController before the answer, streaming or not", async () => {
+  it("ends the provider's call by an AbortController before the response, streaming or not", async () => {
     for (const request of [ask, askStream]) {
       await withClient({ dialect: "openai", listener: "node" }, hang(), async (client, upstream, proxy) => {
         const controller = new AbortController();

@@ -81,7 +81,7 @@ describe("A provider's own words", () => {
     await using scene = await open(whole(200, head + event, "text/event-stream"));
     const text = await (await scene.proxy.chat({ stream: true })).text();
     assertMatch(text, /"content":"Hi"/);
-    const reason = `The answer was cut short: the provider answered with an error (server, 200, ${scene.host})`;
+    const reason = `The response was cut short: the provider responded with an error (server, 200, ${scene.host})`;
     assert(text.includes(reason) && !text.includes("Country"), text);
     assertEquals(scene.notices.map(({ host, kind }) => [host, kind]), [[scene.host, "server"]]);
     assertStringIncludes(scene.notices[0]!.message, "Country, region");

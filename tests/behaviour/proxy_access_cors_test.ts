@@ -166,7 +166,7 @@ describe("Without a token, a web page", () => {
     });
   });
 
-  it("is no exception where its own name leads to the proxy, beyond loopback", async () => {
+  it("is not an exception where its own name leads to the proxy, beyond loopback", async () => {
     await withProxy({ proxy: { host: "0.0.0.0" } }, async (proxy) => {
       const host = "Host: rebound.example";
       assertEquals((await getRaw(proxy.url, "/v1/models", [host])).status, 200, "any Host, beyond loopback");

@@ -100,7 +100,7 @@ for (const listener of listeners) {
       await until(async () => (await readStatus(ask(token))) === 200, "its room is given back");
     });
 
-    it("whose clients leave are no error of ours", async () => {
+    it("whose clients leave are not errors of ours", async () => {
       await using site = await startSite(by);
       const traces: TraceEntry[] = [];
       const trace = (entry: TraceEntry) => void traces.push(entry);

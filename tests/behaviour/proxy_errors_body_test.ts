@@ -162,7 +162,7 @@ describe("A body the proxy cannot use", () => {
     });
   });
 
-  it("is 415 when its headers say it is no plain JSON in UTF-8", async () => {
+  it("is 415 when its headers say it is not plain JSON in UTF-8", async () => {
     await refusing(async (proxy) => {
       const refused: Refused = { status: 415, code: "unsupported_media_type" };
       for (const type of refusedTypes) {

@@ -249,7 +249,7 @@ describe("x-request-id", () => {
     assert(one!.headers.get("x-request-id") !== two!.headers.get("x-request-id"));
   });
 
-  it("is on every kind of answer, and in its record", async () => {
+  it("is on every kind of response, and in its record", async () => {
     await using upstream = await startUpstream(answer());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
     const headers = { "x-request-id": "mine", "content-type": "application/json" };

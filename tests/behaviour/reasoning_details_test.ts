@@ -68,7 +68,7 @@ const messages = {
   "text": { role: "assistant", content: "Rain", reasoning: "Hm, let me see" },
 };
 
-/** What the client of a dialect sends after an answer with details; `to` is asked then. */
+/** What the client of a dialect sends after a response with details; `to` is asked then. */
 async function nextRequest(dialect: string, message: Json, { stream, to }: { stream: boolean; to: Dialect }) {
   await using gateway = await startUpstream(
     stream ? streamed(message) : whole({ ...message, reasoning_details: details }),

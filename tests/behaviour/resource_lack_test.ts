@@ -1,4 +1,4 @@
-/** Lack of this machine's file descriptors, buffers or memory is no fault of a provider. */
+/** Lack of this machine's file descriptors, buffers or memory is not a fault of a provider. */
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, MeshError, type RoutingRecord } from "../../mod.ts";

@@ -17,7 +17,7 @@ const stage = (cast: Readonly<Record<string, Script>>, options: Partial<Operatio
   operationStage(cast, { capability: "chat-completion", pool: { retry: { max_attempts: 0 } }, ...options });
 const native = { provider: { config: { responses: true } } };
 
-// what is typed with the official client's types can be passed in, and its answers' types can be used for ours
+// what is typed with the official client's types can be passed in, and its responses' types can be used for ours
 type Sdk = OpenAI.Responses.Response;
 export const asTheirs = (own: ModelResponse): Sdk => own;
 export const eventAsTheirs = (own: ResponseEvent): OpenAI.Responses.ResponseStreamEvent => own;
@@ -57,7 +57,7 @@ describe("client.responses", () => {
     assertEquals(partialText, "Good");
   });
 
-  it("gives a provider of that API the request as it is, and the answer and its events as they came", async () => {
+  it("gives a provider of that API the request as it is, and the response and its events as they came", async () => {
     const reply = { text: "Hi", calls: ["look"] };
     await using scene = await stage({ a: responseAnswer(reply) }, native);
     const response = await scene.client.responses.create({

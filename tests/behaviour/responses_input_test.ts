@@ -174,7 +174,7 @@ const malformed: readonly (readonly [name: string, body: object, param: string, 
   ["a member in another case", { Input: "Hello" }, "Input", /in case alone/],
 ];
 
-describe("/v1/responses refuses, in its own words and without asking a model,", () => {
+describe("/v1/responses refuses, in its own format and without asking a model,", () => {
   for (const [code, rows] of [["unsupported_by_pool", elsewhere], ["", malformed]] as const) {
     for (const [name, body, param, message] of rows) {
       it(name, async () => {

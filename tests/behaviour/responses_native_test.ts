@@ -106,7 +106,7 @@ describe("/v1/responses to a model of that API", () => {
     assertEquals((await back.post({ input: "Hello", stream: true })).text, eventsText({ text: "Hi" }));
   });
 
-  it("fails over where the answer says inside that it failed", async () => {
+  it("fails over where the response says inside that it failed", async () => {
     const failed = (code: string) => responseAnswer({ more: { status: "failed", error: { code, message: "Oops" } } });
     await using scene = await stage({ n: failed("server_error"), b: answer({ text: "from b" }) });
     assertEquals(JSON.parse((await scene.post({ input: "Hello" })).text).output[0].content[0].text, "from b");
@@ -114,7 +114,7 @@ describe("/v1/responses to a model of that API", () => {
     assertEquals((await faulty.post({ input: "Hello" })).status, 400);
   });
 
-  it("takes an empty answer for one, and one in the background for none", async () => {
+  it("takes an empty response for one, and one in the background for none", async () => {
     await using scene = await stage({ n: responseAnswer({ text: "" }), b: answer({ text: "from b" }) });
     await scene.post({ input: "Hello" });
     assertEquals(scene.calls, { n: 1, b: 1 });

@@ -10,7 +10,7 @@ const stage = (cast: Readonly<Record<string, Script>>, options: Partial<Operatio
   operationStage(cast, { capability: "chat-completion", ...options });
 const noRetry = { retry: { max_attempts: 0 } };
 
-/** An answer of chat with one choice. */
+/** A response of chat with one choice. */
 const choice = (message: object, finish_reason = "stop", more: object = {}) =>
   json({
     ...{ id: "chatcmpl-1", object: "chat.completion", created: 7, model: "m" },
@@ -90,7 +90,7 @@ describe("POST /v1/responses", () => {
     assertEquals([scene.routing.model, scene.routing.tokens_in], ["b", 30]);
   });
 
-  it("says why an answer is incomplete", async () => {
+  it("says why a response is incomplete", async () => {
     await using scene = await stage({
       a: [choice({ content: "Go" }, "length"), choice({ content: "Go" }, "content_filter")],
     });

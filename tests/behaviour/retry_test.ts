@@ -116,7 +116,7 @@ describe("the number of tries", () => {
     });
   }
 
-  it("ends with the first success, which is no fallback", async () => {
+  it("ends with the first success, which is not a fallback", async () => {
     await using scene = await stage({ a: [reset(), bad, ok({ text: "from a" })], b });
     const seen = await scene.ask();
     assertEquals([seen.text, seen.route, scene.calls, scene.events], ["from a", "a 3/0", { a: 3, b: 0 }, []]);
@@ -131,7 +131,7 @@ describe("the number of tries", () => {
     assertEquals([scene.calls, scene.clock.sleeps], [{ a: 3, b: 3, c: 1 }, [250, 500, 250, 500]]);
   });
 
-  it("is one where the provider says that another try is no use", async () => {
+  it("is one where the provider says that another try is useless", async () => {
     const pointless = status(503, { headers: { "x-should-retry": "false" } });
     await using scene = await stage({ a: pointless, b });
     assertEquals([(await scene.ask()).text, scene.calls], ["from b", { a: 1, b: 1 }]);

@@ -41,7 +41,7 @@ function pickEnd({ client, status, ttft_ms, duration_ms, tokens_in, tokens_out, 
 }
 
 describe("A routing record", () => {
-  it("has client, status, duration, tokens and cost of a whole answer", async () => {
+  it("has client, status, duration, tokens and cost of a non-streaming response", async () => {
     const gate = new Gate();
     await using site = await startSite({
       async play(exchange) {

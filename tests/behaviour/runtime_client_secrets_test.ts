@@ -13,7 +13,7 @@ import { ok, startUpstream } from "../support/upstream.ts";
 const messages = [{ role: "user", content: "Hi" }];
 
 describe("The token of a client made at runtime", () => {
-  it("is in no storage, no log and no other answer, wherever it was sent", async () => {
+  it("is in no storage, no log and no other response, wherever it was sent", async () => {
     await using upstream = await startUpstream(ok());
     await using folder = await tempFolder();
     const sink = (name: string, more = {}) => ({

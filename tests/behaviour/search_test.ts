@@ -47,7 +47,7 @@ describe("POST /v1/search", () => {
     assertEquals([capability, model, cost_usd], ["retrieval.search.web-search", "b", 0.008]);
   });
 
-  it("takes no result for an answer", async () => {
+  it("takes no result for a response", async () => {
     await using scene = await stage({ a: json({ results: [] }), b: fine });
     const response = await scene.post("search", request);
     assertEquals([response.json.results, response.headers.get("x-mesh-model")], [[], "a"]);
@@ -60,7 +60,7 @@ describe("POST /v1/search", () => {
     json({ error: { message: "sorry" } }),
   ];
   for (const [index, script] of senseless.entries()) {
-    it(`rotates on an answer that makes no sense (${index})`, async () => {
+    it(`rotates on a response that makes no sense (${index})`, async () => {
       await using scene = await stage({ a: script, b: fine });
       assertEquals((await scene.post("search", request)).headers.get("x-mesh-model"), "b");
     });
@@ -138,7 +138,7 @@ describe("A bad search request", () => {
 });
 
 describe("client.search", () => {
-  it("goes to detected vendors by turns, each in its own words, and costs what they charge", async () => {
+  it("goes to detected vendors by turns, each in its own format, and costs what they charge", async () => {
     await using tavily = await startUpstream(status(432, { json: { detail: { error: "used up" } } }));
     await using serper = await startUpstream(
       json({ organic: [{ title: "T", link: "https://t.example/" }], credits: 2 }),

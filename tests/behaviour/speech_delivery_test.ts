@@ -109,7 +109,7 @@ describe("A provider of a program", () => {
     },
   });
 
-  it("has its time for a whole answer, and in a stream for each of its pieces", async () => {
+  it("has its time for a non-streaming response, and in a stream for each of its pieces", async () => {
     const advance = async (clock: FakeClock, seconds: number) => {
       for (let second = 0; second < seconds; second++) await clock.advance(1_000);
     };

@@ -1,5 +1,5 @@
 /**
- * Sums of random traffic: over whole and streamed requests, failovers, empty answers, interruptions, cancellations and
+ * Sums of random traffic: over non-streaming and streaming requests, failovers, empty responses, interruptions, cancellations and
  * tiers, the records, the budgets, the usage of clients and the metrics have one sum; and no call of a known tier costs
  * more than it had reserved.
  */

@@ -1,6 +1,6 @@
 /**
  * What calls cost: usages as vendors state them, and the sums by the vendors' price lists, worked out by hand. Prices are
- * USD per million tokens unless a unit is named. Each usage is asked for whole and streamed, in every dialect of its row;
+ * USD per million tokens unless a unit is named. Each usage is asked for non-streaming and streaming, in every dialect of its row;
  * headers, records, budgets, usage by client and metrics agree on each sum to the nano-dollar.
  */
 import { assertEquals } from "@std/assert";
@@ -11,12 +11,12 @@ const openai = { connector: "openai.llm.v1", model: "model-of-no-catalogue" } as
 const claude = { connector: "anthropic.claude.v1", model: "claude-of-no-catalogue" } as const;
 const gemini = { connector: "google.gemini.v1", model: "gemini-3-of-no-catalogue" } as const;
 
-/** Usage in the words of chat completions. */
+/** Usage in the format of chat completions. */
 function chat(prompt: number, completion: number, more: object = {}): Billed["usage"] {
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion, ...more };
 }
 
-/** Usage in the words of the Messages API. */
+/** Usage in the format of the Messages API. */
 function message(input: number, output: number, more: object = {}): Billed["usage"] {
   return { input_tokens: input, output_tokens: output, ...more };
 }

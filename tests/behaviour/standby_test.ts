@@ -108,7 +108,7 @@ describe("what counts neither as failure nor as success", () => {
   }
   const bad = status(500);
 
-  it("a request whose client leaves before the answer", async () => {
+  it("a request whose client leaves before the response", async () => {
     await between([bad, bad, hang(), bad], async (scene) => {
       const controller = new AbortController();
       const answer = scene.ask({}, { signal: controller.signal }).catch((error: Error) => error.name);
@@ -143,7 +143,7 @@ describe("what counts neither as failure nor as success", () => {
     await between([bad, bad, status(400), bad], async (scene) => assertEquals((await scene.ask()).text, "from b"));
   });
 
-  it("an answer with nothing in it", async () => {
+  it("a response with nothing in it", async () => {
     await between([bad, bad, ok({ text: "" }), bad], async (scene) => assertEquals((await scene.ask()).text, "from b"));
   });
 });
@@ -208,7 +208,7 @@ describe("when no candidate is left", () => {
     assertEquals((await scene.ask()).headers.get("retry-after-ms"), "30000");
   });
 
-  it("beyond a minute another try is no use", async () => {
+  it("beyond a minute another try is useless", async () => {
     await using scene = await stage({ a: status(500) }, {
       pool: { ...oneOutcome.pool, recovery: { cooldown: "61s" } },
     });

@@ -208,7 +208,7 @@ describe("a model that its provider does not have", () => {
 });
 
 describe("when all models are in standby", () => {
-  /** A pool whose two models have both been asked once, and the answers to the next request. */
+  /** A pool whose two models have both been asked once, and the responses to the next request. */
   const rows: readonly [name: string, first: Behaviour, second: Behaviour, row: string, wait: string][] = [
     ["rate limits", rests(50), rests(40), "429 rate_limit_error rate_limit_exceeded", "40 40000 null"],
     ["long rate limits", rests(90), rests(70), "429 rate_limit_error rate_limit_exceeded", "70 70000 false"],

@@ -66,7 +66,7 @@ describe("stats()", () => {
     assertEquals([requests(scene, "pool chat"), requests(scene, "model a")], ["2 0 2", "1 0 1"]);
   });
 
-  it("measures up to the answer, what a failed model took included for the pool alone", async () => {
+  it("measures up to the response, what a failed model took included for the pool alone", async () => {
     const gates = [new Gate(), new Gate()];
     const cast = { a: behind(gates[0]!, bad), b: behind(gates[1]!, b) };
     await using scene = await stage(cast, { pool: once });

@@ -1,4 +1,4 @@
-/** The strategies by their short names, over HTTP: who is asked, and that a switch is no state change. */
+/** The strategies by their short names, over HTTP: who is asked, and that a switch is not a state change. */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { FakeClock } from "../../src/runtime/test.ts";
@@ -17,7 +17,7 @@ function assertUnmoved(scene: Stage, rotations: readonly string[] = []): void {
   assertEquals(new Set(Object.values(scene.states())), new Set(["active"]));
 }
 
-/** An answer that takes so long by a clock. */
+/** A response that takes so long by a clock. */
 function lasting(clock: FakeClock, ms: number, behaviour: Behaviour): Behaviour {
   return {
     async play(exchange) {
@@ -149,7 +149,7 @@ describe("cost-first", () => {
     assertEquals((await scene.ask({ max_tokens: 1e15 })).text, "a"); // whatever limit is named
   });
 
-  it("estimates an answer without a limit by the mean of the pool's answers", async () => {
+  it("estimates a response without a limit by the mean of the pool's responses", async () => {
     const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
     const prices = { a: { pricing: { input: 1, output: 40 } }, b: { pricing: { input: 20, output: 20 } } };
     const brief = ok({ text: "a", usage });

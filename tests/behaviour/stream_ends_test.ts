@@ -12,7 +12,7 @@ import { readPrometheus } from "../support/prometheus.ts";
 import { recorder } from "../support/sinks.ts";
 import { formatHead, Gate, json, raw, type Script, startUpstream, stream } from "../support/upstream.ts";
 
-/** A streamed request, in the words of one endpoint. */
+/** A streamed request, in the format of one endpoint. */
 interface StreamedRequest {
   readonly name: string;
   readonly path: string;

@@ -293,7 +293,7 @@ describe("A model's limits.rpd", () => {
   });
 });
 
-describe("A vendor's answer that nothing is left", () => {
+describe("A vendor's response that nothing is left", () => {
   it("holds until its reset by the clock that gets there first", async () => {
     const headers = {
       "anthropic-ratelimit-requests-limit": "50",

@@ -85,7 +85,7 @@ describe("A request through the proxy", () => {
     const counts = await counted(askAll);
     await mesh.close();
     const most: Record<string, number> = {
-      parse: 2, // the request and the answer
+      parse: 2, // the request and the response
       stringify: 1, // the model's name, spliced in
       times: 22, // one of them for the pace of its body
       dates: 1,

@@ -16,7 +16,7 @@ export interface DashboardProxy extends AsyncDisposable {
   readonly url: string;
   readonly mesh: ModelMesh;
   readonly handler: Handler;
-  /** Posts a chat request to the pool `chat`, with the first token unless another is passed, and reads the answer. */
+  /** Posts a chat request to the pool `chat`, with the first token unless another is passed, and reads the response. */
   chat(body?: Readonly<Record<string, unknown>>, token?: string): Promise<string>;
   /** Ends the server, not the mesh. */
   leave(): Promise<void>;

@@ -50,7 +50,7 @@ export async function startProvider(script: Script): Promise<PageProvider> {
   };
 }
 
-/** The same answer with CORS headers: they go in after the first line. */
+/** The same response with CORS headers: they go in after the first line. */
 export function withCors(behaviour: Behaviour): Behaviour {
   return {
     async play(exchange) {

@@ -41,7 +41,7 @@ describeInChromium("A page is told what to do", (open) => {
     }
   });
 
-  it("when the provider's answer has no CORS headers", async () => {
+  it("when the provider's response has no CORS headers", async () => {
     await using page = await open();
     for (const toPreflight of [status(405), status(204)]) {
       await using provider = await startUpstream(({ method }) => method === "OPTIONS" ? toPreflight : answer());

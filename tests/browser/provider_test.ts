@@ -162,7 +162,7 @@ describeInChromium("A page that calls its providers", (open) => {
     assertEquals(forwarder.requests.map(({ path }) => path), ["/https://api.acme.example/v1/chat/completions"]);
   });
 
-  it("is answered by the second when the first fails, whole and streamed", async () => {
+  it("is answered by the second when the first fails, non-streaming and streaming", async () => {
     await using second = await startProvider(answer({ text: "Hello" }));
     await using page = await open();
     for (const { behaviour = answer(), outcome, calls } of failures) {

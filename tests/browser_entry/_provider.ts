@@ -41,7 +41,7 @@ export function vendorAt(vendor: string, { baseUrl, ...options }: VendorOptions)
   return providerOf(connector, options);
 }
 
-/** The text of a streamed answer. */
+/** The text of a streamed response. */
 export async function read(stream: ChatStream): Promise<string> {
   let text = "";
   for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? "";

@@ -194,8 +194,8 @@ const configProblems: readonly (readonly [options: Anything, problem: RegExp])[]
   [{ models: ["a"], apiKey: 1 }, /^apiKey: expected an API key/],
   [{ models: ["a"], apiKey: key, authMethod: "none" }, /^authMethod: "none" sends no key/],
   [{ models: ["a"], authMethod: "bearer" }, /^authMethod: expected api_key/],
-  [{ models: ["a"], timeout: 0 }, /^timeout: expected a whole number of ms/],
-  [{ models: ["a"], timeout: "30s" }, /^timeout: expected a whole number of ms/],
+  [{ models: ["a"], timeout: 0 }, /^timeout: expected an integer of ms/],
+  [{ models: ["a"], timeout: "30s" }, /^timeout: expected an integer of ms/],
   [{ models: ["a"], maxRetries: -1 }, /^maxRetries: expected an integer from 0 to 10/],
   [{ models: ["a"], maxRetries: 1.5 }, /^maxRetries: expected an integer/],
   [{ models: ["a"], retryableCodes: [42] }, /^retryableCodes: expected a list of HTTP statuses/],
@@ -263,9 +263,9 @@ it("explainBlocked() says what a page can do", () => {
       { isOffline: false, page: "https://app.example/" },
       "A page that came over https may not call an http address",
     ],
-    ["http://[", { isOffline: false, page: "https://app.example/" }, "is no URL"],
+    ["http://[", { isOffline: false, page: "https://app.example/" }, "is not a URL"],
     ["/api/chat", { isOffline: false, page: "https://app.example/" }, "no CORS headers"],
-    ["/api/chat", { isOffline: false }, "is no URL"],
+    ["/api/chat", { isOffline: false }, "is not a URL"],
   ];
   for (const [address, facts, says] of cases) {
     const { message } = explainBlocked(address, facts);

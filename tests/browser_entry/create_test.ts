@@ -41,7 +41,7 @@ const at = "http://127.0.0.1:9/v1";
 const authorizations = (requests: readonly ReceivedRequest[]) => requests.map(({ headers }) => headers.authorization);
 
 describe("create() with providers of the program", () => {
-  it("answers whole and streamed, with the key and the model's own id", async () => {
+  it("answers non-streaming and streaming, with the key and the model's own id", async () => {
     await using upstream = await startUpstream(answer({ text: "Hello you" }));
     await using client = create("chat-completion", { providers: [providerAt(upstream.url)] });
     const whole = await client.chat.completions.create({ messages });
@@ -67,7 +67,7 @@ describe("create() with providers of the program", () => {
     assertEquals(client.describe().providers.map(({ id }) => id), [host, "acme"]);
   });
 
-  it("fails over between two of them, whole and streamed", async () => {
+  it("fails over between two of them, non-streaming and streaming", async () => {
     await using broken = await startUpstream(status(500));
     await using good = await startUpstream(answer({ text: "Second" }));
     const providers = [providerAt(broken.url, { id: "a" }), providerAt(good.url, { id: "b" })];

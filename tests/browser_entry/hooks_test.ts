@@ -63,7 +63,7 @@ class Acme extends BrowserBaseProvider {
 }
 
 describe("A subclass of BrowserBaseProvider", () => {
-  it("decides on the address, the headers, the body and how a whole answer is read", async () => {
+  it("decides on the address, the headers, the body and how a non-streaming response is read", async () => {
     await using upstream = await startUpstream(json({ said: "Hello" }));
     await using client = create("chat-completion", { providers: [new Acme(upstream.url)] });
     const { choices } = await client.chat.completions.create({ messages });
@@ -93,7 +93,7 @@ describe("A subclass of BrowserBaseProvider", () => {
     await assertRejects(() => read(stream), Error, "ended before the response was complete");
   });
 
-  it("that fails to read an answer lets another provider serve, and shows no key", async () => {
+  it("that fails to read a response lets another provider serve, and shows no key", async () => {
     class Broken extends Acme {
       protected override _parseResponse(): never {
         throw new TypeError(`no "said" for ${key}`);

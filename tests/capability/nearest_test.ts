@@ -22,6 +22,6 @@ Deno.test("nearest() puts the likeliest first, each once, and keeps the order of
   assertEquals(nearest("gpt-4", ["gpt-4o", "claude", "openai.gpt-4o-mini"], 2), ["gpt-4o", "openai.gpt-4o-mini"]);
 });
 
-Deno.test("nearest() has no answer to what resembles nothing", () => {
+Deno.test("nearest() finds nothing for what resembles nothing", () => {
   assertEquals(nearest("zebra", ["models", "pools"]), []);
 });

@@ -113,7 +113,7 @@ pools:
     assertMatch(await errAt(retires), /^warning: models\.old: has been retired since \d{4}-\d\d-\d\d\n/);
   });
 
-  it("exits 1 for a file that is not there, or is no document", async () => {
+  it("exits 1 for a file that is not there, or is not a document", async () => {
     const rows = [
       ["absent.yaml", "does not exist"],
       ["mesh.toml", ".yaml"],

@@ -123,7 +123,7 @@ describe("modelmesh models and pools", () => {
 });
 
 describe("modelmesh chat", () => {
-  it("prints the answer of a running proxy on standard output as it arrives, and its model on standard error", async () => {
+  it("prints the response of a running proxy on standard output as it arrives, and its model on standard error", async () => {
     await withProxy(async (run) => {
       const { code, out, err } = await run(["chat", "Say something"]);
       assertEquals([code, out], [0, "Hello world\n"], err);
@@ -142,7 +142,7 @@ describe("modelmesh chat", () => {
     assertEquals(messages, [{ role: "system", content: "Be brief" }, { role: "user", content: "Hi" }]);
   });
 
-  it("reads the prompt from standard input, and prints JSON of the whole answer", async () => {
+  it("reads the prompt from standard input, and prints JSON of the non-streaming response", async () => {
     await withProxy(async (run) => {
       const { code, out, err } = await run("chat - --json", { input: "From a pipe" });
       assertEquals([code, err], [0, ""]);
@@ -151,7 +151,7 @@ describe("modelmesh chat", () => {
     });
   });
 
-  it("fails where the answer breaks off, and where nothing can answer", async () => {
+  it("fails where the response breaks off, and where nothing can answer", async () => {
     await withProxy(async (run) => {
       const { code, err } = await run(["chat", "Hi"]);
       assertEquals(code, 1);

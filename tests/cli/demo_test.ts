@@ -34,7 +34,7 @@ async function served(response: Response): Promise<readonly [model: string | nul
 }
 
 describe("modelmesh proxy --demo", () => {
-  it("streams an answer, fails over on the second request, and prints why on standard error", async () => {
+  it("streams a response, fails over on the second request, and prints why on standard error", async () => {
     await using child = spawnCommand(["proxy", "--demo", "--port", "0"], {
       env: { OPENAI_API_KEY: "sk-not-for-the-demo" },
     });

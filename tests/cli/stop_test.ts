@@ -90,7 +90,7 @@ async function openStreams(url: string, upstream: Upstream, count: number, model
   return { responses, finish: () => gates.forEach((gate) => gate.openAll()) };
 }
 
-/** A connection that stays open after an answer; `closed` resolves when the server closes it. */
+/** A connection that stays open after a response; `closed` resolves when the server closes it. */
 async function idleConnection(url: string): Promise<{ closed: Promise<void> }> {
   const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" });
   const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
@@ -104,7 +104,7 @@ async function idleConnection(url: string): Promise<{ closed: Promise<void> }> {
 
 for (const listener of listeners) {
   describe(`Stopping a proxy, proxy.listener: ${listener},`, () => {
-    it("refuses new connections, and lets 20 open streams and a pending answer finish", async () => {
+    it("refuses new connections, and lets 20 open streams and a pending response finish", async () => {
       await using upstream = await startUpstream(answer());
       await using started = await start(upstream, { listener });
       const { proxy, clock, graces, flushes } = started;

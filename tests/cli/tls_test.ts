@@ -117,7 +117,7 @@ describe("proxy.tls", () => {
     });
   }
 
-  it("is no problem of modelmesh check where it is valid", async () => {
+  it("is not a problem of modelmesh check where it is valid", async () => {
     const { code, err } = await runCommand(["check", "mesh.json"], { files });
     assertEquals([code, err], [0, ""]);
   });

@@ -84,7 +84,7 @@ const mistakes: readonly (readonly [args: readonly string[], ...expected: string
   [["clients", "rotate"], "takes a client's name or id"],
   [["clients", "list", "--rpm", "5"], 'has no option "--rpm"'],
   ...["many", "0", "00", "1.5", "-1"].map(
-    (rpm) => [["clients", "create", "x", `--rpm=${rpm}`], '"--rpm" takes a whole number'] as const,
+    (rpm) => [["clients", "create", "x", `--rpm=${rpm}`], '"--rpm" takes an integer'] as const,
   ),
   [["clients", "create", "x", "--daily-limit=-1"], '"--daily-limit" takes an amount in USD'],
   [["clients", "create", "x", "--expires", "soon"], '"--expires" takes a time'],

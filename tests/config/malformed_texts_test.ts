@@ -12,7 +12,7 @@ function bomb(): string {
   return levels.join("\n");
 }
 
-/** Files that are no document, or none that all parsers read alike. */
+/** Files that are not documents, or none that all parsers read alike. */
 const malformed: readonly MalformedFile[] = [
   [
     "keys that reach into prototypes",
@@ -235,6 +235,6 @@ pools: {}
   ],
 ];
 
-Deno.test("a file that is no document is refused with the place of the mistake", async () => {
+Deno.test("a file that is not a document is refused with the place of the mistake", async () => {
   for (const [what, content, ...problems] of malformed) assertEquals(await describeFile(content), problems, what);
 });

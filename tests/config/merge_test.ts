@@ -138,7 +138,7 @@ Deno.test("an error rate has a window and a least count once it has a threshold"
   assertEquals(errorRate, { threshold: 0.2, windowMs: 60_000, minRequests: 10 });
 });
 
-Deno.test("money is counted in whole nano-dollars, as far as sums of them are exact", () => {
+Deno.test("money is counted in integer nano-dollars, as far as sums of them are exact", () => {
   const { budget, defaultBudget, providers } = validate({
     budget: { daily_limit: 0.1 + 0.2, monthly_limit: 1e12 },
     providers: { "acme.llm.v1": { budget: { monthly_limit: 0.000_000_001_4 } }, "zeta.api.v1": { budget: {} } },
@@ -216,7 +216,7 @@ Deno.test("a provider's lists hold for it alone", () => {
   assertEquals([...retryFor(routing, "zeta.api.v1").retryableCodes], builtInRetryable);
 });
 
-Deno.test("a provider's own limits hold for whole answers and for silence", () => {
+Deno.test("a provider's own limits hold for non-streaming responses and for silence", () => {
   const { providers, pools } = validate({
     pools: { "chat-completion": { retry: { max_attempts: 1 } } },
     providers: {

@@ -220,7 +220,7 @@ Deno.test("a secret may stand for a number, a boolean, a duration or a size", as
   assertEquals([settings.deferred, settings.warnings], [undefined, []]);
 });
 
-Deno.test("a secret that is no number is refused with its path, and never shown", async () => {
+Deno.test("a secret that is not a number is refused with its path, and never shown", async () => {
   const wrong = { ...numbers, TRIES: "sk-secret", PORT: "99999", CORS: "yes", WAIT: "10", LIMIT: "-1" };
   assertEquals(
     (await catchRejections(complete(scalars, wrong))).toSorted(),

@@ -28,12 +28,12 @@ export function request(stream = false): CompletionRequest {
   return { model: haiku, stream, body: { messages: [{ role: "user", content: "Hello" }] } };
 }
 
-/** A recorded answer's text. */
+/** A recorded response's text. */
 export function fixture(name: string): Promise<string> {
   return Deno.readTextFile(new URL(`../fixtures/anthropic/${name}`, import.meta.url));
 }
 
-/** An answer of the network. */
+/** A response of the network. */
 export interface Answer {
   /** HTTP status; 200 unless said. */
   readonly status?: number;
@@ -43,12 +43,12 @@ export interface Answer {
   readonly pieces: readonly Uint8Array[];
 }
 
-/** A whole JSON answer. */
+/** A whole JSON response. */
 export function answer(text: string, status = 200, headers: Record<string, string> = {}): Answer {
   return { status, headers: { "content-type": "application/json", ...headers }, pieces: [bytes(text)] };
 }
 
-/** A streamed answer, in the pieces it arrives in. */
+/** A streamed response, in the pieces it arrives in. */
 export function events(...pieces: readonly Uint8Array[]): Answer {
   return { headers: { "content-type": "text/event-stream; charset=utf-8" }, pieces };
 }
@@ -58,7 +58,7 @@ export function bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** A call whose network gives these answers in order and notes what was sent. */
+/** A call whose network gives these responses in order and notes what was sent. */
 export function options(answers: readonly Answer[], sent: UpstreamRequest[] = []): CallOptions {
   return {
     signal: new AbortController().signal,
@@ -77,7 +77,7 @@ export function provider(settings: Record<string, unknown> = {}): Provider {
   return anthropicConnector().create({ id: "anthropic.claude.v1", ...settings }, runtime);
 }
 
-/** Asks for a whole answer and is given this one. */
+/** Asks for a non-streaming response and is given this one. */
 export async function complete(given: Answer): Promise<ChatCompletion> {
   return (await provider().complete(request(), options([given])) as CompletionResponse).body;
 }

@@ -39,7 +39,7 @@ export interface CloudCall {
   readonly credential?: string | null;
   /** What follows the provider's address. */
   readonly path?: string;
-  /** The request in the words of the provider's own API. */
+  /** The request in the format of the provider's own API. */
   readonly native?: NativeRequest;
 }
 
@@ -51,7 +51,7 @@ export interface CloudAnswer {
   readonly dropped: readonly string[];
 }
 
-/** Asks for a whole answer. */
+/** Asks for a non-streaming response. */
 export function ask(call: CloudCall): Promise<CloudAnswer> {
   return over(call, async (provider, options, { sent, dropped }) => {
     const { body } = await provider.complete(toCompletionRequest(call, false), options) as CompletionResponse;

@@ -17,7 +17,7 @@ export const now: number = Date.UTC(2026, 10, 21, 12);
 
 const runtime: Runtime = testRuntime({ clock: fakeClock({ now }), random: () => 0.5 });
 
-/** An answer of the network. */
+/** A response of the network. */
 export interface Answer {
   /** HTTP status; 200 unless said. */
   readonly status?: number;
@@ -29,7 +29,7 @@ export interface Answer {
   readonly pieces: readonly Uint8Array[];
 }
 
-/** A recorded answer's text. */
+/** A recorded response's text. */
 export function fixture(name: string): Promise<string> {
   return Deno.readTextFile(new URL(`../fixtures/gemini/${name}`, import.meta.url));
 }
@@ -39,17 +39,17 @@ export function bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** A JSON answer. */
+/** A JSON response. */
 export function json(text: string, status = 200, headers: Record<string, string> = {}): Answer {
   return { status, headers, pieces: [bytes(text)] };
 }
 
-/** A streamed answer, in the pieces it arrives in. */
+/** A streamed response, in the pieces it arrives in. */
 export function events(...pieces: readonly Uint8Array[]): Answer {
   return { type: "text/event-stream", pieces };
 }
 
-/** A call whose network gives these answers in order and notes what was sent. */
+/** A call whose network gives these responses in order and notes what was sent. */
 export function options(answers: readonly Answer[], sent: UpstreamRequest[] = []): CallOptions {
   return {
     signal: new AbortController().signal,
@@ -78,7 +78,7 @@ export function request(body: Partial<ChatCompletionRequest> = {}, model = "gemi
   return { model: { id: model }, stream: false, body: { messages: [{ role: "user", content: "Hi" }], ...body } };
 }
 
-/** Asks for a whole answer and is given this one. */
+/** Asks for a non-streaming response and is given this one. */
 export async function complete(given: Answer): Promise<ChatCompletion> {
   return (await provider().complete(request(), options([given])) as CompletionResponse).body;
 }

@@ -29,11 +29,11 @@ export interface OperationFacts {
   readonly config?: Readonly<Record<string, unknown>>;
   /** What is sent: the path, and the body unless it is a form. */
   readonly sends: { readonly path: string; readonly json?: JsonObject };
-  /** The vendor's answer: JSON, or sound. */
+  /** The vendor's response: JSON, or sound. */
   readonly replies: JsonObject | Behaviour;
-  /** Well-formed JSON without what was asked for is an empty answer: the next model is asked because of that. */
+  /** Well-formed JSON without what was asked for is an empty response: the next model is asked because of that. */
   readonly mayBeEmpty?: true;
-  /** Sound comes whole, within JSON: no bytes are no answer. */
+  /** Sound comes whole, within JSON: no bytes are not a response. */
   readonly isWhole?: true;
   /** What becomes of it: the body, or the bytes of content as text. */
   readonly becomes: unknown;
@@ -62,7 +62,7 @@ export function testOperation(fixture: OperationFixture): void {
   const { sends, becomes, replies, mayBeEmpty = false, isWhole = false } = fixture;
   const reply = typeof Object(replies).play === "function" ? replies as Behaviour : json(replies);
   describe(`${fixture.connector}: ${fixture.operation}`, () => {
-    it("sends what the vendor takes, with the key, and translates the answer", async () => {
+    it("sends what the vendor takes, with the key, and translates the response", async () => {
       await over(reply, async ({ upstream, complete }) => {
         assertEquals(await complete(), becomes);
         const { method, path, headers, json: sent } = upstream.requests[0]!;

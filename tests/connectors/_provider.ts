@@ -70,7 +70,7 @@ export const senseless: Readonly<Record<string, Behaviour>> = {
   "bytes that are no text": whole(200, Uint8Array.of(0xff, 0xfe, 0x00, 0x80), "application/json"),
 };
 
-/** In the words of every vendor: no numbers, or none that can be. */
+/** In the format of every vendor: no numbers, or none that can be. */
 const oddUsages: readonly Json[] = [-1, "many", null, [], {}, 1e400].map((count) => ({
   ...{ prompt_tokens: count, completion_tokens: count, total_tokens: count },
   ...{ input_tokens: count, output_tokens: count },
@@ -93,7 +93,7 @@ const oddUsages: readonly Json[] = [-1, "many", null, [], {}, 1e400].map((count)
 export function testProvider(fixture: ProviderFixture): void {
   const name = `${fixture.connector} (${fixture.model})`;
   const scene = createScene(fixture);
-  describe(`${name}: a whole answer`, () => {
+  describe(`${name}: a non-streaming response`, () => {
     testAnswers(scene);
     testSenselessAnswers(scene);
   });

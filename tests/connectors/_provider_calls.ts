@@ -63,7 +63,7 @@ export function createScene(fixture: ProviderFixture): Scene {
   };
 }
 
-/** The failure of a whole answer and of a stream; both have to be the same. */
+/** The failure of a non-streaming response and of a stream; both have to be the same. */
 export async function catchFaults(
   script: Script,
   { over }: Pick<Scene, "over">,

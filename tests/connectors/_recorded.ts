@@ -1,5 +1,5 @@
 /**
- * What vendors of OpenAI's dialect answer, in the shapes of their public references: errors, rate limits, the events of a
+ * What vendors of OpenAI's dialect response, in the shapes of their public references: errors, rate limits, the events of a
  * stream, lists of models. Names, numbers and texts are made up.
  * @module
  */

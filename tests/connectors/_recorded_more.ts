@@ -5,7 +5,7 @@
 import { perplexity as perplexityModels } from "../../connectors/providers/catalogue/model_makers.ts";
 import { chunk, counted, counts, end, fault, hello, list, perMinute, type Recorded } from "./_recorded_parts.ts";
 
-/** What servers of vLLM's kind answer errors with. */
+/** What servers of vLLM's kind response errors with. */
 const plainFault = (code: number, type: string, message: string) => ({
   object: "error",
   message,

@@ -1,5 +1,5 @@
 /**
- * What the recorded answers of vendors of OpenAI's dialect are made of.
+ * What the recorded responses of vendors of OpenAI's dialect are made of.
  * @module
  */
 import type { FailureKind } from "../../src/contracts/provider.ts";

@@ -1,5 +1,5 @@
 /**
- * Requests for operations other than chat, and what the vendors answer to them.
+ * Requests for operations other than chat, and what the vendors response to them.
  * @module
  */
 import { whole } from "../support/upstream.ts";
@@ -156,7 +156,7 @@ const atVertex = ({ sends }: OperationFacts) => ({
   path: "/v1beta1/projects/my-project/locations/europe-west1/publishers/google/models/small:generateContent",
 });
 
-/** What vendors have in words of their own, by connector and operation. */
+/** What vendors have in their own format, by connector and operation. */
 export const own: Readonly<Record<string, Readonly<Record<string, OperationFacts>>>> = {
   "google.gemini.v1": {
     ...soundOfGemini,

@@ -97,7 +97,7 @@ Deno.test("tool calls and their results become turns that alternate", () => {
   ]);
 });
 
-Deno.test("tool arguments that are no JSON object are the member of one", () => {
+Deno.test("tool arguments that are not a JSON object are the member of one", () => {
   for (const input of ['{"city":', "[1]", "3", "null"]) {
     const message = { role: "assistant", content: null, tool_calls: [calling("a", "b", input)] };
     assertEquals(readTurns(hello, message as unknown as ChatMessage), [

@@ -71,7 +71,7 @@ Deno.test("stream() yields role, text, finish reason and usage, wherever the byt
   assertEquals(await stream(events(...Array.from(whole, (byte) => Uint8Array.of(byte)))), expected);
 });
 
-Deno.test("stream() says the same as a whole answer", async () => {
+Deno.test("stream() says the same as a non-streaming response", async () => {
   const chunks = await stream(events(bytes((await fixture("stream_thinking_tools.sse")).replaceAll("\n", "\r\n"))));
   const whole = await complete(answer(await fixture("thinking_tools.json")));
   const { tool_calls, ...message } = gather(chunks);
@@ -113,7 +113,7 @@ Deno.test("stream() fails when it ends before it has named its end", async () =>
   assertEquals((await assertRejects(() => stream(events(bytes(garbled))), UpstreamError)).kind, "invalid_response");
 });
 
-Deno.test("stream() turns a whole answer into a stream and refuses a web page", async () => {
+Deno.test("stream() turns a non-streaming response into a stream and refuses a web page", async () => {
   const chunks = await stream(answer(await fixture("thinking_tools.json")));
   assertEquals(gather(chunks), (await complete(answer(await fixture("thinking_tools.json")))).choices[0]?.message);
   assertEquals(chunks.at(-1)?.usage?.prompt_tokens, 512);

@@ -150,7 +150,7 @@ Deno.test("x-ms-retry-after-ms wins over retry-after", async () => {
   assertEquals(odd.fault?.retryAfterMs, 9000);
 });
 
-Deno.test("the filter's results come back with the answer", async () => {
+Deno.test("the filter's results come back with the response", async () => {
   const results = { hate: { filtered: false, severity: "safe" } };
   const answer = completion({ model: "gpt-5", text: "Hello" }) as { choices: object[] };
   answer.choices[0] = { ...answer.choices[0], content_filter_results: results };

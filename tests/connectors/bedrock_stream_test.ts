@@ -154,7 +154,7 @@ Deno.test("streams that are none, end early or are damaged are broken ones", asy
   }
 });
 
-Deno.test("a whole answer to a streaming request becomes a stream", async () => {
+Deno.test("a non-streaming response to a streaming request becomes a stream", async () => {
   const answer = { output: { message: { content: [{ text: "Hello" }] } }, stopReason: "end_turn" };
   const { chunks } = await stream({ ...call(), script: json(answer) });
   assertEquals(gather(chunks).content, "Hello");

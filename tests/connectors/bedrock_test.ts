@@ -1,6 +1,6 @@
-/** Amazon Bedrock: what is sent, and whole answers. */
+/** Amazon Bedrock: what is sent, and non-streaming responses. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { signed } from "../../connectors/_aws_signature.ts";
+import { signRequest } from "../../connectors/_aws_signature.ts";
 import type { ChatMessage, Tool } from "../../src/contracts/openai.ts";
 import { emptyBody, html200, json, status, truncatedJson } from "../support/upstream.ts";
 import { ask, catchFault, type CloudCall, list, now } from "./_clouds.ts";
@@ -64,7 +64,7 @@ Deno.test("without a key of Bedrock's a call is signed with AWS's, from the conf
     const { host, "content-type": type } = sent.headers;
     const url = `http://${host}${sent.path}`;
     const unsigned = { method: "POST", url, headers: { "content-type": type! }, body: sent.body };
-    const expected = await signed(unsigned, { keys, region: "eu-central-1", service: "bedrock", now });
+    const expected = await signRequest(unsigned, { keys, region: "eu-central-1", service: "bedrock", now });
     assertEquals(sent.headers.authorization, expected.authorization);
     assertEquals(sent.headers["x-amz-date"], "20261122T120000Z");
     assertEquals(sent.headers["x-amz-security-token"], "token");
@@ -216,7 +216,7 @@ Deno.test("marks of prompt caches become cache points, where the model knows the
   assertEquals(toLlama.dropped, ["cache_control"]);
 });
 
-Deno.test("what Converse has no words for is the request's fault", async () => {
+Deno.test("what Converse does not support is the request's fault", async () => {
   const called: ChatMessage[] = [
     { role: "user", content: "Hi" },
     {

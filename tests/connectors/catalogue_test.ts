@@ -65,7 +65,7 @@ Deno.test("the catalogue's models have leaves of the tree", () => {
   });
 });
 
-Deno.test("the catalogue's models of chat and embeddings have a context window, and no answer is larger than it", () => {
+Deno.test("the catalogue's models of chat and embeddings have a context window, and no response is larger than it", () => {
   eachEntry((entry, where) => {
     const { window = 0, maxOutput = 1 } = entry;
     const { capabilities = [] } = knownModels([entry])[0]!;

@@ -1,4 +1,4 @@
-/** What a text is embedded for, in the words of each vendor, and what their models have in common. */
+/** What a text is embedded for, in the format of each vendor, and what their models have in common. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { JsonObject } from "../../src/contracts/openai.ts";

@@ -5,12 +5,12 @@ import { bytes, catchFailure, complete, events, fixture, json, now, provider, st
 
 const hourMs = 60 * 60 * 1000;
 
-/** An error answer as the API words it. */
+/** An error response as the API words it. */
 function said(code: number, status: string, message: string): string {
   return JSON.stringify({ error: { code, message, status } });
 }
 
-Deno.test("an error answer keeps its message and is classed by status, reason and words", async () => {
+Deno.test("an error response keeps its message and is classed by status, reason and words", async () => {
   const cases: [number, string, FailureKind, string | null, string][] = [
     [400, await fixture("error_invalid_key.json"), "auth", "invalid_api_key", "authentication_error"],
     [
@@ -108,7 +108,7 @@ Deno.test("an error answer keeps its message and is classed by status, reason an
   }
 });
 
-Deno.test("an error answer names the field at fault", async () => {
+Deno.test("an error response names the field at fault", async () => {
   const failure = await catchFailure(async () => complete(json(await fixture("error_bad_field.json"), 400)));
   assertEquals(failure.fault?.error.param, "generation_config.temperature");
   assertStringIncludes(failure.message, "Invalid value at");
@@ -144,7 +144,7 @@ Deno.test("a delay may have fractions, and none makes no wait", () => {
   assertEquals(readGeminiWait("no JSON", now), undefined);
 });
 
-Deno.test("an error inside an answer that began well is classed by what it says of itself", async () => {
+Deno.test("an error inside a response that began well is classed by what it says of itself", async () => {
   const cases: [string, FailureKind, number][] = [
     [said(503, "UNAVAILABLE", "High demand."), "server", 503],
     ['{"error":{"status":"RESOURCE_EXHAUSTED","message":"Later."}}', "rate_limited", 429],

@@ -164,7 +164,7 @@ Deno.test("calls that cannot be read are the request's fault", async () => {
   for (const [messages, wanted] of cases) assertEquals((await fault({ messages }))[0], wanted);
 });
 
-Deno.test("arguments that are no JSON object are the member of one", () => {
+Deno.test("arguments that are not a JSON object are the member of one", () => {
   for (const args of ["{", "[1]"]) {
     const message: ChatMessage = { role: "assistant", content: null, tool_calls: [call("a", "look", args)] };
     const { contents } = sent({ messages: [hello, message] });

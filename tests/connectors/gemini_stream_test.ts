@@ -85,7 +85,7 @@ Deno.test("stream() keeps several answers apart", async () => {
   assertEquals(reasons.map(({ index, finish_reason: reason }) => [index, reason]), [[0, "stop"], [1, "length"]]);
 });
 
-Deno.test("stream() takes a blocked prompt for a filtered answer", async () => {
+Deno.test("stream() takes a blocked prompt for a filtered response", async () => {
   const chunks = await stream(events(bytes(await fixture("blocked.sse"))));
   assertEquals(reported(chunks), [{ role: "assistant", content: "" }, "content_filter"]);
   assertEquals(chunks.at(-1)?.usage?.prompt_tokens, 7);
@@ -99,7 +99,7 @@ Deno.test("stream() names no usage that was not counted", async () => {
   assert(/^chatcmpl-/.test(chunks[0]!.id));
 });
 
-Deno.test("stream() waits for the last event before it says why the answer ended", async () => {
+Deno.test("stream() waits for the last event before it says why the response ended", async () => {
   const event = (text: string) => `data: {"candidates":[{"content":{"parts":[{${text}}]},"finishReason":"STOP"}]}\n\n`;
   const both = event('"text":"a"') + event('"functionCall":{"name":"b","args":{}}');
   const reasons = reported(await stream(events(bytes(both)))).filter((delta) => typeof delta === "string");
@@ -112,7 +112,7 @@ Deno.test("stream() fails where the provider's stream does", async () => {
   const malformed = 'data: {"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}]}\n\n';
   const cases = [
     [events(bytes(await fixture("cut.sse"))), "invalid_response"],
-    // seen in the wild: an error that is no event
+    // seen in the wild: an error that is not an event
     [events(bytes(`${await fixture("cut.sse")}{\n  "error": {\n    "code": 503\n  }\n}\n`)), "invalid_response"],
     [events(bytes(whole.slice(0, 300))), "invalid_response"],
     [events(bytes(whole.slice(0, -60))), "invalid_response"],
@@ -145,7 +145,7 @@ Deno.test("stream() makes do with a last event that lacks its blank line", async
   assertEquals(reported(await stream(events(bytes(`${whole}data: [DONE]\n\n`)))), reportedText);
 });
 
-Deno.test("stream() turns a whole JSON answer, or a list of events, into a stream", async () => {
+Deno.test("stream() turns a whole JSON response, or a list of events, into a stream", async () => {
   const chunks = await stream(json(await fixture("text.json")));
   assertEquals(reported(chunks).at(-1), "stop");
   assertEquals(chunks.at(-1)?.usage?.total_tokens, 2393);

@@ -109,7 +109,7 @@ Deno.test("complete() keeps several answers apart", async () => {
   ]);
 });
 
-Deno.test("complete() takes a blocked prompt for a filtered answer, not for a failure", async () => {
+Deno.test("complete() takes a blocked prompt for a filtered response, not for a failure", async () => {
   const { choices, usage } = await complete(json(await fixture("blocked.json")));
   assertEquals(choices, [{
     index: 0,
@@ -120,7 +120,7 @@ Deno.test("complete() takes a blocked prompt for a filtered answer, not for a fa
   assertEquals(usage?.prompt_tokens, 7);
 });
 
-Deno.test("complete() makes up what an answer lacks", async () => {
+Deno.test("complete() makes up what a response lacks", async () => {
   const bare = await complete(json('{"candidates":[{"content":{"parts":[{"functionCall":{"name":"now"}}]}}]}'));
   assert(/^chatcmpl-[a-z0-9]+$/.test(bare.id));
   assertEquals(bare.model, "gemini-2.5-flash");
@@ -151,7 +151,7 @@ Deno.test("complete() names every finish reason in OpenAI's words", async () => 
   }
 });
 
-Deno.test("complete() does not let a call that broke off pass for an answer", async () => {
+Deno.test("complete() does not let a call that broke off pass for a response", async () => {
   for (const finishReason of ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"]) {
     const candidates = [{ content: { parts: [{ text: "Let me see." }] }, finishReason }];
     const failure = await catchFailure(() => complete(json(JSON.stringify({ candidates }))));
@@ -160,7 +160,7 @@ Deno.test("complete() does not let a call that broke off pass for an answer", as
   }
 });
 
-Deno.test("complete() refuses what is no answer", async () => {
+Deno.test("complete() refuses what is not a response", async () => {
   const bodies = [
     "",
     "{}",

@@ -1,4 +1,4 @@
-/** Images by vendors that take other requests than OpenAI's: what they are sent, and what becomes of their answers. */
+/** Images by vendors that take other requests than OpenAI's: what they are sent, and what becomes of their responses. */
 import { assertEquals } from "@std/assert";
 import { create, routingOf } from "../../mod.ts";
 import { drawn } from "../support/_images.ts";
@@ -124,7 +124,7 @@ Deno.test("Gemini draws and edits by generateContent, priced by its tokens", asy
   });
 });
 
-Deno.test("Gemini has no images where it stopped, and its answer is an empty one", async () => {
+Deno.test("Gemini has no images where it stopped, and its response is an empty one", async () => {
   const stopped = json({ candidates: [{ finishReason: "IMAGE_SAFETY" }], usageMetadata: { promptTokenCount: 5 } });
   await using vendor = await over("google.gemini.v1", stopped, { model: "gemini-3.1-flash-image" });
   assertEquals((await vendor.client.images.generate({ prompt })).data, []);

@@ -165,7 +165,7 @@ Deno.test("the OpenTelemetry sink names operations by the semantic conventions, 
   for (const [dialect, name] of Object.entries(dialects)) {
     const record = { operation: "chat", dialect, pool: "p", model: "m", duration_ms: 1 } as unknown as RoutingRecord;
     const tries = [{ model: "m", provider: "a", outcome: "ok", startedAt: 1, ms: 1 }];
-    // the client asked in words of its own, the model is asked to chat
+    // the client asked in its own format, the model is asked to chat
     assertEquals(toSpans(record, tries, 5).map((span) => span.name), [`${name} p`, "chat m"]);
   }
   const zeros = [

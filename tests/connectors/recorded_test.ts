@@ -1,4 +1,4 @@
-/** Vendors of OpenAI's dialect: what each one's answers become, by the shapes of its public reference. */
+/** Vendors of OpenAI's dialect: what each one's responses become, by the shapes of its public reference. */
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { servesOperation } from "../../src/capability/operations.ts";
@@ -30,7 +30,7 @@ function toStream(events: Recorded["events"]) {
   return whole(200, `${lines.join("")}data: [DONE]\n\n`, "text/event-stream");
 }
 
-/** A function called with arguments that are no JSON, as the model wrote them. */
+/** A function called with arguments that are not JSON, as the model wrote them. */
 const call = { id: "call_1", type: "function", function: { name: "weather", arguments: '{"city": "Zü' } };
 const called = (message: object, finish: string | null) => ({
   id: "c1",
@@ -68,7 +68,7 @@ for (const [id, facts] of Object.entries(all)) {
       assertEquals(counted, facts.usage);
     });
 
-    it("arguments of a function that are no JSON stay as they were written", async () => {
+    it("arguments of a function that are not JSON stay as they were written", async () => {
       const body = called({ message: { role: "assistant", content: null, tool_calls: [call] } }, "tool_calls");
       const answer = await over(json(body), ({ complete }) => complete());
       assertEquals(answer.body.choices[0]!.message.tool_calls, [call]);

@@ -1,4 +1,4 @@
-/** Secret stores behind an API: who they are to it, and what comes of answers that are none. */
+/** Secret stores behind an API: who they are to it, and what comes of responses that are none. */
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { inspect } from "node:util";
@@ -81,7 +81,7 @@ it("a call without a response is given up after 10 s", async () => {
   const asked = catchFailure(secretStore("1password.connect.v1").create({ url: vendor.url }, runtime).get("KEY"));
   while (vendor.requests.length === 0) await settle();
   await runtime.clock.advance(10_000);
-  assertStringIncludes(await asked, 'cannot look up the secret "KEY": no answer within 10 s');
+  assertStringIncludes(await asked, 'cannot look up the secret "KEY": no response within 10 s');
   assertEquals(runtime.clock.pending, 0);
   end();
 });

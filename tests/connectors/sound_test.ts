@@ -245,7 +245,7 @@ describe("Sound by vendors with words of their own", () => {
     );
   });
 
-  /** Gemini's answer with some parts. */
+  /** Gemini's response with some parts. */
   const answered = (parts: object[], more: object = {}) =>
     json({ candidates: [{ content: { parts }, finishReason: "STOP" }], ...more });
 

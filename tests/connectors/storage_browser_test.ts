@@ -139,7 +139,7 @@ describe("localStorage", () => {
     assertEquals([(await catchStorageError(refused)).problem, await local(area).isLocked("state")], ["locked", true]);
   });
 
-  it("takes what is no lock for none", async () => {
+  it("takes what is not a lock for none", async () => {
     for (const text of ["", "hello", "5", "null", "[]", '{"owner":"a"}', '{"owner":"a","expiresAt":"x"}']) {
       const area = new FakeWebStorage();
       area.setItem("modelmesh.lock.state", text);

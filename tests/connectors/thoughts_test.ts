@@ -32,7 +32,7 @@ Deno.test("thoughts have one name in answers, whatever the vendor calls them", a
   assertEquals((await ask({ ...call, script: json(other) })).body.choices[0]!.message.reasoning, { effort: "low" });
 });
 
-Deno.test("thoughts have one name in streams, and in whole answers in place of streams", async () => {
+Deno.test("thoughts have one name in streams, and in non-streaming responses in place of streams", async () => {
   const script = events({ role: "assistant", reasoning: "H" }, { reasoning: "m" }, { content: "Yes" }, {});
   const { chunks } = await stream({ ...call, script });
   assertEquals([gather(chunks).reasoning_content, gather(chunks).content], ["Hm", "Yes"]);
@@ -46,7 +46,7 @@ Deno.test("a stream without thoughts is passed on as it came", async () => {
   assertEquals(gather(chunks).content, "ab");
 });
 
-Deno.test("content in parts becomes text and thoughts, in whole answers and in streams", async () => {
+Deno.test("content in parts becomes text and thoughts, in non-streaming responses and in streams", async () => {
   const mistral = { ...call, connector: "mistral.api.v1", model: "mistral-small-2603" };
   const thinking = (text: string) => ({ type: "thinking", thinking: [{ type: "text", text }] });
   const whole = answer({ content: [thinking("Hm"), { type: "text", text: "Yes" }, null, { type: "new" }] });
@@ -113,7 +113,7 @@ Deno.test("thoughts go back to each vendor in its way, and signed ones to all wh
   assertEquals(content[0], { reasoningContent: { reasoningText: { text: "Hm", signature: "sig" } } });
 });
 
-Deno.test("an effort goes in each vendor's words, and to no model that does not reason", async () => {
+Deno.test("an effort goes in each vendor's format, and to no model that does not reason", async () => {
   await using upstream = await startUpstream(json(answer({ content: "Hi" })));
   const entry = { base_url: upstream.url, api_key: "sk-0123456789abcdef" };
   const vendors = ["openai.llm.v1", "groq.api.v1", "mistral.api.v1", "deepseek.api.v1"];

@@ -1,5 +1,5 @@
 /**
- * Arguments of functions that are no JSON, in the words of the vendors whose words are not OpenAI's: what a model wrote
+ * Arguments of functions that are not JSON, in the format of the vendors whose words are not OpenAI's: what a model wrote
  * comes to the client as it is, and goes back in an object. Vendors of OpenAI's dialect are in `recorded_test.ts`.
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
@@ -57,7 +57,7 @@ function over<Result>(name: string, script: Script, use: (call: Call) => Promise
   return createScene({ ...speaking.openai, unknownEvent: "", ...fixtures[name]! }).over(script, use);
 }
 
-describe("Arguments that are no JSON", () => {
+describe("Arguments that are not JSON", () => {
   for (
     const [name, script] of [["anthropic", anthropicStream], ["Claude at Vertex", anthropicStream], [
       "bedrock",
@@ -75,7 +75,7 @@ describe("Arguments that are no JSON", () => {
   }
 
   for (const args of ["text", null, undefined, [1]]) {
-    it(`of Gemini's that are ${JSON.stringify(args)}, which is no object, are its JSON text; without any, of an empty object`, async () => {
+    it(`of Gemini's that are ${JSON.stringify(args)}, which is not an object, are its JSON text; without any, of an empty object`, async () => {
       const candidate = {
         content: { parts: [{ functionCall: { id: "call_1", name: "weather", args } }] },
         finishReason: "STOP",
@@ -88,7 +88,7 @@ describe("Arguments that are no JSON", () => {
   }
 
   for (const name of Object.keys(fixtures)) {
-    it(`of an earlier answer go to ${name} as the member of an object`, async () => {
+    it(`of an earlier response go to ${name} as the member of an object`, async () => {
       const call = { id: "call_1", type: "function", function: { name: "weather", arguments: written } };
       const messages = [
         { role: "user", content: "Weather?" },

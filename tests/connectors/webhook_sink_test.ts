@@ -43,7 +43,7 @@ Deno.test("the webhook sink posts one event per delivery, signed so that an inde
   assertEquals(sink.lost, 0);
 });
 
-Deno.test("the webhook sink takes a secret that is no base64 as it is, and sends no signature without one", async () => {
+Deno.test("the webhook sink takes a secret that is not base64 as it is, and sends no signature without one", async () => {
   const { server, sink } = await setUp(accepted, { secret: "any words" });
   await using _ = server;
   sink.emit(event("e1"));

@@ -79,7 +79,7 @@ export function createAnswer(model: string, dice: Dice): ChatCompletion {
   };
 }
 
-/** The same answer in chunks, texts cut anywhere; calls one after the other, or their heads before their arguments. */
+/** The same response in chunks, texts cut anywhere; calls one after the other, or their heads before their arguments. */
 export function toChunks({ choices, usage, id, created, model }: ChatCompletion, dice: Dice): ChatCompletionChunk[] {
   const [{ message, finish_reason }] = choices as [ChatCompletion["choices"][0]];
   const head = { id, object: "chat.completion.chunk" as const, created, model };

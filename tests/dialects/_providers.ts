@@ -1,5 +1,5 @@
 /**
- * Providers of three dialects, for tests that go from a client to a provider and back: what they send for an answer, whole
+ * Providers of three dialects, for tests that go from a client to a provider and back: what they send for a response, whole
  * and in events, how their connectors read it, and what they are sent for a conversation.
  * @module
  */
@@ -7,7 +7,7 @@ import { toMessagesRequest } from "../../connectors/providers/_anthropic_request
 import { toChatCompletion as fromMessage } from "../../connectors/providers/_anthropic_response.ts";
 import { MessageStream } from "../../connectors/providers/_anthropic_stream.ts";
 import { toGenerateContent } from "../../connectors/providers/_gemini_request.ts";
-import { toChatCompletion as fromContent } from "../../connectors/providers/_gemini_response.ts";
+import { fromGenerateContent as fromContent } from "../../connectors/providers/_gemini_response.ts";
 import { GeminiStream } from "../../connectors/providers/_gemini_stream.ts";
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
@@ -16,7 +16,7 @@ import type { Json } from "../support/_dialects.ts";
 import { type Any, type Said, splitDataUrl } from "../support/_said.ts";
 import type { Dice } from "./_chance.ts";
 
-/** An answer whose text consists of parts, some of which have sources. */
+/** A response whose text consists of parts, some of which have sources. */
 export interface CitedAnswer extends Said {
   readonly parts: readonly { readonly text: string; readonly sources: readonly { url: string; title: string }[] }[];
 }
@@ -30,7 +30,7 @@ export interface ProviderDialect {
   readonly streamed: (answer: CitedAnswer, dice: Dice) => ChatCompletionChunk[];
   /** What it is sent for a chat request. */
   readonly sent: (chat: ChatCompletionRequest) => Item[];
-  /** What it cannot express in an answer. */
+  /** What it cannot express in a response. */
   readonly lacks: readonly (keyof Said)[];
   /** What it cannot be sent. */
   readonly refuses: readonly string[];

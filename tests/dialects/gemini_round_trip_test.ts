@@ -84,12 +84,12 @@ Deno.test("a request of Gemini goes through chat and comes back as it was", () =
   }
 });
 
-Deno.test("an answer of chat becomes a content, and as the history of the next request what it was", () => {
+Deno.test("a response of chat becomes a content, and as the history of the next request what it was", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
     const answer = createAnswer(model, dice);
-    const { whole } = gemini.translate({ contents: [hello], ...wantsThoughts }, request);
-    const { candidates: [candidate] } = whole(answer) as {
+    const { toResponse } = gemini.translate({ contents: [hello], ...wantsThoughts }, request);
+    const { candidates: [candidate] } = toResponse(answer) as {
       candidates: [{ content: JsonObject; finishReason: string }];
     };
     const { message, finish_reason } = answer.choices[0]!;
@@ -125,12 +125,12 @@ function joinContent(events: JsonObject[]): JsonObject {
   return { parts, ...last };
 }
 
-Deno.test("a streamed answer makes the content that the whole one makes, as events and as an array", () => {
+Deno.test("a streamed response makes the content that the whole one makes, as events and as an array", () => {
   for (let seed = 0; seed < rounds; seed++) {
     for (const alt of ["sse", "json"]) {
       const dice = new Dice(seed);
       const answer = createAnswer(model, dice);
-      const { whole, events } = gemini.translate(
+      const { toResponse, events } = gemini.translate(
         { contents: [hello], ...wantsThoughts },
         { ...request, url: request.url.replace("sse", alt) },
       );
@@ -139,7 +139,7 @@ Deno.test("a streamed answer makes the content that the whole one makes, as even
       const streamed = alt === "sse"
         ? all.trimEnd().split("\n\n").map((event) => JSON.parse(event.slice("data: ".length)))
         : JSON.parse(all);
-      assertEquals(joinContent(streamed), joinContent([whole(answer)]), `seed ${seed}, ${alt}`);
+      assertEquals(joinContent(streamed), joinContent([toResponse(answer)]), `seed ${seed}, ${alt}`);
     }
   }
 });

@@ -101,7 +101,7 @@ function joinMessage(events: string): JsonObject {
   return { ...message, content };
 }
 
-/** The whole answer has a refusal in a block of its own; a stream goes on with the text. */
+/** The non-streaming response has a refusal in a block of its own; a stream goes on with the text. */
 function joined({ content, ...message }: JsonObject): JsonObject {
   const blocks: JsonObject[] = [];
   for (const block of content as JsonObject[]) {
@@ -112,15 +112,15 @@ function joined({ content, ...message }: JsonObject): JsonObject {
   return { ...message, content: blocks };
 }
 
-Deno.test("an answer of chat becomes a message, and as the history of the next request what it was", () => {
+Deno.test("a response of chat becomes a message, and as the history of the next request what it was", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
     const answer = createAnswer(model, dice);
-    const { whole } = messages.translate(
+    const { toResponse } = messages.translate(
       { model, max_tokens: 1, messages: [{ role: "user", content: "Hi" }] },
       request,
     );
-    const { content, stop_reason } = whole(answer) as { content: JsonObject[]; stop_reason: string };
+    const { content, stop_reason } = toResponse(answer) as { content: JsonObject[]; stop_reason: string };
     const said = answer.choices[0]!.message;
     const hasRefused = said.refusal !== null || answer.choices[0]!.finish_reason === "content_filter";
     assertEquals(stop_reason === "refusal", hasRefused, `seed ${seed}`);
@@ -136,16 +136,16 @@ Deno.test("an answer of chat becomes a message, and as the history of the next r
   }
 });
 
-Deno.test("a streamed answer makes the message that the whole one makes", () => {
+Deno.test("a streamed response makes the message that the whole one makes", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
     const answer = createAnswer(model, dice);
-    const { whole, events } = messages.translate(
+    const { toResponse, events } = messages.translate(
       { model, max_tokens: 1, messages: [{ role: "user", content: "Hi" }] },
       request,
     );
     const translator = events();
     const all = toChunks(answer, dice).map((chunk) => translator.push(chunk)).join("") + translator.end();
-    assertEquals(joinMessage(all), joined(whole(answer)), `seed ${seed}`);
+    assertEquals(joinMessage(all), joined(toResponse(answer)), `seed ${seed}`);
   }
 });

@@ -1,6 +1,6 @@
 /**
- * Every client's dialect over every provider's: whatever a conversation and an answer have in them arrives, so far as both
- * can express it, and an answer in a stream is that of the whole one.
+ * Every client's dialect over every provider's: whatever a conversation and a response have in them arrives, so far as both
+ * can express it, and a response in a stream is that of the whole one.
  */
 import { assertEquals } from "@std/assert";
 import type { ChatCompletionRequest, JsonObject } from "../../src/contracts/openai.ts";
@@ -19,22 +19,25 @@ const image = { png: "data:image/png;base64,iVBORw0KGgo=", jpeg: "data:image/jpe
 const dialects: Readonly<Record<string, Dialect>> = { messages, responses, gemini };
 
 /** A dialect's translation of a request; chat is its own. */
-function translate(client: string, body: Json): Pick<Translation, "chat" | "whole"> & { stream: Translate } {
+function translate(client: string, body: Json): Pick<Translation, "chat" | "toResponse"> & { stream: Translate } {
   const dialect = dialects[client];
   if (dialect === undefined) {
     return {
       chat: body as unknown as ChatCompletionRequest,
-      whole: (completion) => completion as unknown as JsonObject,
+      toResponse: (completion) => completion as unknown as JsonObject,
       stream: (chunks) => chunks as unknown as Json[],
     };
   }
   const path = saidIn[client]!.path(true);
-  const { chat, whole, events } = dialect.translate(body, { url: `http://localhost${path}`, headers: new Headers() });
+  const { chat, toResponse, events } = dialect.translate(body, {
+    url: `http://localhost${path}`,
+    headers: new Headers(),
+  });
   const stream: Translate = (chunks) => {
     const translator = events();
     return dataIn(chunks.map((chunk) => translator.push(chunk)).join("") + translator.end());
   };
-  return { chat, whole, stream };
+  return { chat, toResponse, stream };
 }
 
 type Translate = (chunks: ReturnType<ProviderDialect["streamed"]>) => Json[];
@@ -109,13 +112,13 @@ for (const [client, { ask, read, gather }] of Object.entries(saidIn)) {
       }
     });
 
-    Deno.test(`${client} over ${name}: an answer comes back, whole and streamed`, () => {
+    Deno.test(`${client} over ${name}: a response comes back, non-streaming and streaming`, () => {
       for (let seed = 0; seed < rounds; seed++) {
         const dice = new Dice(seed);
         const { parts, ...answer } = createAnswer(dice);
-        const { whole, stream } = translate(client, ask([{ user: ["Hi"] }]));
+        const { toResponse, stream } = translate(client, ask([{ user: ["Hi"] }]));
         const expected: Said = { ...answer, ...(provider.lacks.includes("images") ? { images: [] } : {}) };
-        assertEquals(read(whole(provider.whole({ ...answer, parts }))), expected, `seed ${seed}, whole`);
+        assertEquals(read(toResponse(provider.whole({ ...answer, parts }))), expected, `seed ${seed}, whole`);
         const events = stream(provider.streamed({ ...answer, parts }, dice));
         assertEquals(read(gather(events)), expected, `seed ${seed}, streamed`);
       }

@@ -113,11 +113,11 @@ Deno.test("a request of Responses goes through chat and comes back as it was", (
   }
 });
 
-Deno.test("an answer of chat becomes a response, and as the history of the next request what it was", () => {
+Deno.test("a response of chat becomes a response, and as the history of the next request what it was", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
     const answer = createAnswer("m", dice);
-    const { output } = translate({ input: "Hi" }).whole(answer) as { output: JsonObject[] };
+    const { output } = translate({ input: "Hi" }).toResponse(answer) as { output: JsonObject[] };
     const results = output.filter(({ type }) => type === "function_call")
       .map(({ call_id }) => ({ type: "function_call_output", call_id, output: "" }));
     const { chat } = translate({ input: [user(text("Hi")), ...output, ...results] });
@@ -126,14 +126,14 @@ Deno.test("an answer of chat becomes a response, and as the history of the next 
   }
 });
 
-Deno.test("a streamed answer makes the response that the whole one makes", () => {
+Deno.test("a streamed response makes the response that the whole one makes", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
     const answer = createAnswer("m", dice);
-    const { whole, events } = translate({ input: "Hi" });
+    const { toResponse, events } = translate({ input: "Hi" });
     const translator = events();
     const all = toChunks(answer, dice).map((chunk) => translator.push(chunk)).join("") + translator.end();
     const last = all.trimEnd().split("\n\n").at(-1)!;
-    assertEquals(JSON.parse(last.slice(last.indexOf("data: ") + 6)).response, whole(answer), `seed ${seed}`);
+    assertEquals(JSON.parse(last.slice(last.indexOf("data: ") + 6)).response, toResponse(answer), `seed ${seed}`);
   }
 });

@@ -141,7 +141,8 @@ export const dialectCases: readonly GrowthCase[] = [
       what: "a completion",
       size: 2_000,
       input: completion,
-      work: (whole) => dialect.translate({ model: "m", max_tokens: 9, ...requests[name]![0]!(1) }, about).whole(whole),
+      work: (whole) =>
+        dialect.translate({ model: "m", max_tokens: 9, ...requests[name]![0]!(1) }, about).toResponse(whole),
     }),
   ]),
   ...Object.entries(translators).flatMap(([name, create]) =>
@@ -205,7 +206,7 @@ export const dialectCases: readonly GrowthCase[] = [
     what: "a prompt",
     size: 20_000,
     input: (size) => ({ model: "m", prompt: "x".repeat(size), stop: times(size, () => "a") }),
-    work: (body) => translateCompletion(body).whole([completion(1)] as never),
+    work: (body) => translateCompletion(body).join([completion(1)] as never),
   }),
   ...Object.entries(chatRequests).map(([what, input]) =>
     prepared({

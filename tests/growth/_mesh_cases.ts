@@ -65,7 +65,7 @@ const chat = (model: string, more = {}) => async ({ handler }: Meshes) => {
 const lists: Readonly<Record<string, readonly string[]>> = {
   "/v1/models": [
     "src/proxy/listed_models.ts#listFor",
-    "src/proxy/models_routes.ts#listModels",
+    "src/proxy/models_routes.ts#answerModelList",
     "src/registry/status.ts#listModels",
   ],
   "/v1/models/model-1": [],

@@ -11,19 +11,19 @@ import {
   toTranscript,
   toTranscriptionContent,
 } from "../../connectors/providers/_gemini_audio.ts";
-import { toBatchEmbedContents, toEmbeddings } from "../../connectors/providers/_gemini_embeddings.ts";
+import { fromGeminiEmbeddings, toBatchEmbedContents } from "../../connectors/providers/_gemini_embeddings.ts";
 import { toImageContent, toImages } from "../../connectors/providers/_gemini_images.ts";
 import { parseChunk } from "../../connectors/providers/_http.ts";
 import {
+  readComplete as readCompletion,
   readEvents as readCompletionEvents,
-  readWhole as readCompletion,
 } from "../../connectors/providers/_openai_completions.ts";
 import { embeddingsBy } from "../../connectors/providers/_openai_embeddings.ts";
 import { imagesIn } from "../../connectors/providers/_openai_images.ts";
 import { moderationBy } from "../../connectors/providers/_openai_moderation.ts";
 import {
+  readComplete as readResponse,
   readEvents as readResponseEvents,
-  readWhole as readResponse,
 } from "../../connectors/providers/_openai_responses.ts";
 import { speechBy } from "../../connectors/providers/_openai_speech.ts";
 import { ChunkStream } from "../../connectors/providers/_openai_stream.ts";
@@ -91,14 +91,14 @@ export const operationCases: readonly GrowthCase[] = [
         streamOf([...times(size, () => dataOf(chunkText())), dataOf(finished), dataOf("[DONE]")]),
       );
       await drained(
-        new ChunkStream(response, { readWhole: (body) => body as never, parse: parseChunk, defaults, joins: true }),
+        new ChunkStream(response, { readComplete: (body) => body as never, parse: parseChunk, defaults, joins: true }),
       );
     },
   },
   {
     covers: [
       "connectors/providers/_openai_completions.ts#readEvents",
-      "connectors/providers/_openai_completions.ts#readWhole",
+      "connectors/providers/_openai_completions.ts#readComplete",
     ],
     what: "events and choices",
     size: 500,
@@ -116,7 +116,7 @@ export const operationCases: readonly GrowthCase[] = [
   {
     covers: [
       "connectors/providers/_openai_responses.ts#readEvents",
-      "connectors/providers/_openai_responses.ts#readWhole",
+      "connectors/providers/_openai_responses.ts#readComplete",
     ],
     what: "events and items",
     size: 500,
@@ -136,7 +136,7 @@ export const operationCases: readonly GrowthCase[] = [
       "connectors/providers/_embeddings.ts#embeddingsIn",
       "connectors/providers/_openai_embeddings.ts#embeddingsBy",
       "connectors/providers/_gemini_embeddings.ts#toBatchEmbedContents",
-      "connectors/providers/_gemini_embeddings.ts#toEmbeddings",
+      "connectors/providers/_gemini_embeddings.ts#fromGeminiEmbeddings",
       "connectors/providers/_vertex_embeddings.ts#toPredict",
       "connectors/providers/_vertex_embeddings.ts#fromPredict",
     ],
@@ -150,7 +150,7 @@ export const operationCases: readonly GrowthCase[] = [
       await performed(embeddingsIn(embedding), body, { data });
       await performed(embeddingsBy, body, { data });
       toBatchEmbedContents({ model, body } as never);
-      toEmbeddings({ embeddings: data.map(() => ({ values: vector })) }, { model, body } as never);
+      fromGeminiEmbeddings({ embeddings: data.map(() => ({ values: vector })) }, { model, body } as never);
       toPredict(body.input, 2);
       fromPredict({
         predictions: data.map(() => ({ embeddings: { values: vector, statistics: { token_count: 1 } } })),

@@ -1,8 +1,8 @@
 /**
- * Provider connectors: requests to vendors, their answers and streams.
+ * Provider connectors: requests to vendors, their responses and streams.
  * @module
  */
-import { toAnnotations } from "../../connectors/providers/_anthropic_citations.ts";
+import { toCitedAnnotations } from "../../connectors/providers/_anthropic_citations.ts";
 import { readAnthropicError, readSpendLimitReset } from "../../connectors/providers/_anthropic_fault.ts";
 import { isThinkingMissing, toConversation } from "../../connectors/providers/_anthropic_messages.ts";
 import { findDroppedParams, toMessagesRequest } from "../../connectors/providers/_anthropic_request.ts";
@@ -18,10 +18,10 @@ import { toConverseRequest } from "../../connectors/providers/_bedrock_request.t
 import { ConverseStream, fromConverse } from "../../connectors/providers/_bedrock_response.ts";
 import { EventFrameParser } from "../../connectors/providers/_event_frames.ts";
 import { readGeminiError, readGeminiHint, readGeminiWait } from "../../connectors/providers/_gemini_fault.ts";
-import { nativeText } from "../../connectors/providers/_gemini_native.ts";
+import { toNativeText } from "../../connectors/providers/_gemini_native.ts";
 import { toAnnotations as toGroundingAnnotations } from "../../connectors/providers/_gemini_output.ts";
 import { toGenerateContent } from "../../connectors/providers/_gemini_request.ts";
-import { toChatCompletion as fromContent } from "../../connectors/providers/_gemini_response.ts";
+import { fromGenerateContent as fromContent } from "../../connectors/providers/_gemini_response.ts";
 import { GeminiStream } from "../../connectors/providers/_gemini_stream.ts";
 import { readOpenAiError } from "../../connectors/providers/_openai_error.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
@@ -168,7 +168,7 @@ export const providerCases: readonly GrowthCase[] = [
     ],
   }),
   prepared({
-    covers: ["connectors/providers/_gemini_response.ts#toChatCompletion"],
+    covers: ["connectors/providers/_gemini_response.ts#fromGenerateContent"],
     what: "parts and candidates",
     size: 2_000,
     input: (size) => ({
@@ -195,11 +195,11 @@ export const providerCases: readonly GrowthCase[] = [
     work: (candidate) => JSON.stringify(toGroundingAnnotations(candidate, "ä".repeat(5_000))).length,
   }),
   prepared({
-    covers: ["connectors/providers/_anthropic_citations.ts#toAnnotations"],
+    covers: ["connectors/providers/_anthropic_citations.ts#toCitedAnnotations"],
     what: "citations",
     size: 5_000,
     input: (size) => times(size, (at) => ({ type: "char_location", document_title: `t${at}` })),
-    work: (citations) => toAnnotations(citations, { start: 0, end: 1 }),
+    work: (citations) => toCitedAnnotations(citations, { start: 0, end: 1 }),
   }),
   ...Object.entries(claudeStreams).map(([what, input]) =>
     prepared({
@@ -245,11 +245,11 @@ export const providerCases: readonly GrowthCase[] = [
     })
   ),
   prepared({
-    covers: ["connectors/providers/_gemini_native.ts#nativeText"],
+    covers: ["connectors/providers/_gemini_native.ts#toNativeText"],
     what: "turns",
     size: 1_000,
     input: (size) => JSON.stringify({ contents: times(size, () => ({ parts: [{ functionCall: { name: "f" } }] })) }),
-    work: (text) => nativeText("gemini-3-pro", text),
+    work: (text) => toNativeText("gemini-3-pro", text),
   }),
   ...Object.entries(errorReaders).flatMap(([name, read]) =>
     texts.map((text) =>

@@ -1,11 +1,11 @@
 /**
- * Requests through the proxy and the library, whole and streamed.
+ * Requests through the proxy and the library, non-streaming and streaming.
  * @module
  */
 import { create } from "../../mod.ts";
 import { readBatchRequest } from "../../src/infrastructure/batch_request.ts";
 import { ObjectRecords } from "../../src/infrastructure/object_records.ts";
-import { readJson } from "../../src/proxy/body.ts";
+import { readJsonBody } from "../../src/proxy/body.ts";
 import { readDocument } from "../../src/proxy/clients/client_record.ts";
 import { readUsageDay } from "../../src/proxy/usage/usage_day.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
@@ -53,11 +53,11 @@ const requests: Readonly<Record<string, unknown>> = {
 export const proxyCases: readonly GrowthCase[] = [
   ...Object.entries(bodies).map(([what, input]) =>
     prepared({
-      covers: ["src/proxy/body.ts#readJson"],
+      covers: ["src/proxy/body.ts#readJsonBody"],
       what,
       size: 2_000,
       input: (size) => encoder.encode(input(size)),
-      work: (bytes) => readJson({ headers }, () => bytes).catch(() => {}),
+      work: (bytes) => readJsonBody({ headers }, () => bytes).catch(() => {}),
     })
   ),
   ...Object.entries(requests).map(([path, body]) =>
@@ -67,7 +67,7 @@ export const proxyCases: readonly GrowthCase[] = [
         "src/pipeline/perform_stream.ts#openingStream",
         "src/pipeline/perform_stream.ts#readEvents",
         "src/pipeline/open_stream.ts#openStream",
-        "src/proxy/body_reader.ts#readBody",
+        "src/proxy/body_reader.ts#readRequestBody",
         "src/proxy/body.ts#readWork",
         "src/proxy/joined_events.ts#JoinedEvents",
         "src/proxy/sse.ts#chatEvents",

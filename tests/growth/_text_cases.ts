@@ -2,7 +2,7 @@
  * Parsers of text: `src/util` and the configuration.
  * @module
  */
-import { toStorageError } from "../../connectors/storage/_redis_errors.ts";
+import { toRedisError } from "../../connectors/storage/_redis_errors.ts";
 import { addText, emptyText } from "../../src/pipeline/request_size.ts";
 import { readJsonDocument, scanJson } from "../../src/config/load/load.ts";
 import { readYaml } from "../../src/config/load/_yaml_read.ts";
@@ -21,7 +21,7 @@ import { JsonProgress } from "../../src/util/json_progress.ts";
 import { nearest } from "../../src/util/nearest.ts";
 import { readRateHeaders } from "../../src/util/rate_headers.ts";
 import { parseTraceparent, readTraceContext } from "../../src/util/request_id.ts";
-import { findTarget, readPath, readSearch } from "../../src/util/request_path.ts";
+import { readPath, readSearch, readTarget } from "../../src/util/request_path.ts";
 import { retryAfterMs } from "../../src/util/retry_after.ts";
 import { readServiceAccount } from "../../src/util/service_account.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
@@ -58,7 +58,7 @@ const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   "src/util/rate_headers.ts#readRateHeaders": (text) => readRateHeaders(header(text), 0),
   "src/util/request_id.ts#parseTraceparent": parseTraceparent,
   "src/util/request_id.ts#readTraceContext": (text) => readTraceContext(always(text)),
-  "src/util/request_path.ts#findTarget": (text) => findTarget(`http://localhost/${text}`),
+  "src/util/request_path.ts#readTarget": (text) => readTarget(`http://localhost/${text}`),
   "src/util/request_path.ts#readPath": (text) => readPath(`http://localhost/${text}`),
   "src/util/request_path.ts#readSearch": (text) => readSearch(`http://localhost/${text}`),
   "src/util/retry_after.ts#retryAfterMs": (text) => retryAfterMs(always(text), 0),
@@ -78,8 +78,8 @@ const parsers: Readonly<Record<string, (text: string) => unknown>> = {
       },
     } as never, new Report());
   },
-  "connectors/storage/_redis_errors.ts#toStorageError": (text) =>
-    toStorageError(new Error(`NOPERM ${text}`), { address: { host: "a", port: 1 } as never, script: text }),
+  "connectors/storage/_redis_errors.ts#toRedisError": (text) =>
+    toRedisError(new Error(`NOPERM ${text}`), { address: { host: "a", port: 1 } as never, script: text }),
   "src/util/classify.ts#classifyFault": (text) =>
     classifyFault(404, { message: `model ${text}`, type: text, code: text, param: null }),
   "src/util/service_account.ts#readServiceAccount": (text) =>

@@ -3,8 +3,8 @@
  * @module
  */
 import { EventFrameParser, readEventFrames } from "../../connectors/providers/_event_frames.ts";
-import { readObject, readText } from "../../connectors/providers/_base.ts";
-import { parseObject, readBytes, readFault } from "../../connectors/providers/_http.ts";
+import { readJsonObject, readResponseText } from "../../connectors/providers/_base.ts";
+import { parseObject, readBytes, readHttpFault } from "../../connectors/providers/_http.ts";
 import { readOpenAiError } from "../../connectors/providers/_openai_error.ts";
 import { JsonLinesCheck, PeekableContent } from "../../src/infrastructure/content.ts";
 import { LineSplitter, readLines } from "../../src/infrastructure/json_lines.ts";
@@ -259,9 +259,9 @@ export const wireCases: readonly GrowthCase[] = [
       covers: [
         "connectors/providers/_http.ts#parseObject",
         "connectors/providers/_http.ts#readBytes",
-        "connectors/providers/_http.ts#readFault",
-        "connectors/providers/_base.ts#readObject",
-        "connectors/providers/_base.ts#readText",
+        "connectors/providers/_http.ts#readHttpFault",
+        "connectors/providers/_base.ts#readJsonObject",
+        "connectors/providers/_base.ts#readResponseText",
         "connectors/providers/_openai_error.ts#readOpenAiError",
       ],
       what: what as string,
@@ -270,9 +270,9 @@ export const wireCases: readonly GrowthCase[] = [
       work: async (body) => {
         refusable(() => parseObject(body));
         await readBytes(fakeAnswer({ body }));
-        await readText(fakeAnswer({ body }));
-        await readObject(fakeAnswer({ body })).catch(() => {});
-        await readFault(fakeAnswer({ status: 500, body }), { readError: readOpenAiError }, fakeClock());
+        await readResponseText(fakeAnswer({ body }));
+        await readJsonObject(fakeAnswer({ body })).catch(() => {});
+        await readHttpFault(fakeAnswer({ status: 500, body }), { readError: readOpenAiError }, fakeClock());
       },
     })
   ),

@@ -21,7 +21,7 @@ interface Report {
 }
 
 describe("100 000 requests with hostile names and tags", () => {
-  it(`leave the labels bounded and fit in ${heapMb} MB; sinks that fail cost no answer, and are reported`, async () => {
+  it(`leave the labels bounded and fit in ${heapMb} MB; sinks that fail cost no response, and are reported`, async () => {
     await using folder = await makeFolder();
     const full = platform === "linux" ? "/dev/full" : `${folder.path}/no/such/folder\u0000`;
     const source = program.replaceAll("FULL", JSON.stringify(full)).replaceAll("REQUESTS", String(requests));

@@ -1,6 +1,6 @@
 /**
  * The HTTP/1.1 client against a server that answers in every way, right and wrong: compared with `node:http`, and
- * watched for bytes of one answer that reach another request.
+ * watched for bytes of one response that reach another request.
  */
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { request as nodeRequest } from "node:http";
@@ -18,7 +18,7 @@ const requests = Number(process.env.MODELMESH_TEST_REQUESTS ?? 60_000);
 const send = onDeno ? sendByConnection : sendByNodeSockets;
 const decoder = new TextDecoder("latin1");
 
-/** What `node:http` refuses although it changes nothing about where an answer ends. */
+/** What `node:http` refuses although it changes nothing about where a response ends. */
 const stricterInNode = /;(?!a=b\r\n)|Content-Length: 3\r\n/;
 
 /** A response of a seed, which half of the time has been damaged at a few places. */
@@ -150,7 +150,7 @@ describe("The HTTP/1.1 client", sanitizers, () => {
     let refused = 0;
     await each(answers, async (seed) => {
       const { said, status, text, isWhole } = createAnswer(seed);
-      // each damaged answer at an address of its own, so that it gets a new connection
+      // each damaged response at an address of its own, so that it gets a new connection
       const host = isWhole ? "127.0.0.1" : `127.${1 + (seed >> 16)}.${seed >> 8 & 255}.${seed & 255}`;
       const ownUrl = `${url.replace("127.0.0.1", host)}/${seed}`;
       const ours = await byConnection(`${ownUrl}/0`);
@@ -159,7 +159,7 @@ describe("The HTTP/1.1 client", sanitizers, () => {
       else {
         taken++;
         let theirs = await byNode(`${ownUrl}/0`);
-        // bytes behind an answer make node:http refuse it also when it is whole
+        // bytes behind a response make node:http refuse it also when it is whole
         const start = said.indexOf("\r\n\r\n", said.startsWith("HTTP/1.1 100") ? 25 : 0) + 4;
         theirs ??= await byNode(`${ownUrl}/${said.length - start - ours.text.length}`);
         for (let spare = 1; theirs === undefined && spare < 100; spare++) theirs = await byNode(`${ownUrl}/${spare}`);
@@ -182,7 +182,7 @@ const ways: readonly ((id: string, socket: Socket) => void)[] = [
     socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${id.length}\r\n\r\n${id.slice(0, 2)}`);
     setImmediate(() => socket.write(id.slice(2)));
   },
-  // more than was said: the rest looks like an answer to the next request
+  // more than was said: the rest looks like a response to the next request
   (id, socket) =>
     socket.write(
       `HTTP/1.1 200 OK\r\ncontent-length: ${id.length}\r\n\r\n${id}HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil`,
@@ -195,7 +195,7 @@ const ways: readonly ((id: string, socket: Socket) => void)[] = [
 ];
 
 describe("The HTTP/1.1 client, request after request", sanitizers, () => {
-  it(`lets no byte of one answer reach another of ${requests} requests, with aborts, stalls and unasked bytes`, async () => {
+  it(`lets no byte of one response reach another of ${requests} requests, with aborts, stalls and unasked bytes`, async () => {
     const random = seededRandom(1);
     const { url, close } = await serve((path, socket) => ways[Number(path.split("/")[1])]!(path, socket));
     const counts = { answered: 0, failed: 0, aborted: 0 };

@@ -73,7 +73,7 @@ Deno.test("a request counts at its pool, at the model that answered, and as fail
   }
 });
 
-Deno.test("of two empty answers the first is returned, and is its model's success", () => {
+Deno.test("of two empty responses the first is returned, and is its model's success", () => {
   const bench = new Bench();
   const both = path(["a@one", "empty"], ["b@two", "empty"]);
   bench.statistics.addRequest({ ...both, model: "a", provider: "one" }, { outcome: "success" });

@@ -1,8 +1,7 @@
-// deno-lint-ignore-file no-import-prefix -- an entry of `imports` would be downloaded before every task
 /** `@modelmesh/core/ai-sdk` under Vercel's `ai`: models that embed, draw, speak, listen and rank. */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { embedMany, generateImage, generateSpeech, rerank, transcribe } from "npm:ai@7.0.173";
+import { embedMany, generateImage, generateSpeech, rerank, transcribe } from "ai";
 import { mesh } from "../../ai_sdk.ts";
 import { drawn, images } from "../support/_images.ts";
 import { type OperationStage, operationStage } from "../support/_operations.ts";

@@ -11,7 +11,7 @@ import type {
   SpeechModelV4,
   TranscriptionModelV4,
 } from "npm:@ai-sdk/provider@4.0.38";
-import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from "npm:ai@7.0.173";
+import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from "ai";
 import { mesh } from "../../ai_sdk.ts";
 import { create, ModelNotFoundError, NoProvidersError, ProviderError, StreamInterruptedError } from "../../mod.ts";
 import { dialectConfig } from "../support/_dialect_proxy.ts";

@@ -3,7 +3,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type AnthropicProvider, createAnthropic } from "npm:@ai-sdk/anthropic@4.0.105";
-import { APICallError, generateText, jsonSchema, Output, stepCountIs, streamText, tool } from "npm:ai@7.0.173";
+import { APICallError, generateText, jsonSchema, Output, stepCountIs, streamText, tool } from "ai";
 import { startDialectProxy } from "../support/_dialect_proxy.ts";
 import { type Dialect, dialects, type Reply, speaking } from "../support/_dialects.ts";
 import { startUpstream, status, type Upstream } from "../support/upstream.ts";

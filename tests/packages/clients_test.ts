@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { createOpenAICompatible } from "npm:@ai-sdk/openai-compatible@3.0.92";
 import { ChatOpenAI, OpenAIEmbeddings } from "npm:@langchain/openai@1.6.0";
-import { embedMany, generateImage, generateText, streamText } from "npm:ai@7.0.173";
+import { embedMany, generateImage, generateText, streamText } from "ai";
 import { drawn, images } from "../support/_images.ts";
 import { operationStage } from "../support/_operations.ts";
 import { embeddings, ok, type Script, status } from "../support/upstream.ts";

@@ -14,7 +14,7 @@ describe("examples", () => {
     assertMatch(said, new RegExp(`^${hello("What is a failover\\?")}— \\w+, \\d+ tokens\n$`));
   });
 
-  it("langchain.ts answers whole and streamed", async () => {
+  it("langchain.ts answers non-streaming and streaming", async () => {
     await using demo = await startDemoProcess();
     const said = await runExample("langchain.ts", { args: [demo.url] });
     assertMatch(said, new RegExp(`^${hello("What is a failover\\?")}${hello("And a circuit breaker\\?")}$`));

@@ -4,7 +4,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { createGoogleGenerativeAI } from "npm:@ai-sdk/google@4.0.121";
 import { ApiError, type Content, FunctionCallingConfigMode, GoogleGenAI, Type } from "npm:@google/genai@3.1.0";
-import { embedMany, generateObject, generateText, jsonSchema, stepCountIs, streamText, tool } from "npm:ai@7.0.173";
+import { embedMany, generateObject, generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { startDialectProxy } from "../support/_dialect_proxy.ts";
 import { type Dialect, dialects, speaking } from "../support/_dialects.ts";
 import { operationStage } from "../support/_operations.ts";
@@ -100,7 +100,7 @@ describe("@google/genai", () => {
       assertEquals(JSON.stringify(upstream.requests[1]!.json()).includes("wörld"), true);
     }));
 
-  it("asks for an answer in JSON", () =>
+  it("asks for a response in JSON", () =>
     withClient("openai", speaking.openai.answer({ pieces: ['{"at":1}'] }), async (client, upstream) => {
       const schema = { type: Type.OBJECT, properties: { at: { type: Type.INTEGER } }, required: ["at"] };
       const answer = await client.models.generateContent({

@@ -3,7 +3,7 @@
 // @ts-types="./_agents.d.ts"
 import { Agent, OpenAIProvider, Runner, setTraceProcessors, setTracingDisabled, tool } from "npm:@openai/agents@0.20.0";
 import { createOpenAI } from "npm:@ai-sdk/openai@4.0.118";
-import { generateText, jsonSchema, Output, stepCountIs, streamText, tool as aiTool } from "npm:ai@7.0.173";
+import { generateText, jsonSchema, Output, stepCountIs, streamText, tool as aiTool } from "ai";
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type OperationStage, operationStage } from "../support/_operations.ts";

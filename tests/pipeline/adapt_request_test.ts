@@ -213,7 +213,7 @@ describe("adaptRequest() and what another vendor minted", () => {
   });
 });
 
-describe("adaptRequest() and thoughts of earlier answers", () => {
+describe("adaptRequest() and thoughts of earlier responses", () => {
   const thought = { role: "assistant", content: "Yes", reasoning_content: "Hm", reasoning_details: [{}] };
   const rows: readonly (readonly [what: string, ParameterRules, before: JsonObject, after: JsonObject])[] = [
     ["as they came, without a rule", {}, thought, thought],

@@ -118,7 +118,7 @@ describe("A committed stream ends", () => {
 
   it("interrupted by the provider: the model's failure, reported once", async () => {
     const { stream, connection, seen } = open([new NetworkError("It broke", { neverSent: false })]);
-    await assertRejects(() => readAll(stream), StreamInterruptedError, "The answer was cut short: It broke");
+    await assertRejects(() => readAll(stream), StreamInterruptedError, "The response was cut short: It broke");
     assertEquals([seen, connection.stop.aborted], [["source closed", "failure", "reported"], true]);
     assertEquals([await stream.read(), stream.isStopped], [undefined, false]);
   });
@@ -144,7 +144,7 @@ describe("A committed stream ends", () => {
     it(`interrupted by a connector whose iterator ${defect}`, async () => {
       const { stream, seen } = open([], { iterator: { next } });
       await stream.read();
-      await assertRejects(() => stream.read(), StreamInterruptedError, "The answer was cut short");
+      await assertRejects(() => stream.read(), StreamInterruptedError, "The response was cut short");
       assertEquals(seen, ["failure", "reported"]);
     });
   }

@@ -87,7 +87,7 @@ function start({ behaviours, budget = 10, timeoutMs = 60_000, signal, skipSleeps
   return { clock, context, end };
 }
 
-/** How an attempt ended: the answer, or the failure and what follows; how often it called, and what it waited, ms. */
+/** How an attempt ended: the response, or the failure and what follows; how often it called, and what it waited, ms. */
 async function run(options: Options) {
   const { clock, context, end } = start(options);
   const result = await end;

@@ -30,7 +30,7 @@ describe("The time limit of a connection", () => {
     await clock.advance(399);
     assertEquals(connection.signal.aborted, false);
     await clock.advance(1);
-    assertEquals(connection.signal.reason.message, "The provider did not answer within 1000 ms");
+    assertEquals(connection.signal.reason.message, "The provider did not respond within 1000 ms");
   });
 
   it("for content that is not read any more is ten minutes", async () => {
@@ -43,12 +43,12 @@ describe("The time limit of a connection", () => {
     assertEquals(connection.signal.reason.name, "AbortError");
   });
 
-  it("for a whole answer is the provider's timeout, from first to last", async () => {
+  it("for a non-streaming response is the provider's timeout, from first to last", async () => {
     const { clock, connection } = connect("sync");
     await clock.advance(999);
     assertEquals(connection.stop.aborted, false);
     await clock.advance(1);
-    assertEquals(`${connection.stop.reason}`, "AttemptTimeout: The provider did not answer within 1000 ms");
+    assertEquals(`${connection.stop.reason}`, "AttemptTimeout: The provider did not respond within 1000 ms");
   });
 
   it("for a stream begins anew after the process was stopped, since data may have arrived meanwhile", async () => {
@@ -83,7 +83,7 @@ describe("The time limit of a connection", () => {
     assertEquals(connection.stop.aborted, true);
   });
 
-  it("gives up a stream that is not read for ten minutes, which is no failure of the provider", async () => {
+  it("gives up a stream that is not read for ten minutes, which is not a failure of the provider", async () => {
     const { clock, connection } = connect("stream");
     connection.pause();
     await clock.advance(600_000);

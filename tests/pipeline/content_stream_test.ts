@@ -1,4 +1,4 @@
-/** A response that is no JSON, such as sound: what it passes on, and how it ends. */
+/** A response that is not JSON, such as sound: what it passes on, and how it ends. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { NetworkError, StreamInterruptedError, UpstreamError } from "../../src/errors.ts";
@@ -88,7 +88,7 @@ describe("Content ends", () => {
   it("interrupted by the provider: the model's failure, reported once", async () => {
     const { stream, connection, seen } = await open(["one", new NetworkError("It broke", { neverSent: false })]);
     await stream.read();
-    await assertRejects(() => stream.read(), StreamInterruptedError, "The answer was cut short: It broke");
+    await assertRejects(() => stream.read(), StreamInterruptedError, "The response was cut short: It broke");
     assertEquals([seen, connection.stop.aborted], [["failure", "reported"], true]);
   });
 

@@ -40,13 +40,13 @@ function scene(strategy: Staying = new Staying("a")) {
 }
 
 describe("The current model of a pool", () => {
-  it("is the one that its strategy stays with, whichever is chosen; the first choice is no rotation", () => {
+  it("is the one that its strategy stays with, whichever is chosen; the first choice is not a rotation", () => {
     const { choice, request, current, events } = scene(new Staying("b"));
     reportChoice(choice("a"), request());
     assertEquals([current(), events], ["b", []]);
   });
 
-  it("is the one chosen last, where the strategy stays with none; sharing out is no rotation", () => {
+  it("is the one chosen last, where the strategy stays with none; sharing out is not a rotation", () => {
     const { choice, request, current, events } = scene(new Staying(undefined));
     for (const name of ["a", "b", "a"]) reportChoice(choice(name), request());
     assertEquals([current(), events], ["a", []]);

@@ -67,7 +67,7 @@ describe("measureRequest()", () => {
     assertEquals(size.text.latin, 13);
   });
 
-  it("counts the images of earlier answers for budgets, and needs no model that can see for them", () => {
+  it("counts the images of earlier responses for budgets, and needs no model that can see for them", () => {
     const images = [{ type: "image_url", image_url: { url: `data:image/png;base64,${base64(900)}` } }];
     const body = { messages: [{ role: "assistant" as const, content: "Here", images }] };
     const size = measureRequest(body);
@@ -133,7 +133,7 @@ describe("estimateTokens()", () => {
     });
   }
 
-  it("writes what the request lets be written, over all answers", () => {
+  it("writes what the request lets be written, over all responses", () => {
     const outputs: readonly (readonly [Partial<ChatCompletionRequest>, number | undefined])[] = [
       [{}, undefined],
       [{ max_tokens: 50 }, 50],

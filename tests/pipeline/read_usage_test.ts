@@ -5,9 +5,9 @@ import type { TokenCounts } from "../../src/state/counters/usage.ts";
 
 const bound = 1000;
 
-/** What stands in an answer, and input, output and total as they are taken. */
+/** What stands in a response, and input, output and total as they are taken. */
 const lines: readonly (readonly [name: string, usage: unknown, taken: readonly (number | undefined)[]])[] = [
-  ["whole numbers are taken", { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }, [10, 5, 15]],
+  ["integers are taken", { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }, [10, 5, 15]],
   ["zeros are numbers", { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, [0, 0, 0]],
   ["a total may be more than its parts", { prompt_tokens: 10, completion_tokens: 5, total_tokens: 99 }, [10, 5, 99]],
   ["without a total it is the sum", { prompt_tokens: 10, completion_tokens: 5 }, [10, 5, 15]],
@@ -55,7 +55,7 @@ Deno.test("what a cache gave may go by a name of its own", () => {
   assertEquals(readUsage({ ...usage, prompt_cache_hit_tokens: 11 }, bound).cached, undefined);
 });
 
-Deno.test("a call takes no more than the model's window and output, for as many answers as were asked for", () => {
+Deno.test("a call takes no more than the model's window and output, for as many responses as were asked for", () => {
   const constraints = { context_window: 8000, max_output_tokens: 2000 };
   assertEquals(tokenBound(constraints), 10_000);
   assertEquals(tokenBound(constraints, 3), 14_000);

@@ -114,7 +114,7 @@ describe("recordAbort()", () => {
     [new DeadlineError("late"), 10_000, "retry_limit"],
   ] as const;
   for (const [error, unansweredMs, state] of table) {
-    it(`after ${unansweredMs} ms without an answer: ${error.name} leaves the model ${state}`, () => {
+    it(`after ${unansweredMs} ms without a response: ${error.name} leaves the model ${state}`, () => {
       const { admitted: given, context, member, permit, look } = admitted();
       permit.take();
       context.unansweredMs = unansweredMs;
@@ -124,7 +124,7 @@ describe("recordAbort()", () => {
     });
   }
 
-  it("is no step of a request that sent nothing yet", () => {
+  it("is not a step of a request that sent nothing yet", () => {
     const { admitted: given, context, member } = admitted();
     recordAbort(given, new DOMException("left", "AbortError"));
     assertEquals([context.chain, member.state.inFlight], [[], 0]);

@@ -77,13 +77,16 @@ describe("readRoutingConstraints()", () => {
   });
 
   const badHeaders: readonly (readonly [value: string, says: string])[] = [
-    ["target=https://evil.example", '"target" of the header "x-mesh-route" is no routing field: the fields are only,'],
+    [
+      "target=https://evil.example",
+      '"target" of the header "x-mesh-route" is not a routing field: the fields are only,',
+    ],
     ["max_price=1", 'did you mean "max-price"?'],
-    ["session=a", "no routing field"],
-    ["toString=a", "no routing field"],
+    ["session=a", "not a routing field"],
+    ["toString=a", "not a routing field"],
     ["only=a;ignore=b;only=c", '"only" of the header "x-mesh-route" is given twice'],
     ["only=a;ONLY=c", "is given twice"],
-    ["groq", '"groq" of the header "x-mesh-route" is no routing field: write fields as in "only=groq;deadline=20s"'],
+    ["groq", '"groq" of the header "x-mesh-route" is not a routing field: write fields as in "only=groq;deadline=20s"'],
     ["only", "1 to 64 names"],
     ["only=", "1 to 64 names"],
     ["only=a,,b", "1 to 64 names"],
@@ -139,9 +142,9 @@ describe("readRoutingConstraints()", () => {
     ["tags", { team: 7 }, "1 to 64 characters"],
     ["tags", { "": "a" }, "1 to 64 characters"],
     ["tags", [long(65)], "1 to 64 characters"],
-    ["onyl", ["a"], 'is no routing field: did you mean "only"?'],
-    ["api_key", "sk-1", "is no routing field: the fields are"],
-    ["constructor", {}, "is no routing field"],
+    ["onyl", ["a"], 'is not a routing field: did you mean "only"?'],
+    ["api_key", "sk-1", "is not a routing field: the fields are"],
+    ["constructor", {}, "is not a routing field"],
   ];
   for (const [name, value, says] of badMembers) {
     it(`refuses mesh.${name}: ${(JSON.stringify(value) ?? "").slice(0, 40)}`, () => {
@@ -152,7 +155,7 @@ describe("readRoutingConstraints()", () => {
     });
   }
 
-  it("refuses a mesh that is no object", () => {
+  it("refuses a mesh that is not an object", () => {
     for (const mesh of ["only=a", 7, true, ["only"]]) {
       assertEquals(refusal(() => readRoutingConstraints(undefined, { mesh })).param, "mesh");
     }

@@ -96,7 +96,7 @@ interface Text extends Received {
   readonly text: string;
 }
 
-/** The models asked, and what came of the request: the answer, or the error's name. */
+/** The models asked, and what came of the request: the response, or the error's name. */
 async function run(of: Scene): Promise<string> {
   const { routing, asked } = scene(of);
   const end = await routing.run().then(
@@ -139,7 +139,7 @@ describe("A request goes from model to model", () => {
 });
 
 describe("A request that is over", () => {
-  it("holds its permit until the answer is settled, and leaves one record", async () => {
+  it("holds its permit until the response is settled, and leaves one record", async () => {
     const { routing, states, records } = scene({ models: { a: "server", b: "answer" } });
     const result = await routing.run();
     assertEquals(states(), ["a retry_limit, 0 in flight", "b active, 1 in flight"]);

@@ -83,7 +83,7 @@ describe("A client with pools of its own", () => {
   it("gets their models by name", () => assertEquals(chosen("clever", client), "clever: clever"));
 
   for (const name of ["slow", "summary"]) {
-    it(`gets the same answer for "${name}", whether that is there or not`, () => {
+    it(`gets the same response for "${name}", whether that is there or not`, () => {
       const message = 'There is no such model or pool for the client "app"';
       assertEquals(assertThrows(() => chosen(name, client), ModelNotFoundError).message, message);
     });

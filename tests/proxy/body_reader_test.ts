@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { PlainRequest } from "../../src/contracts/shell.ts";
-import { BodyMemory, readBody } from "../../src/proxy/body_reader.ts";
+import { BodyMemory, readRequestBody } from "../../src/proxy/body_reader.ts";
 import { HttpError } from "../../src/proxy/error_body.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 
@@ -27,7 +27,7 @@ function slowBody(clock: FakeClock, limitMs = 600_000, headers: Record<string, s
     startedAt: clock.monotonic(),
     limitMs,
   };
-  const reading = readBody(request, bounds);
+  const reading = readRequestBody(request, bounds);
   let outcome: unknown;
   reading.then(({ length }) => outcome = length, (error) => outcome = error);
   return {

@@ -1,4 +1,4 @@
-/** Forms with files, and responses that are no JSON: what every operation has that needs them. */
+/** Forms with files, and responses that are not JSON: what every operation has that needs them. */
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ModelMesh, openAiCompatible, type Provider, type RoutingRecord, StreamInterruptedError } from "../../mod.ts";

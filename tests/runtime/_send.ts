@@ -189,7 +189,7 @@ export function describeSend(
       }
     });
 
-    it("says that a request may have been read when no answer came", async () => {
+    it("says that a request may have been read when no response came", async () => {
       for (const [name, behaviour] of beforeAnswer) {
         await using upstream = await startUpstream(behaviour);
         const error = await networkError(() => call(upstream.url));
@@ -213,7 +213,7 @@ export function describeSend(
       assertEquals(upstream.requests[0]!.headers["content-length"], "13"); // some providers take no chunked body
     });
 
-    it("reports a broken body in its own words", async () => {
+    it("reports a broken body in its own format", async () => {
       for (const [name, behaviour] of insideBody) {
         await using upstream = await startUpstream(behaviour);
         const error = await networkError(async () => {

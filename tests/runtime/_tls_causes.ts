@@ -75,7 +75,7 @@ async function withServer(server: Server, use: (port: number) => Promise<void>):
  *
  * @param name Whose it is.
  * @param isOwn Whether its connections are our own: `fetch` keeps a client open for each authority, and does not say
- *   what is no HTTP.
+ *   what is not HTTP.
  */
 export function describeTlsCauses(name: string, send: Runtime["send"], isOwn = true): void {
   const fail = (port: number, scheme: string, trusts?: string) => {

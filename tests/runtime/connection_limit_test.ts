@@ -14,7 +14,7 @@ interface Client {
   isClosed: boolean;
   text: string;
   send(text: string): void;
-  /** Sends a request, and resolves with its whole response. */
+  /** Sends a request, and resolves with its non-streaming response. */
   get(path?: string): Promise<string>;
   close(): void;
 }

@@ -110,7 +110,7 @@ describe("a file that is not there", () => {
   });
 });
 
-describe("what is no regular file", () => {
+describe("what is not a regular file", () => {
   /** A socket's file, which stands for devices: none of those may be at risk here. */
   async function withSocket(test: (path: string) => Promise<void>): Promise<void> {
     await using folder = await makeFolder();

@@ -203,7 +203,7 @@ Deno.test("HTTP/1.1 client: responses that are refused, whose connections are cl
   }
 });
 
-Deno.test("HTTP/1.1 client: a connection that ends before its response does is no end of the response", async () => {
+Deno.test("HTTP/1.1 client: a connection that ends before its response does is not an end of the response", async () => {
   for (const [name, said] of cut) {
     for (const size of sizes) {
       assertEquals(await readOutcome(said, { size }), { failed: "cut", isKept: false }, `${name}, by ${size}`);

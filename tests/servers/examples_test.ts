@@ -13,7 +13,7 @@ const python = findPython("openai");
 if (python === undefined) {
   describe.skip("examples/python_client.py: needs python3 with openai (pip install openai)", () => {});
 } else {
-  it("examples/python_client.py answers whole and streamed, and says which model did", async () => {
+  it("examples/python_client.py answers non-streaming and streaming, and says which model did", async () => {
     await using demo = await startDemoProcess();
     const hello = "Hello from \\w+, a simulated provider\\. You said: What is a failover\\?\n";
     const env = { NO_PROXY: "127.0.0.1", PYTHONIOENCODING: "utf-8" };

@@ -1,5 +1,5 @@
 /**
- * What simulated vendors say: the number of the request, so that an answer is known to be the right one.
+ * What simulated vendors say: the number of the request, so that a response is known to be the right one.
  * @module
  */
 import type { ChatCompletion, CompletionChunk, CompletionUsage } from "../../mod.ts";
@@ -12,17 +12,17 @@ export function usageFor({ letters, written }: Arrival): CompletionUsage {
   return { prompt_tokens: read, completion_tokens: written, total_tokens: read + written };
 }
 
-/** The text of the right answer to a request. */
+/** The text of the right response to a request. */
 export function textFor({ id }: Arrival): string {
   return `Answer to request ${id}`;
 }
 
-/** A whole answer. */
+/** A non-streaming response. */
 export function answerFor(arrival: Arrival, isEmpty: boolean): ChatCompletion {
   return { ...createAnswer(isEmpty ? "" : textFor(arrival)), usage: arrival.oddUsage ?? usageFor(arrival) };
 }
 
-/** One of the three events of a streamed answer. */
+/** One of the three events of a streamed response. */
 export function chunkFor(arrival: Arrival, place: number, isEmpty: boolean): CompletionChunk {
   if (place < 2) return createChunk(isEmpty ? "" : place === 0 ? textFor(arrival) : ".");
   return { value: { ...createChunk(undefined).value, usage: arrival.oddUsage ?? usageFor(arrival) } };

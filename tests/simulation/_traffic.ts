@@ -20,7 +20,7 @@ export interface Arrival {
   readonly maxTokens?: number;
   /** Length of its text. */
   readonly letters: number;
-  /** Tokens an answer to it has. */
+  /** Tokens a response to it has. */
   readonly written: number;
   /** Its deadline. */
   readonly timeoutMs: number;
@@ -28,7 +28,7 @@ export interface Arrival {
   readonly leavesAfterMs?: number;
   /** Every vendor refuses it with 400. */
   readonly isFaulty: boolean;
-  /** What a vendor's answer says of its usage, where that cannot be true. */
+  /** What a vendor's response says of its usage, where that cannot be true. */
   readonly oddUsage?: CompletionUsage;
 }
 

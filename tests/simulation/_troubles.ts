@@ -9,17 +9,17 @@ import type { ModelPlan, ProviderPlan } from "./scenario.ts";
 /** How a call goes wrong. */
 export type TroubleKind =
   | "refused" // no connection
-  | "broken" // the connection ends before the answer
+  | "broken" // the connection ends before the response
   | "fails" // 500 or 503
   | "limited" // 429 with a hint
   | "crowded" // 429 without one
   | "auth" // 401
   | "quota" // the account has nothing left
   | "unknown_model" // 404
-  | "hangs" // no answer at all
+  | "hangs" // no response at all
   | "slow" // twenty times the usual time
-  | "empty" // an answer that says nothing
-  | "cut" // a stream that breaks off; a whole answer that cannot be read
+  | "empty" // a response that says nothing
+  | "cut" // a stream that breaks off; a non-streaming response that cannot be read
   | "silent"; // a stream that stops saying anything
 
 /** A time in which calls go wrong. */

@@ -57,7 +57,7 @@ export class VendorCounts {
       this.underWay + 1 <= concurrent && (tpm === undefined || this.#requests(now, 2 * minute) + this.underWay === 0);
   }
 
-  /** What its answers say of requests a minute: how many are left, and when all of them are again, ms from now. */
+  /** What its responses say of requests a minute: how many are left, and when all of them are again, ms from now. */
   reported(now: number): { readonly left: number; readonly resetMs: number } {
     const left = Math.max(0, (this.#limits.rpm ?? Infinity) - this.#requests(now, minute));
     const newest = this.#served.at(-1);

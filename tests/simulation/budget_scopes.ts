@@ -30,7 +30,7 @@ export class BudgetScopes {
   readonly #budgetScopes = new Map<string, BudgetScope>();
   /** Calls that were given up: their cost to a mesh is unknown, but not above what it reserved. */
   givenUp = 0;
-  /** Providers that an operator activated: a free model of theirs may be asked until an answer shows what is spent. */
+  /** Providers that an operator activated: a free model of theirs may be asked until a response shows what is spent. */
   readonly #takenBack = new Set<string>();
   /** The highest prices of all models. */
   readonly #dearest: ModelPlan["price"];
@@ -71,7 +71,7 @@ export class BudgetScopes {
   }
 
   /**
-   * An answer has been paid for.
+   * A response has been paid for.
    *
    * @returns The budget that was passed by requests that could have been reckoned exactly.
    */

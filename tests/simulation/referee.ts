@@ -32,7 +32,7 @@ export interface RefereeParts {
   readonly trace?: (line: string) => void;
 }
 
-/** An answer that was read to its end. */
+/** A response that was read to its end. */
 export interface Answered {
   /** The model's name. */
   readonly by: string;
@@ -158,7 +158,7 @@ export class Referee implements VendorWatch {
     this.note(() => `  ${provider} is told that ${model} cost ${costUsd ?? "nobody knows how many"} USD`);
   }
 
-  /** A request is answered, and its answer read to the end. */
+  /** A request is answered, and its response read to the end. */
   answered(journey: Journey, { by, text, costNanoUsd }: Answered): void {
     const { arrival } = journey;
     const model = this.models.get(by)!;

@@ -140,7 +140,7 @@ function isReserved({ pool }: Journey, { name }: ModelPlan, open: Facts["open"])
   return isLimited && [...open.values()].some((other) => other.pool === pool && other.asked.at(-1) === name);
 }
 
-/** An answer is the right one, and of the model asked last; an empty one may be an earlier model's. */
+/** A response is the right one, and of the model asked last; an empty one may be an earlier model's. */
 export function answeredRule({ arrival, asked }: Journey, by: string, text: string): string | undefined {
   if (text === "" && asked.includes(by)) return undefined;
   if (by !== asked.at(-1)) return `request ${arrival.id} was answered by ${by}, expected ${asked.at(-1)}`;

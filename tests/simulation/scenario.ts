@@ -14,7 +14,7 @@ import { wired } from "./features.ts";
 /** A provider as the vendor runs it. */
 export interface ProviderPlan {
   readonly id: string;
-  /** Limit of a whole answer, ms; of silence in a stream too. */
+  /** Limit of a non-streaming response, ms; of silence in a stream too. */
   readonly timeoutMs: number;
   /** USD a UTC day. */
   readonly dailyUsd?: number;
@@ -26,7 +26,7 @@ export interface ProviderPlan {
 export interface ModelPlan {
   readonly name: string;
   readonly provider: string;
-  /** Median time to an answer, ms. */
+  /** Median time to a response, ms. */
   readonly latencyMs: number;
   /** USD per million tokens. */
   readonly price: { readonly input: number; readonly output: number };

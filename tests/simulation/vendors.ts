@@ -36,7 +36,7 @@ export interface VendorCall {
   readonly wire: AbortController;
 }
 
-/** How a call ended: with an answer, a failure, or because the mesh wanted no more of it. */
+/** How a call ended: with a response, a failure, or because the mesh wanted no more of it. */
 export type CallEnd = "served" | "failed" | "left";
 
 /** Watches what a mesh does to its vendors. */

@@ -163,7 +163,7 @@ describe("A command as a process of its own", () => {
       assertFalse(plain.out.includes("\x1b["), plain.out);
       const { out } = await runOnTerminal(["chat", "Hi"], options);
       assertStringIncludes(out, "\r\x1b[KHello world\n\x1b[2mServed by a of a (pool chat, ");
-      assertStringIncludes(out, "Waiting for the answer\r\x1b[K");
+      assertStringIncludes(out, "Waiting for the response\r\x1b[K");
       const checked = await runOnTerminal(["check", "mesh.json", "--probe", "--secrets"], options);
       assertStringIncludes(checked.out, "Looking secrets up in mesh.env.v1\r\x1b[K");
       assertStringIncludes(checked.out, "Probed 1 of 1 provider\r\x1b[K");

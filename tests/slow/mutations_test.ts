@@ -5,12 +5,13 @@ import { tryMutatedReplies, tryMutatedRequests } from "../support/_mutation_stag
 /** Beyond the seeds of `tests/proxy/mutations_test.ts`. */
 const from = 1_000;
 
-Deno.test("1 800 mutated replies of providers are no internal error", () => tryMutatedReplies({ from, count: 1_800 }));
+Deno.test("1 800 mutated replies of providers are not internal errors", () =>
+  tryMutatedReplies({ from, count: 1_800 }));
 
-Deno.test("5 000 mutated requests are no internal error", () => tryMutatedRequests({ from, count: 5_000 }));
+Deno.test("5 000 mutated requests are not internal errors", () => tryMutatedRequests({ from, count: 5_000 }));
 
-Deno.test("600 mutated replies about files, batches and jobs are no internal error", () =>
+Deno.test("600 mutated replies about files, batches and jobs are not internal errors", () =>
   tryMutatedObjectReplies({ from, count: 600 }));
 
-Deno.test("600 mutated requests for files, batches and jobs are no internal error", () =>
+Deno.test("600 mutated requests for files, batches and jobs are not internal errors", () =>
   tryMutatedObjectRequests({ from, count: 600 }));

@@ -44,7 +44,7 @@ async function withProcess(
 const trusted = { NODE_EXTRA_CA_CERTS: authorityFile };
 
 describe("An outbound proxy", () => {
-  it("leads to a provider with TLS by CONNECT, whole answers and streams, over connections that are kept", async () => {
+  it("leads to a provider with TLS by CONNECT, non-streaming responses and streams, over connections that are kept", async () => {
     for (const name of ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"]) {
       await withProcess(
         ({ secureUrl, proxyUrl }) => ({ url: secureUrl, env: { [name]: proxyUrl, ...trusted } }),

@@ -45,7 +45,7 @@ async function assertMistrusts(client: MeshClient, model: string): Promise<void>
 }
 
 describe("providers.<id>.execution.ca", () => {
-  it("is trusted for that provider alone, whole answers and streams", async () => {
+  it("is trusted for that provider alone, non-streaming responses and streams", async () => {
     await using network = await startOutboundNetwork();
     await using other = await startOtherProvider();
     const { localUrl } = network;

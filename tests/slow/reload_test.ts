@@ -33,7 +33,7 @@ async function saidTimes(child: ChildCommand, text: string, times: number): Prom
   await until(() => child.err.split(text).length > times, () => `"${text}" ${times} times; it said: ${child.err}`);
 }
 
-/** Requests without a pause, until they are stopped; throws what any of them came to but an answer. */
+/** Requests without a pause, until they are stopped; throws what any of them came to but a response. */
 function load(url: string, workers: number) {
   const texts = new Map<string, number>();
   let isOver = false;

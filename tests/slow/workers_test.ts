@@ -77,7 +77,7 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
     });
   });
 
-  it("keep what a stopped one has reserved: it is no dead one", async () => {
+  it("keep what a stopped one has reserved: it is not a dead one", async () => {
     const gate = new Gate();
     await using upstream = await startUpstream({ play: (exchange) => gate.pass().then(() => answer.play(exchange)) });
     await withWorkers({ upstream, config: { budget: { daily_limit: 10 } } }, async (workers) => {

@@ -113,7 +113,7 @@ describe("breakers of two processes", () => {
     assertEquals(other.state.breakers.some(({ owner }) => owner.provider === "unknown"), false);
   });
 
-  it("are sent to any process that asks, and what is no message is passed over", () => {
+  it("are sent to any process that asks, and what is not a message is passed over", () => {
     const [one, other] = pair();
     one.rest(minute);
     one.tell();

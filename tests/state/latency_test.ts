@@ -11,7 +11,7 @@ Deno.test("a latency is unknown until something was measured or failed", () => {
   assertEquals(failed.value(5), 10_000);
 });
 
-Deno.test("a slow answer counts at once, a quick one by and by", () => {
+Deno.test("a slow response counts at once, a quick one by and by", () => {
   const latency = new Latency({ decayMs: 1000 });
   latency.observe(0, 100);
   latency.observe(0, 900);
@@ -38,7 +38,7 @@ Deno.test("a failure adds its penalty to what has decayed, and wears off", () =>
   latency.addFailure(0);
   assertEquals(latency.value(0), 10_100);
   latency.observe(0, 100);
-  assertEquals(latency.value(0), 10_100); // a quick answer at the same moment does not undo it
+  assertEquals(latency.value(0), 10_100); // a quick response at the same moment does not undo it
   assertEquals(latency.value(10_000)! < 1, true);
   latency.observe(20_000, 1000);
   latency.addFailure(21_000);

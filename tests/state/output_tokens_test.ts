@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { seededRandom } from "../../src/runtime/test.ts";
 import { OutputTokens } from "../../src/state/metrics/output_tokens.ts";
 
-Deno.test("the size of an answer is unknown before the first, then its 95th percentile", () => {
+Deno.test("the size of a response is unknown before the first, then its 95th percentile", () => {
   const sizes = new OutputTokens();
   assertEquals(sizes.percentile95(), undefined);
   sizes.add(70);
@@ -45,7 +45,7 @@ Deno.test("the percentile is exact over the last 128 answers", () => {
   }
 });
 
-Deno.test("the total and the number of answers are those of the last 128", () => {
+Deno.test("the total and the number of responses are those of the last 128", () => {
   const sizes = new OutputTokens();
   assertEquals([sizes.count, sizes.total()], [0, 0]);
   for (let tokens = 1; tokens <= 130; tokens++) sizes.add(tokens);

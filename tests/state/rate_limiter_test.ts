@@ -59,7 +59,7 @@ Deno.test("a limit of tokens holds for what was reserved, then for what was used
   assertEquals(meter.tokens(7000), { limit: 1000, left: 800 });
   second.settle({ tokens: 850 }, 7000);
   assertEquals(meter.tokens(7000), { limit: 1000, left: 50 });
-  // An answer that took more than its reservation after that has left the window: the rest counts from then on.
+  // A response that took more than its reservation after that has left the window: the rest counts from then on.
   const slow = meter.reserve(100_000, 10);
   slow.settle({ tokens: 510 }, 200_000);
   assertEquals(meter.tokens(200_000), { limit: 1000, left: 500 });

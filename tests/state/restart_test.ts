@@ -69,7 +69,7 @@ class Page {
     this.events = events;
   }
 
-  /** The text of an answer. */
+  /** The text of a response. */
   async ask(): Promise<string | null | undefined> {
     const answer = await this.client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }] });
     return answer.choices[0]?.message.content;

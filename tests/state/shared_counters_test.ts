@@ -103,7 +103,7 @@ describe("a budget of two processes", () => {
     assertEquals(await one.ask(50), undefined);
   });
 
-  it("is waited for 50 ms, and an answer that comes later counts", async () => {
+  it("is waited for 50 ms, and a response that comes later counts", async () => {
     const { shared, clock, one } = scene();
     let release = () => {};
     shared.gate = new Promise((resolve) => release = resolve);

@@ -259,7 +259,7 @@ describe("the lock of the record", () => {
     assertEquals([await readSpent(storage), one.traces, other.traces], [7, [], []]);
   });
 
-  it("that was lost while the process was held up is no right to write", async () => {
+  it("that was lost while the process was held up is not a right to write", async () => {
     const clock = fakeClock();
     const storage = new MemoryStorage(clock);
     const one = await new Instance(storage, clock, "immediate").start();

@@ -314,7 +314,7 @@ describe("a storage that cannot be written", () => {
     ]);
   });
 
-  it("and can be again is no loss", async () => {
+  it("and can be again is not a loss", async () => {
     const it = await loaded();
     it.storage.saveError = full();
     tire(it);

@@ -132,7 +132,7 @@ describe("What a call reserves", () => {
     });
   }
 
-  it("is estimated by what earlier answers took, where the request sets no limit", () => {
+  it("is estimated by what earlier responses took, where the request sets no limit", () => {
     const model = track({ info: priced });
     assertEquals(model.tracker.estimateCost({ input: 10, output: 5 }), 15_000);
     const unknown = model.tracker.estimateCost({ input: 10, output: undefined })!;

@@ -1,5 +1,5 @@
 /**
- * Requests with the structure of those that Claude Code, Codex and Gemini CLI send, in words of our own: the first turn
+ * Requests with the structure of those that Claude Code, Codex and Gemini CLI send, in our own words: the first turn
  * of a task, and the second one with the results of two parallel calls.
  * @module
  */

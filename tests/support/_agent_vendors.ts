@@ -1,5 +1,5 @@
 /**
- * Models of vendors for tests of coding agents: what each rejects, and the answers of a model with tools.
+ * Models of vendors for tests of coding agents: what each rejects, and the responses of a model with tools.
  * @module
  */
 import type { Dialect, Json, Reply } from "./_dialects.ts";
@@ -39,7 +39,7 @@ export interface Vendor {
   readonly rejections?: readonly Rejection[];
   /** Rules for conversations beside those of the dialect. */
   readonly rules?: readonly Rule[];
-  /** Usage of every answer, if it is not that of the dialect. */
+  /** Usage of every response, if it is not that of the dialect. */
   readonly usage?: Json;
 }
 

@@ -1,5 +1,5 @@
 /**
- * A scripted provider with Bedrock's Converse API, whole responses or event streams.
+ * A scripted provider with Bedrock's Converse API, non-streaming responses or event streams.
  * @module
  */
 import type { DialectFacts, Reply } from "./_dialects.ts";

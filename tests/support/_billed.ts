@@ -1,5 +1,5 @@
 /**
- * Providers whose answers state a usage, whole or streamed as requested, in several dialects.
+ * Providers whose answers state a usage, streaming or not as requested, in several dialects.
  * @module
  */
 import { responseAnswer } from "./_response_answers.ts";
@@ -7,21 +7,21 @@ import { type AnswerHeaders, type Behaviour, formatHead, json, raw } from "./ups
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What an answer states. */
+/** What a response states. */
 export interface Billed {
   /** The vendor's usage. */
   readonly usage: Json;
-  /** Further members of the answer, or of the last event of a stream. */
+  /** Further members of the response, or of the last event of a stream. */
   readonly more?: Json;
   /** Items of the output, in the Responses API. */
   readonly items?: readonly object[];
   readonly headers?: AnswerHeaders;
 }
 
-/** The dialects that vendors answer in. */
+/** The dialects that vendors respond in. */
 export type BilledDialect = "chat" | "messages" | "responses" | "gemini";
 
-/** An answer that states its usage. */
+/** A response that states its usage. */
 export function billedAnswer(dialect: BilledDialect, billed: Billed): Behaviour {
   const { usage, more = {}, items = [], headers = {} } = billed;
   if (dialect === "responses") return responseAnswer({ text: "Hello", items, more: { usage, ...more } });

@@ -1,5 +1,5 @@
 /**
- * Providers whose whole responses are broken, as tables: behaviour, outcome in the records, state of the model
+ * Providers whose non-streaming responses are broken, as tables: behaviour, outcome in the records, state of the model
  * afterwards.
  * @module
  */

@@ -7,7 +7,7 @@ import { signPayload, toPayload } from "../../scripts/catalogue/sign.ts";
 import { isProvider } from "../../src/config/settings/known.ts";
 import { toBase64 } from "../../src/util/base64.ts";
 
-/** The contents of a document, in its words. */
+/** The contents of a document, in its own format. */
 export interface Contents {
   format: number;
   date: string;

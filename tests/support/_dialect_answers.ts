@@ -1,5 +1,5 @@
 /**
- * What clients of each chat dialect ask and read, in one form for all: a conversation to a request, an answer whole or
+ * What clients of each chat dialect ask and read, in one form for all: a conversation to a request, a response whole or
  * from its events, and the turn that a client keeps of it for the next request.
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Asks the proxy in each of its chat dialects, and reads the tool calls, the text and the end of the answer.
+ * Asks the proxy in each of its chat dialects, and reads the tool calls, the text and the end of the response.
  * @module
  */
 import type { Json } from "./_dialects.ts";
@@ -12,7 +12,7 @@ export interface ReadCall {
   readonly input: unknown;
 }
 
-/** An answer as a client reads it. */
+/** A response as a client reads it. */
 export interface ReadAnswer {
   readonly status: number;
   readonly calls: readonly ReadCall[];
@@ -166,7 +166,7 @@ export async function askForCalls(url: string, { dialect, stream, body: own }: A
 }
 
 /**
- * Reads an answer.
+ * Reads a response.
  *
  * @param response The response to a request.
  * @param asked The dialect, and whether it was to stream.

@@ -11,7 +11,7 @@ export interface DialectClient {
   readonly name: string;
   /** Returns a request to the pool `chat`. */
   request(isStream: boolean): { readonly path: string; readonly body: object };
-  /** Returns the text of a whole response. */
+  /** Returns the text of a non-streaming response. */
   // deno-lint-ignore no-explicit-any
   joinOutput(answer: any): string;
   /** Returns the text of a stream, and how it ended. */

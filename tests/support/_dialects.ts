@@ -1,5 +1,5 @@
 /**
- * Scripted providers of three dialects: the same reply in the format of OpenAI, Anthropic or Google, whole or streamed.
+ * Scripted providers of three dialects: the same reply in the format of OpenAI, Anthropic or Google, streaming or not.
  * @module
  */
 import { answer, type Behaviour, type Ending, type Exchange, finish, type Gate } from "./upstream.ts";
@@ -48,7 +48,7 @@ export interface DialectFacts {
   readonly connector: string;
   /** A model without special rules. */
   readonly model: string;
-  /** Responds whole or streamed, as requested. */
+  /** Responds streaming or not, as requested. */
   answer(reply?: Reply): Behaviour;
   /** Number of events of a stream up to the first with content. */
   readonly eventsToContent: number;

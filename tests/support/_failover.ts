@@ -40,10 +40,10 @@ export interface SeenError {
   readonly code: string | null;
 }
 
-/** What a client saw of a whole answer. */
+/** What a client saw of a non-streaming response. */
 export interface Seen {
   readonly status: number;
-  /** The answer's text. */
+  /** The response's text. */
   readonly text: string | null | undefined;
   readonly error: SeenError | undefined;
   /** `<model> <attempts>/<fallbacks>` of the `x-mesh-*` headers. */
@@ -58,7 +58,7 @@ export interface SeenChunk {
   readonly usage?: unknown;
 }
 
-/** What a client saw of a streamed answer. */
+/** What a client saw of a streamed response. */
 export interface SeenStream extends Omit<Seen, "body" | "text"> {
   /** The texts of all chunks, joined. */
   readonly text: string;
@@ -83,17 +83,17 @@ export class Stage implements AsyncDisposable {
     return this.proxy.clock;
   }
 
-  /** Asks the pool `chat` for a whole answer. */
+  /** Asks the pool `chat` for a non-streaming response. */
   async ask(body: Readonly<Record<string, unknown>> = {}, init: RequestInit = {}): Promise<Seen> {
     return readSeen(await this.proxy.chat(body, init));
   }
 
-  /** Asks the pool `chat` for a streamed answer. */
+  /** Asks the pool `chat` for a streamed response. */
   async askStream(body: Readonly<Record<string, unknown>> = {}, init: RequestInit = {}): Promise<SeenStream> {
     return await readSeenStream(await this.proxy.chat({ stream: true, ...body }, init));
   }
 
-  /** Asks for a whole answer so many times, one after the other. */
+  /** Asks for a non-streaming response so many times, one after the other. */
   async askTimes(count: number): Promise<Seen[]> {
     const all: Seen[] = [];
     while (all.length < count) all.push(await this.ask());

@@ -1,5 +1,5 @@
 /**
- * A conversation with tools, pictures and a schema, in the words of each endpoint for chat.
+ * A conversation with tools, pictures and a schema, in the format of each endpoint for chat.
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
@@ -7,7 +7,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 const parameters = { type: "object", properties: { city: { type: "string", enum: ["Zürich"] } }, required: ["city"] };
 const picture = "data:image/png;base64,iVBORw0KGgo=";
 
-/** Requests by endpoint, to a model, whole or streamed. */
+/** Requests by endpoint, to a model, streaming or not. */
 export const chatRequests: Readonly<
   Record<string, (model: string, isStream: boolean) => { readonly path: string; readonly body: JsonObject }>
 > = {

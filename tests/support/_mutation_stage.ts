@@ -1,6 +1,6 @@
 /**
  * A proxy over providers of every dialect that is sent mutated requests, or mutated replies, one after the other over real
- * HTTP. Whatever comes, the answer is no 500: that would be a defect of ours.
+ * HTTP. Whatever comes, the response is not a 500: that would be a defect of ours.
  * @module
  */
 import { AssertionError } from "@std/assert";
@@ -70,7 +70,7 @@ async function startStage(cases: readonly MutatedCase[]): Promise<MutationStage>
 }
 
 /**
- * Sends a request, and returns what is wrong with the answer; undefined if nothing is.
+ * Sends a request, and returns what is wrong with the response; undefined if nothing is.
  *
  * @param request A request; `POST` by default.
  */

@@ -1,5 +1,5 @@
 /**
- * OpenAI's dialect for scripted providers: whole and streamed responses, well-formed or broken.
+ * OpenAI's dialect for scripted providers: non-streaming and streaming responses, well-formed or broken.
  * @module
  */
 import {
@@ -34,7 +34,7 @@ export interface ScriptedUsage {
   readonly total_tokens: number;
 }
 
-/** Content of a response, whole or streamed. */
+/** Content of a response, streaming or not. */
 export interface AnswerOptions {
   /** Id; the same for all by default. */
   readonly id?: string;
@@ -125,7 +125,7 @@ export function emptyAnswer(): Behaviour {
   return answer({ text: "" });
 }
 
-/** Responds with a chat completion, whole or streamed as requested. */
+/** Responds with a chat completion, streaming or not as requested. */
 export function answer(options: StreamOptions = {}): Behaviour {
   return {
     play: (exchange) =>

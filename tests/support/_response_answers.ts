@@ -1,5 +1,5 @@
 /**
- * A provider with the Responses API, whole or streamed as requested.
+ * A provider with the Responses API, streaming or not as requested.
  * @module
  */
 import { type Behaviour, formatHead, json, raw } from "./upstream.ts";
@@ -20,7 +20,7 @@ export interface ResponseReply {
   readonly last?: { readonly type: string; readonly [member: string]: unknown };
 }
 
-/** Responds, whole or streamed as requested. */
+/** Responds, streaming or not as requested. */
 export function responseAnswer(reply: ResponseReply = {}): Behaviour {
   return {
     play: (exchange) =>

@@ -18,7 +18,7 @@ export interface SaidCitation {
   readonly text: string;
 }
 
-/** What an answer consists of. */
+/** What a response consists of. */
 export interface Said {
   readonly text: string;
   readonly thoughts: string;
@@ -44,14 +44,14 @@ export interface ClientDialect {
   readonly path: (stream: boolean) => string;
   /** The request for a conversation, with a system prompt. */
   readonly ask: (turns: readonly Turn[], system?: string) => Json;
-  /** The whole answer that the events of a stream amount to. */
+  /** The non-streaming response that the events of a stream amount to. */
   readonly gather: (events: readonly Json[]) => Json;
   readonly read: (answer: Json) => Said;
   /** What a client adds to its next request. */
   readonly keep: (answer: Json) => readonly Json[];
 }
 
-/** An answer, of which something is asserted. */
+/** A response, of which something is asserted. */
 // deno-lint-ignore no-explicit-any
 export type Any = any;
 
@@ -59,7 +59,7 @@ export type Any = any;
 export function parsed(text: string): Json {
   return text === "" ? {} : JSON.parse(text);
 }
-/** The end of an answer, in chat's words. */
+/** The end of a response, in chat's words. */
 export function finishes(words: Json, word: unknown): string {
   return String(words[String(word)] ?? word);
 }

@@ -18,7 +18,7 @@ export interface Entry extends Billed {
   /** Prices, in place of those of the catalogue. */
   readonly pricing?: unknown;
   readonly capability?: string;
-  /** The endpoints, by the dialect of the upstream answer, that are asked. */
+  /** The endpoints, by the dialect of the upstream response, that are asked. */
   readonly dialects?: readonly BilledDialect[];
   /** Members of the requests. */
   readonly asks?: Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ const token = "token-of-the-web-0123456789";
 const adminToken = "token-of-the-operator-0123456789";
 const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
 
-/** Asks in a dialect, whole or streamed; the upstream answer is in the same dialect or the vendor's own. */
+/** Asks in a dialect, streaming or not; the upstream response is in the same dialect or the vendor's own. */
 const requests: Readonly<Record<BilledDialect, (isStreamed: boolean) => readonly [path: string, body: object]>> = {
   chat: (stream) => ["/v1/chat/completions", { model: "m", stream, messages: [{ role: "user", content: "Hi" }] }],
   messages: (stream) => [
@@ -46,7 +46,7 @@ const requests: Readonly<Record<BilledDialect, (isStreamed: boolean) => readonly
 
 /** What is recorded of the calls of a usage. */
 export interface Spend {
-  /** Cost headers of the whole answers, nano-dollars. */
+  /** Cost headers of the non-streaming responses, nano-dollars. */
   readonly headers: readonly (number | null)[];
   /** Costs in the records, nano-dollars. */
   readonly records: readonly number[];
@@ -57,7 +57,7 @@ export interface Spend {
   readonly warnings: readonly string[];
 }
 
-/** Asks a proxy in each dialect, whole and streamed, and reads what it has recorded. */
+/** Asks a proxy in each dialect, non-streaming and streaming, and reads what it has recorded. */
 export async function readSpend(entry: Entry): Promise<Spend> {
   const { connector, model, pricing, dialects = ["chat"], asks = {}, capability = "chat-completion" } = entry;
   const answers = vendorDialects(connector);

@@ -173,12 +173,12 @@ export function catchRejection({ dialect }: StrictVendor, message: string): Beha
   }
 }
 
-/** The reply of a vendor, whole or streamed as requested. */
+/** The reply of a vendor, streaming or not as requested. */
 export function createReply({ dialect }: StrictVendor, reply: Reply): Behaviour {
   return dialect === "bedrock" ? bedrock.answer(reply) : speaking[dialect].answer(reply);
 }
 
-/** What is wrong with the tools of a request, in a vendor's words; undefined if nothing is. */
+/** What is wrong with the tools of a request, in a vendor's format; undefined if nothing is. */
 export function findFault({ ids, names, dialect }: StrictVendor, sent: SentCalls): string | undefined {
   const { tools, choice, calls, results } = sent;
   const named = [...tools, ...choice === undefined ? [] : [choice], ...calls.map(({ name }) => name)];

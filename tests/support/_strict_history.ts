@@ -11,7 +11,7 @@ import { type Behaviour, type ReceivedRequest, startUpstream } from "./upstream.
 // deno-lint-ignore no-explicit-any -- requests are asserted on
 type Any = any;
 
-/** What a vendor finds wrong with a request, in its words; undefined if nothing is. */
+/** What a vendor finds wrong with a request, in its own format; undefined if nothing is. */
 export type Rule = (body: Any, vendor: StrictVendor, request: ReceivedRequest) => string | undefined;
 
 /** A vendor that rejects requests that break a rule, and else replies with a text. */
@@ -154,7 +154,7 @@ export interface HistoryRequest {
   readonly body: Json;
 }
 
-/** Returns what a vendor that follows rules receives for a request, after it has served it whole and streamed. */
+/** Returns what a vendor that follows rules receives for a request, after it has served it non-streaming and streaming. */
 export async function sentTo(
   vendor: StrictVendor,
   rules: readonly Rule[],

@@ -1,18 +1,18 @@
 import { assertEquals } from "@std/assert";
-import { Bag, type Thing } from "../../src/util/bag.ts";
+import { type Indexed, IndexedSet } from "../../src/util/bag.ts";
 
-interface Named extends Thing {
+interface Named extends Indexed {
   readonly name: string;
 }
 
-function createBag(...names: string[]): { bag: Bag<Named>; things: Named[] } {
-  const bag = new Bag<Named>();
+function createBag(...names: string[]): { bag: IndexedSet<Named>; things: Named[] } {
+  const bag = new IndexedSet<Named>();
   const things = names.map((name): Named => ({ name }));
   for (const thing of things) bag.add(thing);
   return { bag, things };
 }
 
-const namesIn = (bag: Bag<Named>) => bag.all.map(({ name }) => name).sort();
+const namesIn = (bag: IndexedSet<Named>) => bag.all.map(({ name }) => name).sort();
 
 Deno.test("a bag holds what was added and not taken out, whichever it is", () => {
   for (const gone of [0, 1, 2]) {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { FailureKind } from "../../src/contracts/provider.ts";
 import { NetworkError } from "../../src/errors.ts";
-import { classifyError, classifyFault } from "../../src/util/classify.ts";
+import { classifyFault, classifyThrown } from "../../src/util/classify.ts";
 
 Deno.test("classifyFault goes by status, then by code and words", () => {
   const cases: readonly (readonly [number, { code?: string; type?: string; message?: string }, FailureKind])[] = [
@@ -54,7 +54,7 @@ Deno.test("classifyFault goes by status, then by code and words", () => {
 });
 
 Deno.test("classifyError takes an unknown error for the provider's fault", () => {
-  assertEquals(classifyError(new NetworkError("Connection refused", { neverSent: true })), "network");
-  assertEquals(classifyError(new TypeError("undefined is no function")), "server");
-  assertEquals(classifyError("junk"), "server");
+  assertEquals(classifyThrown(new NetworkError("Connection refused", { neverSent: true })), "network");
+  assertEquals(classifyThrown(new TypeError("undefined is no function")), "server");
+  assertEquals(classifyThrown("junk"), "server");
 });

@@ -73,7 +73,7 @@ Deno.test("a start counts to the millisecond", () => {
   assertEquals(lastStart(cron, start - 1), start - 24 * 60 * minuteMs);
 });
 
-Deno.test("a time before 1970 or one that is none is no trouble", () => {
+Deno.test("a time before 1970 or one that is none is not trouble", () => {
   const cron = parseCron("0 3 * * thu");
   assertEquals(iso(nextStart(cron, -1)), "1970-01-01T03:00");
   assertEquals(iso(lastStart(cron, -1)), "1969-12-25T03:00");

@@ -17,7 +17,7 @@ Deno.test("hash53() is cyrb53, by the values its author published", () => {
   for (const [text, hash] of Object.entries(published)) assertEquals(hash53(text), hash, text);
 });
 
-Deno.test("hash53() is a safe whole number for any text", () => {
+Deno.test("hash53() is a safe integer for any text", () => {
   for (const text of ["", "\0", "ä", "🌍", "\ud800", "x".repeat(100_000)]) {
     const hash = hash53(text);
     assert(Number.isSafeInteger(hash) && hash >= 0, text.slice(0, 9));

@@ -42,7 +42,7 @@ Deno.test("the platform's own reader takes what is written, and its own writer i
   assertEquals(own.files, [{ ...file, name: 'q"uote.mp3' }]);
 });
 
-Deno.test("what is no form is none", () => {
+Deno.test("what is not a form is none", () => {
   const body = '--edge\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--edge--\r\n';
   assertEquals(readForm(bytesOf(body), "edge")?.fields, [["a", "1"]]);
   assertEquals(readForm(bytesOf(`preamble\r\n${body}`), "edge")?.fields, [["a", "1"]]);

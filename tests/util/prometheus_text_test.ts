@@ -42,7 +42,7 @@ seconds_count{pool="p"} 5
   readPrometheus(text);
 });
 
-Deno.test("the reader of the tests refuses what is no exposition", () => {
+Deno.test("the reader of the tests refuses what is not an exposition", () => {
   for (const text of ["up 1", "up{a=b} 1\n", "# TYPE up gauge\nup 1\nup 2\n", '# TYPE up gauge\nup{a="\\x"} 1\n']) {
     assertThrows(() => readPrometheus(text));
   }

@@ -99,7 +99,7 @@ Deno.test("readRateHeaders reads Anthropic's headers, of tokens the tightest sha
       requests: requestsRead,
       tokens: { limit: 48_000, remaining: 12_000, resetMs: 30_000 },
     }],
-    // The answer's own clock decides, and a date that is past means now.
+    // The response's own clock decides, and a date that is past means now.
     [{ ...requests, date: "Thu, 01 Jan 2026 00:00:20 GMT" }, { requests: { ...requestsRead, resetMs: 10_000 } }],
     [of("requests", 50, 0, "2025-12-31T23:59:59Z"), { requests: { limit: 50, remaining: 0, resetMs: 0 } }],
     [{ ...requests, ...of("input-tokens", 100, 0, "2025-12-31T23:59:59Z"), ...of("output-tokens", 100, 50) }, {
@@ -247,7 +247,7 @@ Deno.test("readRateHeaders never throws, and what it says is never negative or e
   }
 });
 
-Deno.test("an answer without rate limits costs a look per family", () => {
+Deno.test("a response without rate limits costs a look per family", () => {
   let looks = 0;
   const get = () => {
     looks++;

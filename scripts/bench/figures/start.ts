@@ -74,7 +74,7 @@ async function untilAnswered(program: Running, target: Target): Promise<void> {
   program.ended.then(end, end);
   while (!await isAnswered(target)) {
     if (hasEnded) throw new Error("it ended instead of answering");
-    if (performance.now() > until) throw new Error(`it did not answer within ${startMs / 1000} s`);
+    if (performance.now() > until) throw new Error(`it did not respond within ${startMs / 1000} s`);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Throughput of whole responses: requests per second, and their cost for the gateway's process.
+ * Throughput of non-streaming responses: requests per second, and their cost for the gateway's process.
  * @module
  */
 import { names } from "../contestants/all.ts";

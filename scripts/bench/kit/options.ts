@@ -70,6 +70,6 @@ function listIn(text = ""): string[] {
 
 function count(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new TypeError(`Expected a whole number from 1, not "${text}"`);
+  if (!Number.isInteger(value) || value < 1) throw new TypeError(`Expected an integer from 1, not "${text}"`);
   return value;
 }

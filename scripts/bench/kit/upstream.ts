@@ -7,9 +7,9 @@ import { scriptCommand } from "./runtimes.ts";
 
 /** Behaviour of the mock. Missing members are unchanged. */
 export interface UpstreamMode {
-  /** Size of whole responses, bytes. */
+  /** Size of non-streaming responses, bytes. */
   readonly bytes?: number;
-  /** Delay of whole responses, ms. */
+  /** Delay of non-streaming responses, ms. */
   readonly delayMs?: number;
   /** Number of tokens of a stream. */
   readonly events?: number;

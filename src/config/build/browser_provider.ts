@@ -14,17 +14,17 @@ import { apiKeyProblem, mergeCodes } from "./explicit.ts";
 type Check = (value: unknown) => true | string;
 
 const checks: Readonly<Record<keyof BrowserProviderOptions, Check>> = {
-  id: (value) => isText(value, /^[^\s/]{1,100}$/) || "expected a name without spaces and slashes",
+  id: (value) => matchesText(value, /^[^\s/]{1,100}$/) || "expected a name without spaces and slashes",
   baseUrl: checkAddress,
   apiKey: (value) => apiKeyProblem(value) ?? true,
   models: (value) => isList(value) && value.length > 0 || "expected at least one name",
   capabilities: (value) => isList(value) || "expected a list of names",
-  timeout: (value) => isInteger(value, 1, Infinity) || "expected a whole number of ms, more than 0",
+  timeout: (value) => isInteger(value, 1, Infinity) || "expected an integer of ms, more than 0",
   maxRetries: (value) => isInteger(value, 0, 10) || "expected an integer from 0 to 10",
   authMethod: (value) =>
-    isText(value, /^(api_key|x-api-key|api-key|none)$/) || "expected api_key, x-api-key, api-key or none",
-  retryableCodes: checkCodes,
-  nonRetryableCodes: checkCodes,
+    matchesText(value, /^(api_key|x-api-key|api-key|none)$/) || "expected api_key, x-api-key, api-key or none",
+  retryableCodes: checkStatusCodes,
+  nonRetryableCodes: checkStatusCodes,
   proxyUrl: checkAddress,
 };
 
@@ -56,15 +56,15 @@ export function createBrowserProviderConfig(options: BrowserProviderOptions): Br
   };
   if (typeof options !== "object" || options === null) {
     collect("", "expected an object such as { baseUrl, apiKey, models }");
-  } else checkMembers(options, collect);
-  const models = problems.length === 0 ? buildModels(options, collect) : [];
+  } else checkOptionMembers(options, collect);
+  const models = problems.length === 0 ? buildBrowserModels(options, collect) : [];
   if (problems.length > 0) throw new ConfigError(problems);
-  return complete(options, models);
+  return completeOptions(options, models);
 }
 
 type Collect = (path: string, result: true | string) => void;
 
-function complete(given: BrowserProviderOptions, models: readonly ModelInfo[]): BrowserProviderConfig {
+function completeOptions(given: BrowserProviderOptions, models: readonly ModelInfo[]): BrowserProviderConfig {
   const { capabilities = defaultCapabilities, authMethod = "api_key" } = given;
   const { retryableCodes, nonRetryableCodes } = mergeCodes(given);
   const plain = (url: string | undefined) => url && stripTrailing(url, "/");
@@ -86,7 +86,7 @@ function complete(given: BrowserProviderOptions, models: readonly ModelInfo[]): 
 
 const defaultCapabilities: readonly string[] = ["chat-completion"];
 
-function checkMembers(given: BrowserProviderOptions, collect: Collect): void {
+function checkOptionMembers(given: BrowserProviderOptions, collect: Collect): void {
   for (const name of new Set(["models", ...Object.keys(given)])) {
     const value = given[name as keyof BrowserProviderOptions];
     if (value === undefined && name !== "models") continue;
@@ -103,7 +103,7 @@ function checkMembers(given: BrowserProviderOptions, collect: Collect): void {
   }
 }
 
-function buildModels(
+function buildBrowserModels(
   { models, capabilities = defaultCapabilities }: BrowserProviderOptions,
   collect: Collect,
 ): ModelInfo[] {
@@ -111,7 +111,7 @@ function buildModels(
   const check = (names: readonly string[], path: string) => {
     collect(path, checks.capabilities(names));
     if (isList(names)) {
-      names.forEach((name, index) => collect(`${path}[${index}]`, checkCapability(tree.matches(name))));
+      names.forEach((name, index) => collect(`${path}[${index}]`, checkBrowserCapability(tree.matches(name))));
     }
   };
   check(capabilities, "capabilities");
@@ -127,20 +127,20 @@ function buildModels(
   });
 }
 
-function checkCapability(paths: readonly string[]): true | string {
+function checkBrowserCapability(paths: readonly string[]): true | string {
   return paths.length === 1 || (paths.length > 1 ? `is ambiguous: use ${paths.join(" or ")}` : "is not a capability");
 }
 
 function checkAddress(value: unknown): true | string {
-  return isText(value, /^https?:\/\/[^\s\\/@?#]+(\/[^\s\\?#]*)?$/i) ||
+  return matchesText(value, /^https?:\/\/[^\s\\/@?#]+(\/[^\s\\?#]*)?$/i) ||
     "expected an http or https URL without credentials, query and fragment";
 }
 
-function checkCodes(value: unknown): true | string {
+function checkStatusCodes(value: unknown): true | string {
   return isList(value) && value.every((code) => isInteger(code, 100, 599)) || "expected a list of HTTP statuses";
 }
 
-function isText(value: unknown, pattern: RegExp): boolean {
+function matchesText(value: unknown, pattern: RegExp): boolean {
   return typeof value === "string" && pattern.test(value);
 }
 

@@ -37,7 +37,7 @@ export interface SettingsPlan {
   readonly connectors: readonly Connector[];
 }
 
-interface Known {
+interface KnownParts {
   readonly path: string;
   readonly id: string;
   readonly provider: GivenProvider;
@@ -81,7 +81,7 @@ export function explicitPlan(options: ExplicitOptions, { builtIn, ids }: {
   };
 }
 
-function buildExplicitSettings(known: readonly Known[], strategy: string | SelectionStrategy): Settings {
+function buildExplicitSettings(known: readonly KnownParts[], strategy: string | SelectionStrategy): Settings {
   const hasFunctions = known.some(({ own }) => typeof own.apiKey === "function");
   return {
     ...(hasFunctions ? { secrets: keySecrets } : {}),
@@ -107,8 +107,8 @@ function buildExplicitSettings(known: readonly Known[], strategy: string | Selec
   };
 }
 
-function readProviders(given: readonly (string | GivenProvider)[], problems: ConfigProblem[]): readonly Known[] {
-  const known: Known[] = [];
+function readProviders(given: readonly (string | GivenProvider)[], problems: ConfigProblem[]): readonly KnownParts[] {
+  const known: KnownParts[] = [];
   given.forEach((provider, index) => {
     const path = `providers[${index}]`;
     const blame = (message: string, member = "") => void problems.push({ path: path + member, message });
@@ -152,7 +152,7 @@ function without(taken: readonly number[] = [], codes: readonly number[]): reado
 }
 
 /** A connector that returns the instance, so that all providers are handled alike. */
-function createInstanceConnector({ id, provider, own: { models = [], facts } }: Known): ProviderConnector {
+function createInstanceConnector({ id, provider, own: { models = [], facts } }: KnownParts): ProviderConnector {
   return {
     ...facts,
     kind: "provider",
@@ -179,23 +179,23 @@ const keySecrets: SecretSettings = {
   reloadOnRotation: false,
 };
 
-function createKeyStore(known: readonly Known[]): Connector<"secretStore"> {
+function createKeyStore(known: readonly KnownParts[]): Connector<"secretStore"> {
   const get = (name: string) => askForKey(known.find(({ secret }) => secret === name)!);
   return { kind: "secretStore", id: keySecrets.store, create: () => ({ get }) };
 }
 
-async function askForKey({ id, path, own: { apiKey } }: Known): Promise<string> {
+async function askForKey({ id, path, own: { apiKey } }: KnownParts): Promise<string> {
   const key = typeof apiKey === "function" ? (await apiKey())?.trim() : apiKey;
   const problem = key ? apiKeyProblem(key) : `the function returned no API key for ${JSON.stringify(id)}`;
   if (problem !== undefined) throw new ConfigError([{ path: `${path}.apiKey`, message: problem }]);
   return key!;
 }
 
-function referenceTo({ secret, own }: Known): string | undefined {
+function referenceTo({ secret, own }: KnownParts): string | undefined {
   return own.apiKey === undefined ? undefined : `\${secrets:${secret}}`;
 }
 
-function buildProviderEntry({ id, own: { timeout } }: Known, apiKey: ApiKey | undefined): ProviderEntry {
+function buildProviderEntry({ id, own: { timeout } }: KnownParts, apiKey: ApiKey | undefined): ProviderEntry {
   return {
     id,
     connector: id,

@@ -92,7 +92,7 @@ function checkModels(names: readonly string[] = [], path: string, { models, repo
     const target = models.toTarget(name);
     if (models.has(target)) return;
     if (target === name) return report.problem(at, `no model ${show(name)}${suggest(name, models.all())}`);
-    report.problem(at, `is an alias of ${show(target)}, which is no model`);
+    report.problem(at, `is an alias of ${show(target)}, which is not a model`);
   });
 }
 

@@ -184,7 +184,7 @@ function checkNothing(usd: number | undefined, path: string, report: Report): vo
 function missingPrice(model: ConfiguredModel, values: DocumentValues, members: Members): string | undefined {
   const known = members.catalogued(model)?.pricing ?? answeredPricing(model, values);
   if (known === undefined && model.pricing === undefined) {
-    if (members.isLocal(model) || members.isCostStated(model) || members.isPriceQueried(model)) return undefined; // without an answer: `no_price`
+    if (members.isLocal(model) || members.isCostStated(model) || members.isPriceQueried(model)) return undefined; // without a response: `no_price`
   }
   const prices = mergePricing(known, model.pricing) ?? [{}];
   if (!members.findKnownLeaves(model).some((leaf) => servesOperation(leaf, "chat"))) {

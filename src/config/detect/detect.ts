@@ -50,7 +50,7 @@ export function detectProviders(
 ): Detection {
   const report = new Report();
   const requested = connectors.filter((connector) => filter?.some((name) => isNamed(connector, name)) ?? true);
-  filter?.forEach((name, index) => checkName(name, `providers[${index}]`, connectors, report));
+  filter?.forEach((name, index) => checkProviderName(name, `providers[${index}]`, connectors, report));
   const providers = requested.flatMap((connector) => detect(connector, env, report) ?? []);
   if (report.problems.length > 0) throw new ConfigError(report.problems);
   if (providers.length === 0) throw nothingFound(requested, report.warnings);
@@ -128,7 +128,12 @@ function excluded(name: string): ConfigProblem {
   return { path: "providers", message: `${show(name)} is excluded: it has no API key in the environment` };
 }
 
-function checkName(name: string, path: string, connectors: readonly ProviderDeclaration[], report: Report): void {
+function checkProviderName(
+  name: string,
+  path: string,
+  connectors: readonly ProviderDeclaration[],
+  report: Report,
+): void {
   if (connectors.some((connector) => isNamed(connector, name))) return;
   const names = name.includes(".") ? connectors.map(({ id }) => id) : connectors.map(({ vendor }) => vendor);
   report.problem(path, `no provider ${show(name)}${suggest(name, [...new Set(names)])}`);

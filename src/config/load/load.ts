@@ -47,7 +47,7 @@ export function readJsonDocument(text: string, source: string): unknown {
  */
 export function detectFormat(path: string): "yaml" | "json" {
   const extension = /\.(ya?ml|json)$/i.exec(path)?.[1]?.toLowerCase();
-  if (extension === undefined) fail(path, 'the file name must end in ".yaml", ".yml" or ".json"');
+  if (extension === undefined) failLoading(path, 'the file name must end in ".yaml", ".yml" or ".json"');
   return extension === "json" ? "json" : "yaml";
 }
 
@@ -63,7 +63,7 @@ async function readFile(path: string, files: FileSystem): Promise<string> {
   try {
     return await files.readText(path);
   } catch (error) {
-    fail(path, `the file cannot be read: ${describeReadFailure(error)}`, error);
+    failLoading(path, `the file cannot be read: ${describeReadFailure(error)}`, error);
   }
 }
 
@@ -77,11 +77,11 @@ export function describeReadFailure(error: unknown): string {
 
 function checkText(text: string, path: string): string {
   const isLarge = text.length > maxBytes || text.length > maxBytes / 3 && byteLength(text) > maxBytes;
-  if (isLarge) fail(path, "the file is larger than 1 MiB");
+  if (isLarge) failLoading(path, "the file is larger than 1 MiB");
   // deno-lint-ignore no-control-regex
-  if (/[\x00-\x08\x0e-\x1f\ufffd]/.test(text)) fail(path, "the file is not UTF-8 text");
+  if (/[\x00-\x08\x0e-\x1f\ufffd]/.test(text)) failLoading(path, "the file is not UTF-8 text");
   const content = text.replace(/^\ufeff/, "");
-  if (content.trim() === "") fail(path, "the file is empty");
+  if (content.trim() === "") failLoading(path, "the file is empty");
   return content;
 }
 
@@ -108,7 +108,7 @@ async function loadYaml(path: string, importYaml: () => Promise<YamlModule>): Pr
   }
 }
 
-function fail(path: string, message: string, cause?: unknown): never {
+function failLoading(path: string, message: string, cause?: unknown): never {
   throw new ConfigError([{ path: "", message }], path, cause);
 }
 

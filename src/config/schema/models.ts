@@ -20,7 +20,7 @@ export const model = {
     delivery: {
       type: "object",
       fields: {
-        /** Whether the model serves whole responses. */
+        /** Whether the model serves non-streaming responses. */
         synchronous: { type: "flag" },
         /**
          * Whether the model serves streamed responses; of speech, those with `stream_format: sse` or `stream: true`.
@@ -42,7 +42,7 @@ export const model = {
         json_mode: { type: "flag" },
         /** Whether the model accepts a system prompt. */
         system_prompt: { type: "flag" },
-        /** Whether the model grounds its answers in sources. */
+        /** Whether the model grounds its responses in sources. */
         grounding: { type: "flag" },
         /** Whether the model returns log probabilities. */
         logprobs: { type: "flag" },
@@ -121,7 +121,7 @@ export const model = {
         /** Members that replace `reasoning_effort`, by its value, such as `none: {thinking: {type: disabled}}`. */
         efforts: { type: "record", item: { type: "any" } },
         /**
-         * How the reasoning of earlier answers is sent back: as `reasoning`, or not at all (`none`). By default
+         * How the reasoning of earlier responses is sent back: as `reasoning`, or not at all (`none`). By default
          * unchanged.
          */
         thoughts: { type: "choice", values: ["reasoning", "none"] },
@@ -175,7 +175,7 @@ export const model = {
          */
         repeated_call_ids: { type: "flag" },
         /**
-         * Accepted names of tools. Others are replaced in requests, and restored in answers. The connector decides by
+         * Accepted names of tools. Others are replaced in requests, and restored in responses. The connector decides by
          * default.
          */
         tool_names: {

@@ -1,5 +1,5 @@
 /**
- * Converts money from USD to whole nano-dollars.
+ * Converts money from USD to integer nano-dollars.
  * @module
  */
 import type { BudgetValues } from "./providers.ts";

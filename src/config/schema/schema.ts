@@ -196,7 +196,7 @@ const connectors = {
   },
 } as const;
 
-/** The document. What is no literal is repeated as a type, since declarations of types are written file by file. */
+/** The document. What is not a literal is repeated as a type, since declarations of types are written file by file. */
 export const schema = {
   type: "object",
   spellings: {

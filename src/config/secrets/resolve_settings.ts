@@ -11,7 +11,7 @@ import { proxy as section } from "../schema/proxy.ts";
 import { referencesIn, resolveReferences } from "../schema/references.ts";
 import type { ProviderEntry, ProxySettings, Settings } from "../settings/settings.ts";
 
-type Values = ReadonlyMap<string, string>;
+type SecretValues = ReadonlyMap<string, string>;
 
 /**
  * Resolves the secret references of a provider entry.
@@ -27,7 +27,7 @@ export async function resolveEntry(
 ): Promise<{ entry: ProviderEntry; secrets: Iterable<string> }> {
   const { failOnMissing, store } = secrets!;
   const written = providers.get(id)!;
-  const values = await lookUp(namesIn(written), get);
+  const values = await lookUp(listSecretNames(written), get);
   const report = new Report();
   const missing = new Set<string>();
   const filled = failOnMissing ? fill(written, values, missing) : fillAvailable(written, values, report);
@@ -50,7 +50,7 @@ export async function completeSettings(settings: Settings, get: Get): Promise<Se
   const { deferred, secrets } = settings;
   if (deferred === undefined) return settings;
   const { failOnMissing, store } = secrets!;
-  const names = [...new Set([...deferred.names, ...namesIn(listReferenceHolders(settings))])];
+  const names = [...new Set([...deferred.names, ...listSecretNames(listReferenceHolders(settings))])];
   const values = await lookUp(names, get);
   if (failOnMissing && deferred.names.some((name) => !values.has(name))) {
     throw new SecretNotFoundError(names.filter((name) => !values.has(name)), store);
@@ -76,7 +76,7 @@ export async function resolveSettings(
   settings: Settings,
   get: Get,
 ): Promise<{ settings: Settings; secrets: ReadonlySet<string> }> {
-  const values = await lookUp(namesIn(listReferenceHolders(settings)), get);
+  const values = await lookUp(listSecretNames(listReferenceHolders(settings)), get);
   const report = new Report();
   const resolved = resolve(settings, values, report);
   check(resolved, report);
@@ -88,7 +88,7 @@ export async function resolveSettings(
 /** Looks up a secret; undefined if it does not exist. */
 type Get = (name: string) => Promise<string | undefined>;
 
-function namesIn(value: unknown): readonly string[] {
+function listSecretNames(value: unknown): readonly string[] {
   const names = new Set<string>();
   mapStrings(value, (text) => {
     for (const name of referencesIn(text).names) names.add(name);
@@ -97,12 +97,12 @@ function namesIn(value: unknown): readonly string[] {
   return [...names];
 }
 
-async function lookUp(names: readonly string[], get: Get): Promise<Values> {
+async function lookUp(names: readonly string[], get: Get): Promise<SecretValues> {
   const found = await Promise.all(names.map(async (name) => [name, (await get(name))?.replace(/\r?\n$/, "")] as const));
   return new Map(found.flatMap(([name, value]) => value === undefined || value.trim() === "" ? [] : [[name, value]]));
 }
 
-function resolve(settings: Settings, values: Values, report: Report): Settings {
+function resolve(settings: Settings, values: SecretValues, report: Report): Settings {
   const missing = new Set<string>();
   const { failOnMissing, store } = settings.secrets!;
   const filled = failOnMissing ? fillAll(settings, values, missing) : leaveOut(settings, { values, missing, report });
@@ -113,7 +113,7 @@ function resolve(settings: Settings, values: Values, report: Report): Settings {
   return { ...filled, providers: new Map(providers) };
 }
 
-function fillAll(settings: Settings, values: Values, missing: Set<string>): Settings {
+function fillAll(settings: Settings, values: SecretValues, missing: Set<string>): Settings {
   const { providers, models, proxy, storage, observability } = settings;
   return {
     ...settings,
@@ -127,7 +127,7 @@ function fillAll(settings: Settings, values: Values, missing: Set<string>): Sett
 
 /** Leaves out what lacks a secret, and warns about it; only tokens of the proxy are required. */
 function leaveOut(settings: Settings, { values, missing, report }: {
-  readonly values: Values;
+  readonly values: SecretValues;
   /** Collects the missing secrets that are required. */
   readonly missing: Set<string>;
   readonly report: Report;
@@ -183,7 +183,7 @@ function fillProxy(
   };
 }
 
-function fillAvailable(entry: ProviderEntry, values: Values, report: Report): ProviderEntry {
+function fillAvailable(entry: ProviderEntry, values: SecretValues, report: Report): ProviderEntry {
   const path = under("providers", entry.id);
   const { apiKeys, ...others } = entry;
   const keys = apiKeys.flatMap((key) => {
@@ -208,7 +208,7 @@ function withDistinctKeys(entry: ProviderEntry, report: Report): ProviderEntry {
   return { ...entry, apiKeys };
 }
 
-function fill<Value>(value: Value, values: Values, missing: Set<string>): Value {
+function fill<Value>(value: Value, values: SecretValues, missing: Set<string>): Value {
   return mapStrings(value, (text) => {
     const resolved = resolveReferences(text, (name) => values.get(name));
     for (const name of resolved.missing) missing.add(name);

@@ -18,7 +18,7 @@ export function formatTextCompletion(
     created,
     model,
     choices: choices.map(({ index, message, finish_reason: reason, logprobs }) => ({
-      text: (form.echo ?? "") + joinText(message),
+      text: (form.echo ?? "") + joinMessageText(message),
       index: form.firstIndex + index,
       logprobs: splitLogprobs(logprobs),
       finish_reason: mapTextFinishReason(reason),
@@ -28,7 +28,7 @@ export function formatTextCompletion(
 }
 
 /** Merges the responses to several prompts; their token counts are added. */
-export function joined(completions: readonly JsonObject[]): JsonObject {
+export function joinCompletions(completions: readonly JsonObject[]): JsonObject {
   const usages = completions.flatMap(({ usage }) => isObject(usage) ? usage as unknown as CompletionUsage : []);
   return {
     ...completions[0],
@@ -37,7 +37,7 @@ export function joined(completions: readonly JsonObject[]): JsonObject {
   };
 }
 
-/** Adds the token counts of several responses. What is no number counts as 0. */
+/** Adds the token counts of several responses. Values that are not numbers count as 0. */
 export function addUsages(usages: readonly CompletionUsage[]): CompletionUsage {
   const sum = (name: "prompt_tokens" | "completion_tokens" | "total_tokens") =>
     usages.reduce((total, { [name]: count }) => total + (Number.isFinite(count) ? count : 0), 0);
@@ -76,6 +76,6 @@ export function splitLogprobs(logprobs: JsonObject | null | undefined): JsonObje
   };
 }
 
-function joinText({ content, refusal }: AssistantMessage): string {
+function joinMessageText({ content, refusal }: AssistantMessage): string {
   return toText(content) + toText(refusal);
 }

@@ -32,7 +32,7 @@ export interface TextForm {
 }
 
 /** A chat request, and what it cannot express. */
-interface ChatForm {
+interface CompletionForm {
   readonly chat: ChatCompletionRequest;
   readonly form: TextForm;
   readonly dropped: readonly string[];
@@ -70,13 +70,16 @@ export function extractPrompts(value: unknown): { readonly body: JsonObject; rea
  * @param index Index of the prompt in the request.
  * @throws {UnsupportedRequestError} If the body is malformed.
  */
-export function createPromptRequest(body: JsonObject, { prompt, index }: { prompt: string; index: number }): ChatForm {
+export function createPromptRequest(
+  body: JsonObject,
+  { prompt, index }: { prompt: string; index: number },
+): CompletionForm {
   const { suffix, echo, best_of: best, logprobs, n, stream_options: options, ...others } = body;
   checkOptional(body, { name: "suffix", expected: "a string", isValid: (given) => typeof given === "string" });
   checkOptional(body, { name: "echo", expected: "a boolean", isValid: (given) => typeof given === "boolean" });
-  checkOptional(body, { name: "best_of", expected: "a whole number", isValid: isWhole });
-  checkOptional(body, { name: "logprobs", expected: "a whole number", isValid: isWhole });
-  checkOptional(body, { name: "n", expected: "a whole number", isValid: isWhole });
+  checkOptional(body, { name: "best_of", expected: "an integer", isValid: isWhole });
+  checkOptional(body, { name: "logprobs", expected: "an integer", isValid: isWhole });
+  checkOptional(body, { name: "n", expected: "an integer", isValid: isWhole });
   const count = typeof n === "number" ? n : undefined;
   const { prompt: _, ...known } = others;
   const chat = {

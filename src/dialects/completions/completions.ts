@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { Translation } from "../dialect.ts";
-import { formatTextCompletion, joined } from "./_answer.ts";
+import { formatTextCompletion, joinCompletions } from "./_answer.ts";
 import { TextEvents } from "./_events.ts";
 import { createPromptRequest, extractPrompts, type TextForm } from "./_request.ts";
 
@@ -13,7 +13,7 @@ interface TextTranslation {
   /** The chat requests; at least one. */
   readonly chats: readonly (Translation & { readonly form: TextForm })[];
   /** Merges the bodies of several complete responses, in order. */
-  whole(completions: readonly JsonObject[]): JsonObject;
+  join(completions: readonly JsonObject[]): JsonObject;
   /** Creates a translator for several streaming responses. */
   events(): TextEvents;
 }
@@ -31,7 +31,7 @@ export function translateCompletion(value: unknown): TextTranslation {
   const { body, prompts } = extractPrompts(value);
   const isOne = prompts.length === 1;
   const chats = prompts.map((prompt, index) => createPromptChat(body, { prompt, index, isOne }));
-  return { chats, whole: joined, events: () => new TextEvents(chats[0]!.form) };
+  return { chats, join: joinCompletions, events: () => new TextEvents(chats[0]!.form) };
 }
 
 function pickOptions(inChat: Readonly<Record<string, unknown>>): JsonObject {
@@ -63,7 +63,7 @@ function createPromptChat(
       headers: {},
       only: nativeOnly,
     },
-    whole: (completion) => formatTextCompletion(completion, form),
+    toResponse: (completion) => formatTextCompletion(completion, form),
     events: () => new TextEvents(form),
   };
 }

@@ -12,7 +12,7 @@ import type {
 import { findObject } from "../../util/call_arguments.ts";
 import { parseDataUrl } from "../../util/data_url.ts";
 import { isObject } from "../../util/is_object.ts";
-import { signed } from "./_carried.ts";
+import { attachSignature } from "./_carried.ts";
 import { toGrounding } from "./_grounding.ts";
 
 /** What is known of a candidate in addition to its choice. */
@@ -81,9 +81,9 @@ export function lastParts(
   const parts = calls.map(({ id, function: { name, arguments: text }, extra_content }) => {
     const args = text.trim() === "" ? {} : findObject(text);
     if (args === undefined) return undefined;
-    return { functionCall: { ...(id === "" ? {} : { id }), name, args }, ...signed(extra_content, details) };
+    return { functionCall: { ...(id === "" ? {} : { id }), name, args }, ...attachSignature(extra_content, details) };
   });
-  return details.length === 0 ? parts : [...parts, { text: "", ...signed({}, details) }];
+  return details.length === 0 ? parts : [...parts, { text: "", ...attachSignature({}, details) }];
 }
 
 /** Converts token counts; thoughts are counted separately from the output. */
@@ -119,7 +119,7 @@ function messageParts(message: AssistantMessage, includesThoughts: boolean): (Js
     ...(includesThoughts && typeof reasoning === "string" && reasoning !== ""
       ? [{ text: reasoning, thought: true }]
       : []),
-    ...strings.map((text) => ({ text, ...signed({}, details) })),
+    ...strings.map((text) => ({ text, ...attachSignature({}, details) })),
     ...imageParts(message.images),
     ...lastParts(tool_calls, details),
   ];
@@ -133,6 +133,6 @@ export function imageParts(images: unknown): JsonObject[] {
     if (typeof url !== "string") return [];
     const { type: mimeType = "image/*", data } = parseDataUrl(url) ?? {};
     const part = data === undefined ? { fileData: { mimeType, fileUri: url } } : { inlineData: { mimeType, data } };
-    return [{ ...part, ...signed(isObject(state) ? state : undefined) }];
+    return [{ ...part, ...attachSignature(isObject(state) ? state : undefined) }];
   });
 }

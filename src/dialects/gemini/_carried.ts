@@ -17,7 +17,10 @@ const prefix = "eyJtZXNoIjp7";
  * @param state State of a call or an image.
  * @param details Reasoning details of the message; they are removed from the list.
  */
-export function signed(state: JsonObject | undefined, details: JsonObject[] = []): { thoughtSignature?: string } {
+export function attachSignature(
+  state: JsonObject | undefined,
+  details: JsonObject[] = [],
+): { thoughtSignature?: string } {
   const own = isObject(state?.google) ? state.google.thought_signature : undefined;
   const reasoning_details = details.splice(0);
   const mesh = { ...isObject(state) ? state : {}, ...(reasoning_details.length === 0 ? {} : { reasoning_details }) };
@@ -27,9 +30,9 @@ export function signed(state: JsonObject | undefined, details: JsonObject[] = []
 }
 
 /** The state that a signature carries; none if it is damaged. */
-export function stateIn(signature: string | undefined): Pick<ToolCall, "extra_content"> & { details?: unknown } {
+export function toCarriedState(signature: string | undefined): Pick<ToolCall, "extra_content"> & { details?: unknown } {
   if (signature === undefined) return {};
-  if (!isForeign(signature)) return { extra_content: { google: { thought_signature: signature } } };
+  if (!isForeignSignature(signature)) return { extra_content: { google: { thought_signature: signature } } };
   const encoded = fromBase64Json(signature)?.mesh;
   if (!isObject(encoded)) return {};
   const { reasoning_details: details, ...state } = encoded;
@@ -37,6 +40,6 @@ export function stateIn(signature: string | undefined): Pick<ToolCall, "extra_co
 }
 
 /** Whether a signature carries state of another vendor, which Gemini would reject. */
-export function isForeign(signature: unknown): boolean {
+export function isForeignSignature(signature: unknown): boolean {
   return typeof signature === "string" && signature.startsWith(prefix);
 }

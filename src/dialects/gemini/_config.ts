@@ -40,9 +40,9 @@ export function convertConfig(config: JsonObject, position: Position): ConfigFor
   const number = (name: string) => position.member(name).number(config[name]);
   return {
     chat: {
-      n: count("candidateCount", config, position),
+      n: readCandidateCount("candidateCount", config, position),
       stop: readStops(config.stopSequences, position.member("stopSequences")),
-      max_tokens: count("maxOutputTokens", config, position),
+      max_tokens: readCandidateCount("maxOutputTokens", config, position),
       temperature: number("temperature"),
       top_p: number("topP"),
       top_k: number("topK"),
@@ -58,11 +58,11 @@ export function convertConfig(config: JsonObject, position: Position): ConfigFor
   };
 }
 
-function count(name: string, config: JsonObject, position: Position): number | undefined {
+function readCandidateCount(name: string, config: JsonObject, position: Position): number | undefined {
   const at = position.member(name);
   const value = at.number(config[name]);
   if (value === undefined || isWhole(value) && value > 0) return value;
-  throw invalid(`"${at.path}" has to be a whole number of at least 1`, at.path);
+  throw invalid(`"${at.path}" has to be an integer of at least 1`, at.path);
 }
 
 function readStops(value: unknown, position: Position): string[] | undefined {

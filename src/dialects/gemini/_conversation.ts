@@ -7,7 +7,7 @@ import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contr
 import { checkCount, invalid, missing } from "../../pipeline/check_body.ts";
 import { appendAll } from "../../util/append_all.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
-import { stateIn } from "./_carried.ts";
+import { toCarriedState } from "./_carried.ts";
 import { OpenCalls } from "./_open_calls.ts";
 import { checkParts, requireText, userPart } from "./_parts.ts";
 import type { Position } from "./_position.ts";
@@ -39,7 +39,7 @@ export function convertContents(
   checkCount(turns, at.path);
   if (turns.length === 0) throw invalid(`"${at.path}" has to have at least one content`, at.path);
   const prompt = system === undefined ? "" : readSystemPrompt(system, position.member("systemInstruction"));
-  const conversation = new Conversation();
+  const conversation = new GeminiConversation();
   turns.forEach((turn, index) => {
     const where = at.item(index);
     const fields = where.fields(turn);
@@ -64,7 +64,7 @@ function isModel({ role = "user" }: JsonObject, position: Position): boolean {
   return false;
 }
 
-class Conversation {
+class GeminiConversation {
   readonly #messages: ChatMessage[] = [];
   #turn: ModelTurn | undefined;
   #open = new OpenCalls();
@@ -122,9 +122,9 @@ class Conversation {
   /** Results come first: they follow the message with the calls. */
   #endUser(next: Position): void {
     const has = this.#results.length + this.#users.length > 0;
-    const unanswered = this.#open.first;
-    if (has && unanswered !== undefined) {
-      const name = JSON.stringify(unanswered.name);
+    const pending = this.#open.first;
+    if (has && pending !== undefined) {
+      const name = JSON.stringify(pending.name);
       next.addInexpressible(`"${next.path}" has to come after a functionResponse for the call of ${name}`);
     }
     appendAll(this.#messages, this.#results);
@@ -134,7 +134,7 @@ class Conversation {
   }
 
   #addPart(turn: ModelTurn, fields: JsonObject, position: Position): void {
-    const { details, ...state } = stateIn(position.member("thoughtSignature").text(fields.thoughtSignature));
+    const { details, ...state } = toCarriedState(position.member("thoughtSignature").text(fields.thoughtSignature));
     addDetails(turn.details, details);
     if (fields.functionCall !== undefined) {
       turn.calls.push({ ...this.#call(fields, position, turn.calls.length), ...state });

@@ -15,7 +15,7 @@ import { isObject } from "../../util/is_object.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
 import { formatCandidate, formatGeminiLogprobs, formatGeminiUsage, imageParts, lastParts } from "./_answer.ts";
-import { signed } from "./_carried.ts";
+import { attachSignature } from "./_carried.ts";
 import { formatGeminiError } from "./_errors.ts";
 import { toGrounding } from "./_grounding.ts";
 
@@ -27,7 +27,7 @@ interface StreamForm {
 }
 
 /** An incomplete function call. It becomes one part, which is sent when complete. */
-interface OpenCall {
+interface GeminiStreamedCall {
   id: string;
   readonly type: "function";
   readonly function: { name: string; arguments: string };
@@ -36,7 +36,7 @@ interface OpenCall {
 
 /** State of one candidate. */
 interface Candidate {
-  readonly calls: Map<number, OpenCall>;
+  readonly calls: Map<number, GeminiStreamedCall>;
   /** Reasoning details that no part carries yet. */
   readonly details: JsonObject[];
   /** The text so far, and its annotations. */
@@ -111,7 +111,7 @@ export class ContentEvents implements EventTranslator {
 
   #toParts(candidate: Candidate, delta: Delta): JsonObject[] {
     const { reasoning_content: reasoning = delta.reasoning, content, refusal, tool_calls } = delta;
-    for (const call of tool_calls ?? []) addTo(candidate.calls, call);
+    for (const call of tool_calls ?? []) addToolCall(candidate.calls, call);
     const parts: JsonObject[] = [];
     addDetails(candidate.details, delta.reasoning_details);
     if (this.#form.includesThoughts && typeof reasoning === "string" && reasoning !== "") {
@@ -119,19 +119,19 @@ export class ContentEvents implements EventTranslator {
     }
     if (typeof content === "string" && content !== "") {
       candidate.text += content;
-      parts.push({ text: content, ...signed({}, candidate.details) });
+      parts.push({ text: content, ...attachSignature({}, candidate.details) });
     }
     if (typeof refusal === "string" && refusal !== "") {
       candidate.hasRefused = true;
-      parts.push({ text: refusal, ...signed({}, candidate.details) });
+      parts.push({ text: refusal, ...attachSignature({}, candidate.details) });
     }
     if (Array.isArray(delta.annotations)) appendAll(candidate.annotations, delta.annotations);
     appendAll(parts, imageParts(delta.images));
     return parts;
   }
 
-  #write(answer: JsonObject): string {
-    return this.#form.isArray ? this.#item(JSON.stringify(answer)) : `data: ${JSON.stringify(answer)}\n\n`;
+  #write(response: JsonObject): string {
+    return this.#form.isArray ? this.#item(JSON.stringify(response)) : `data: ${JSON.stringify(response)}\n\n`;
   }
 
   #item(text: string): string {
@@ -144,7 +144,10 @@ export class ContentEvents implements EventTranslator {
   }
 }
 
-function addTo(calls: Map<number, OpenCall>, { index = 0, id, function: fn, extra_content: state }: ToolCallDelta) {
+function addToolCall(
+  calls: Map<number, GeminiStreamedCall>,
+  { index = 0, id, function: fn, extra_content: state }: ToolCallDelta,
+) {
   let call = calls.get(index);
   if (call === undefined) {
     call = { id: "", type: "function", function: { name: "", arguments: "" } };

@@ -10,7 +10,7 @@ import type { UnsupportedRequestError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { Translation } from "../dialect.ts";
 import { findLoweredLimit } from "../native_limit.ts";
-import { isForeign } from "./_carried.ts";
+import { isForeignSignature } from "./_carried.ts";
 
 /**
  * The native request.
@@ -23,7 +23,7 @@ export function createNativeGemini(
   nativeOnly: UnsupportedRequestError | undefined,
 ): Translation["native"] {
   const contents = body.contents as readonly JsonObject[];
-  const own = contents.some(hasForeign) ? { contents: contents.flatMap(withoutForeign) } : {};
+  const own = contents.some(hasForeign) ? { contents: contents.flatMap(omitForeignParts) } : {};
   const config = body.generationConfig ?? body.generation_config;
   return {
     edits: (_model, inChat) => ({
@@ -67,11 +67,11 @@ function hasForeign({ parts }: JsonObject): boolean {
 }
 
 function isForeignPart(part: unknown): boolean {
-  return isObject(part) && isForeign(part.thoughtSignature ?? part.thought_signature);
+  return isObject(part) && isForeignSignature(part.thoughtSignature ?? part.thought_signature);
 }
 
 /** Nothing is left of a part that only carries state; the API rejects empty text. */
-function withoutForeign(content: JsonObject): JsonObject[] {
+function omitForeignParts(content: JsonObject): JsonObject[] {
   if (!hasForeign(content)) return [content];
   const parts = (content.parts as JsonObject[]).flatMap((part) => {
     if (!isForeignPart(part)) return [part];

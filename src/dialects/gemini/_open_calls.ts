@@ -5,24 +5,24 @@
 import { Queue } from "../../util/queue.ts";
 
 /** A call. */
-interface OpenCall {
+interface PendingCall {
   readonly id: string;
   readonly name: string;
 }
 
-interface Entry {
-  readonly call: OpenCall;
+interface PendingEntry {
+  readonly call: PendingCall;
   isTaken: boolean;
 }
 
 /** Calls in order. Each of them is found in constant time, however many there are. */
 export class OpenCalls {
-  readonly #all = new Queue<Entry>();
-  readonly #byId = new Map<string, Queue<Entry>>();
-  readonly #byName = new Map<string, Queue<Entry>>();
+  readonly #all = new Queue<PendingEntry>();
+  readonly #byId = new Map<string, Queue<PendingEntry>>();
+  readonly #byName = new Map<string, Queue<PendingEntry>>();
 
   /** @param calls The calls of the turn. */
-  constructor(calls: readonly OpenCall[] = []) {
+  constructor(calls: readonly PendingCall[] = []) {
     for (const call of calls) {
       const entry = { call, isTaken: false };
       this.#all.push(entry);
@@ -32,7 +32,7 @@ export class OpenCalls {
   }
 
   /** The first call without a result. */
-  get first(): OpenCall | undefined {
+  get first(): PendingCall | undefined {
     return firstIn(this.#all)?.call;
   }
 
@@ -43,26 +43,26 @@ export class OpenCalls {
    * @param name Its name: results may come without ids.
    * @returns Undefined if there is no such call without a result.
    */
-  take(id: string | undefined, name: string | undefined): OpenCall | undefined {
+  take(id: string | undefined, name: string | undefined): PendingCall | undefined {
     const entry = firstAt(this.#byId, id) ?? firstAt(this.#byName, name);
     if (entry !== undefined) entry.isTaken = true;
     return entry?.call;
   }
 }
 
-function queueAt(queues: Map<string, Queue<Entry>>, key: string): Queue<Entry> {
+function queueAt(queues: Map<string, Queue<PendingEntry>>, key: string): Queue<PendingEntry> {
   const known = queues.get(key);
   if (known !== undefined) return known;
-  const queue = new Queue<Entry>();
+  const queue = new Queue<PendingEntry>();
   queues.set(key, queue);
   return queue;
 }
 
-function firstAt(queues: ReadonlyMap<string, Queue<Entry>>, key: string | undefined): Entry | undefined {
+function firstAt(queues: ReadonlyMap<string, Queue<PendingEntry>>, key: string | undefined): PendingEntry | undefined {
   return key === undefined ? undefined : firstIn(queues.get(key));
 }
 
-function firstIn(queue: Queue<Entry> | undefined): Entry | undefined {
+function firstIn(queue: Queue<PendingEntry> | undefined): PendingEntry | undefined {
   while (queue?.first?.isTaken) queue.shift();
   return queue?.first;
 }

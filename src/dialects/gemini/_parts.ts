@@ -40,8 +40,8 @@ export function checkParts(
 export function userPart(fields: JsonObject, position: Position): ContentPart[] {
   const text = position.member("text").text(fields.text);
   if (text !== undefined) return text === "" ? [] : [{ type: "text", text }];
-  if (fields.inlineData !== undefined) return inlinePart(fields.inlineData, position.member("inlineData"));
-  if (fields.fileData !== undefined) return filePart(fields.fileData, position.member("fileData"));
+  if (fields.inlineData !== undefined) return readInlineData(fields.inlineData, position.member("inlineData"));
+  if (fields.fileData !== undefined) return readFileData(fields.fileData, position.member("fileData"));
   position.addInexpressible();
   return [];
 }
@@ -60,7 +60,7 @@ export function requireText(content: JsonObject, position: Position): string {
   }).join("\n\n");
 }
 
-function inlinePart(value: unknown, position: Position): ContentPart[] {
+function readInlineData(value: unknown, position: Position): ContentPart[] {
   const fields = position.fields(value);
   const type = position.member("mimeType").required(fields.mimeType).toLowerCase();
   const data = position.member("data").required(fields.data).replaceAll("-", "+").replaceAll("_", "/");
@@ -72,7 +72,7 @@ function inlinePart(value: unknown, position: Position): ContentPart[] {
     case "audio":
       return [{ type: "input_audio", input_audio: { data, format: findOwn(formats, name) ?? name } }];
     case "text":
-      return [{ type: "text", text: decoded(data, position) }];
+      return [{ type: "text", text: decodeText(data, position) }];
     case "video":
       position.addInexpressible();
       return [];
@@ -83,7 +83,7 @@ function inlinePart(value: unknown, position: Position): ContentPart[] {
   }
 }
 
-function decoded(data: string, position: Position): string {
+function decodeText(data: string, position: Position): string {
   try {
     return new TextDecoder().decode(fromBase64(data));
   } catch {
@@ -92,7 +92,7 @@ function decoded(data: string, position: Position): string {
 }
 
 /** Only image URLs can be fetched by any provider; other files are accessible only where they were uploaded. */
-function filePart(value: unknown, position: Position): ContentPart[] {
+function readFileData(value: unknown, position: Position): ContentPart[] {
   const fields = position.fields(value);
   const url = position.member("fileUri").required(fields.fileUri);
   const type = position.member("mimeType").text(fields.mimeType) ?? "";

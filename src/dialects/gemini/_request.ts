@@ -20,7 +20,7 @@ const translated: ReadonlySet<string> = new Set([...ownMembers, "model", "models
 const checkMembers = bodyChecker(ownMembers);
 
 /** A chat request, and what it cannot express. */
-interface ChatForm {
+interface GeminiForm {
   readonly chat: ChatCompletionRequest;
   readonly includesThoughts: boolean;
   readonly dropped: readonly string[];
@@ -35,7 +35,10 @@ interface ChatForm {
  * @param address Model and method from the URL.
  * @throws {UnsupportedRequestError} If the body is malformed.
  */
-export function convertGeminiRequest(value: unknown, { model, stream }: { model: string; stream: boolean }): ChatForm {
+export function convertGeminiRequest(
+  value: unknown,
+  { model, stream }: { model: string; stream: boolean },
+): GeminiForm {
   const position = new Position();
   const body = position.fields(checkMembers(value));
   if (body.cachedContent !== undefined) position.member("cachedContent").addInexpressible();
@@ -51,7 +54,7 @@ export function convertGeminiRequest(value: unknown, { model, stream }: { model:
     ...config.chat,
   };
   return {
-    chat: given(chat) as unknown as ChatCompletionRequest,
+    chat: omitUndefined(chat) as unknown as ChatCompletionRequest,
     includesThoughts: config.includesThoughts,
     dropped: [
       ...Object.keys(body).filter((name) => !translated.has(name)),
@@ -62,6 +65,6 @@ export function convertGeminiRequest(value: unknown, { model, stream }: { model:
   };
 }
 
-function given(members: JsonObject): JsonObject {
+function omitUndefined(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

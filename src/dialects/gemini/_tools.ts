@@ -10,7 +10,7 @@ import { convertSchema } from "./_schema.ts";
 /** The tool parameters of a chat request. */
 const noNames: ReadonlySet<unknown> = new Set();
 
-type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice">;
+type GeminiTooling = Pick<ChatCompletionRequest, "tools" | "tool_choice">;
 
 /**
  * Converts tools and tool configuration. Chat cannot express hosted tools.
@@ -18,7 +18,7 @@ type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice">;
  * @param body Members of the request.
  * @param position Path of the request.
  */
-export function convertGeminiTools({ tools, toolConfig }: JsonObject, position: Position): Tooling {
+export function convertGeminiTools({ tools, toolConfig }: JsonObject, position: Position): GeminiTooling {
   const at = position.member("tools");
   const functions = at.list(tools).flatMap((tool, index) => readFunctions(tool, at.item(index)));
   if (functions.length === 0) return {};

@@ -53,11 +53,11 @@ export const geminiEmbedding: EmbeddingDialect = {
       } as EmbeddingRequest,
       dropped: [...new Set(all.flatMap(({ dropped }) => dropped))],
       native: {
-        edits: (id) => isBatch ? { requests: named(body.requests as JsonObject[], id) } : { model: undefined },
+        edits: (id) => isBatch ? { requests: withModelName(body.requests as JsonObject[], id) } : { model: undefined },
         headers: {},
         only: position.nativeOnly.error,
       },
-      whole({ data }) {
+      toResponse({ data }) {
         const embeddings = data.map(({ embedding }) => ({ values: embedding }));
         return isBatch ? { embeddings } : { embedding: embeddings[0] };
       },
@@ -82,6 +82,6 @@ function readEmbedRequest(fields: JsonObject, position: Position): EmbedRequest 
 }
 
 /** Every request of a batch repeats the model. */
-function named(requests: readonly JsonObject[], id: string): JsonObject[] {
+function withModelName(requests: readonly JsonObject[], id: string): JsonObject[] {
   return requests.map((request) => ({ ...request, model: id.includes("/") ? id : `models/${id}` }));
 }

@@ -26,14 +26,14 @@ export const gemini: Dialect = {
       chat,
       dropped,
       native: createNativeGemini(value as JsonObject, nativeOnly),
-      whole: (completion) => formatGeminiResponse(completion, includesThoughts),
+      toResponse: (completion) => formatGeminiResponse(completion, includesThoughts),
       events: () => new ContentEvents({ includesThoughts, isArray }),
     };
   },
   counting: {
     toCountedChat(value, request) {
-      const whole = isObject(value) ? value.generateContentRequest ?? value.generate_content_request : undefined;
-      return convertGeminiRequest(whole ?? value, findGeminiTarget(request)).chat;
+      const inner = isObject(value) ? value.generateContentRequest ?? value.generate_content_request : undefined;
+      return convertGeminiRequest(inner ?? value, findGeminiTarget(request)).chat;
     },
     formatCount: (tokens) => ({ totalTokens: tokens }),
   },

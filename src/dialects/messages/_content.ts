@@ -36,9 +36,9 @@ export function checkBlocks(content: unknown, where: string): readonly JsonObjec
 export function convertBlock(block: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
   switch (block.type) {
     case "text":
-      return textPart(stringAt(block, "text", where));
+      return toTextPart(stringAt(block, "text", where));
     case "image":
-      return imageParts(block, where, nativeOnly);
+      return readImageBlock(block, where, nativeOnly);
     case "document":
       return documentParts(block, where, nativeOnly);
     case "search_result":
@@ -109,7 +109,7 @@ export function unknownParts(
   return [{ type: "file", file: { file_data: JSON.stringify(block) } }];
 }
 
-function textPart(text: string): ContentPart[] {
+function toTextPart(text: string): ContentPart[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
@@ -119,7 +119,7 @@ function checkSource(block: JsonObject, where: string): JsonObject {
   return block.source;
 }
 
-function imageParts(block: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
+function readImageBlock(block: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
   const source = checkSource(block, where);
   const at = `${where}.source`;
   if (source.type === "url") return [{ type: "image_url", image_url: { url: urlAt(source, at) } }];
@@ -136,10 +136,10 @@ function documentParts(block: JsonObject, where: string, nativeOnly: NativeOnly)
     case "base64":
       return [{ type: "file", file: { filename: title ?? "document.pdf", file_data: formatDataUrl(source, at) } }];
     case "text":
-      return textPart([title, stringAt(source, "data", at)].filter((text) => text !== undefined).join("\n\n"));
+      return toTextPart([title, stringAt(source, "data", at)].filter((text) => text !== undefined).join("\n\n"));
     case "content":
       return [
-        ...textPart(title ?? ""),
+        ...toTextPart(title ?? ""),
         ...checkBlocks(source.content, `${at}.content`)
           .flatMap((inner, index) => convertBlock(inner, `${at}.content[${index}]`, nativeOnly)),
       ];
@@ -151,7 +151,7 @@ function documentParts(block: JsonObject, where: string, nativeOnly: NativeOnly)
 
 function searchParts(block: JsonObject, where: string, nativeOnly: NativeOnly): ContentPart[] {
   const head = `${stringAt(block, "title", where)}\n${stringAt(block, "source", where)}`;
-  return textPart(`${head}\n\n${requireBlockText(block.content, `${where}.content`, nativeOnly)}`);
+  return toTextPart(`${head}\n\n${requireBlockText(block.content, `${where}.content`, nativeOnly)}`);
 }
 
 function formatDataUrl(source: JsonObject, where: string): string {

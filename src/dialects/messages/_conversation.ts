@@ -13,18 +13,18 @@ import { carriedBy } from "./_carried.ts";
 import { checkBlocks, convertBlock, findMark, stringAt, textParts, unknownParts } from "./_content.ts";
 
 /** A block, and its path in the request. */
-interface Entry {
+interface TurnEntry {
   readonly block: JsonObject;
   readonly at: string;
 }
 
 /** A turn, or adjacent turns of one role that the API merges. */
-interface Turn {
+interface MessagesTurn {
   readonly role: unknown;
   readonly where: string;
   /** The content as it came, of the first. */
   readonly content: unknown;
-  readonly entries: Entry[];
+  readonly entries: TurnEntry[];
   hasTools: boolean;
 }
 
@@ -51,7 +51,7 @@ export function convertTurns(system: unknown, turns: unknown, nativeOnly: Native
         open = new Set();
         break;
       case "assistant": {
-        const message = assistantMessage(turn.entries, nativeOnly);
+        const message = toAssistantMessage(turn.entries, nativeOnly);
         for (const { id } of message.tool_calls ?? []) open.add(id);
         all.push(message);
         break;
@@ -67,8 +67,8 @@ export function convertTurns(system: unknown, turns: unknown, nativeOnly: Native
 }
 
 /** Joins adjacent turns with calls, or with results: chat expects all calls in one message, all results after it. */
-function joinTurns(turns: readonly unknown[]): readonly Turn[] {
-  const joined: Turn[] = [];
+function joinTurns(turns: readonly unknown[]): readonly MessagesTurn[] {
+  const joined: MessagesTurn[] = [];
   turns.forEach((turn, index) => {
     const where = `messages[${index}]`;
     if (!isObject(turn)) throw wrongType(where, "an object", turn);
@@ -108,10 +108,14 @@ function addRole(role: unknown, where: string, nativeOnly: NativeOnly): void {
 }
 
 /** Results come first: they follow the message with the calls. */
-function userMessages({ entries, where }: Turn, open: ReadonlySet<string>, nativeOnly: NativeOnly): ChatMessage[] {
+function userMessages(
+  { entries, where }: MessagesTurn,
+  open: ReadonlySet<string>,
+  nativeOnly: NativeOnly,
+): ChatMessage[] {
   const results: ChatMessage[] = [];
   const parts: ContentPart[] = [];
-  const answered = new Set<string>();
+  const handled = new Set<string>();
   for (const { block, at } of entries) {
     if (block.type !== "tool_result") {
       appendAll(parts, marked(convertBlock(block, at, nativeOnly), block));
@@ -120,13 +124,13 @@ function userMessages({ entries, where }: Turn, open: ReadonlySet<string>, nativ
     const { message, files } = toolResult(block, at, nativeOnly);
     const id = message.tool_call_id!;
     const param = `${at}.tool_use_id`;
-    if (!open.has(id) || answered.has(id)) nativeOnly.add(param, unmatchedResult(id, param, open.has(id)));
-    answered.add(id);
+    if (!open.has(id) || handled.has(id)) nativeOnly.add(param, unmatchedResult(id, param, open.has(id)));
+    handled.add(id);
     results.push(message);
     appendAll(parts, files);
   }
   for (const id of open) {
-    if (answered.has(id)) continue;
+    if (handled.has(id)) continue;
     const param = `${where}.content`;
     nativeOnly.add(param, `"${param}" has no tool_result for the call ${JSON.stringify(id)}`);
   }
@@ -163,7 +167,7 @@ function toolResult(
   };
 }
 
-function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): ChatMessage {
+function toAssistantMessage(entries: readonly TurnEntry[], nativeOnly: NativeOnly): ChatMessage {
   let text = "";
   let mark = {};
   const thoughts: string[] = [];
@@ -194,7 +198,7 @@ function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): Ch
         state = undefined;
         break;
       case "tool_use":
-        calls.push(toolCall(block, at, state));
+        calls.push(toFunctionCall(block, at, state));
         state = undefined;
         break;
       default:
@@ -216,18 +220,18 @@ function assistantMessage(entries: readonly Entry[], nativeOnly: NativeOnly): Ch
   };
 }
 
-function toolCall(block: JsonObject, where: string, state: JsonObject | undefined): ToolCall {
+function toFunctionCall(block: JsonObject, where: string, state: JsonObject | undefined): ToolCall {
   return {
     id: stringAt(block, "id", where),
     type: "function",
-    function: { name: stringAt(block, "name", where), arguments: readInput(block.input, `${where}.input`) },
+    function: { name: stringAt(block, "name", where), arguments: readToolInput(block.input, `${where}.input`) },
     ...(state === undefined ? {} : { extra_content: state }),
     ...findMark(block),
   };
 }
 
 /** The input of a call as text; clients keep that of a response that was cut off as they received it. */
-function readInput(input: unknown, where: string): string {
+function readToolInput(input: unknown, where: string): string {
   if (typeof input === "string") return input;
   const value = input ?? {};
   if (!isObject(value)) throw wrongType(where, "an object", value);

@@ -17,7 +17,7 @@ import { GrowingText, toCitation } from "./_citations.ts";
 import { formatMessagesError } from "./_errors.ts";
 
 /** A tool call. */
-interface OpenCall {
+interface OpenToolUse {
   readonly id: string;
   readonly name: string;
   state: JsonObject | undefined;
@@ -27,7 +27,7 @@ interface OpenCall {
 }
 
 /** The open block: its type, or its tool call. Text that follows citations is another block. */
-type OpenBlock = "thinking" | "text" | "cited" | OpenCall;
+type OpenBlock = "thinking" | "text" | "cited" | OpenToolUse;
 
 /** Text that waits until an incomplete tool call is closed. */
 interface WaitingText {
@@ -37,7 +37,7 @@ interface WaitingText {
 }
 
 /** A complete block. */
-interface WholeBlock {
+interface CompleteBlock {
   readonly block: JsonObject;
 }
 
@@ -52,9 +52,9 @@ export class MessageEvents implements EventTranslator {
   #blocks = 0;
   #open: OpenBlock | undefined;
   /** What started before the open call was complete, in order. */
-  #waiting = new Queue<OpenCall | WaitingText | WholeBlock>();
+  #waiting = new Queue<OpenToolUse | WaitingText | CompleteBlock>();
   /** All calls, by their index in chat. */
-  readonly #calls = new Map<number, OpenCall>();
+  readonly #calls = new Map<number, OpenToolUse>();
   /** Reasoning details since the last block that carries some. */
   #details: JsonObject[] = [];
   /** The text so far, to which citations refer. */
@@ -132,7 +132,7 @@ export class MessageEvents implements EventTranslator {
     return "";
   }
 
-  #beginInTurn(block: WaitingText | WholeBlock): string {
+  #beginInTurn(block: WaitingText | CompleteBlock): string {
     if (!this.#isBusy) return this.#begin(block);
     this.#waiting.push(block);
     return "";
@@ -172,7 +172,7 @@ export class MessageEvents implements EventTranslator {
   }
 
   /** Writes a text, or opens the block of a call with its arguments so far. */
-  #begin(block: OpenCall | WaitingText | WholeBlock): string {
+  #begin(block: OpenToolUse | WaitingText | CompleteBlock): string {
     if ("block" in block) return this.#close() + this.#carry() + this.#startBlock(block.block) + this.#stop();
     return "kind" in block ? this.#beginText(block) : this.#beginCall(block);
   }
@@ -192,7 +192,7 @@ export class MessageEvents implements EventTranslator {
     return events;
   }
 
-  #beginCall(call: OpenCall): string {
+  #beginCall(call: OpenToolUse): string {
     const { id, name, state, text } = call;
     let events = this.#close() + this.#carry();
     if (state !== undefined) events += this.#startBlock(createCarrier(state)) + this.#stop();

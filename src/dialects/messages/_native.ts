@@ -17,7 +17,7 @@ import { toText } from "../../util/to_text.ts";
 const betaHeader = "anthropic-beta";
 
 /** What the native request depends on, besides the body. */
-interface NativeFacts {
+interface MessagesNativeFacts {
   /** Headers of the client. */
   readonly headers: DialectRequest["headers"];
   /** The error if no model with native support is eligible, if only such models are. */
@@ -32,14 +32,17 @@ interface NativeFacts {
  * @returns Undefined if the API would reject it and chat can express it: thinking with a budget requires the model's
  * own thinking blocks before a tool call.
  */
-export function createNativeMessages(body: JsonObject, { headers, nativeOnly }: NativeFacts): Translation["native"] {
+export function createNativeMessages(
+  body: JsonObject,
+  { headers, nativeOnly }: MessagesNativeFacts,
+): Translation["native"] {
   const turns = body.messages as readonly JsonObject[];
-  const hasForeign = turns.some((turn) => withoutForeign(turn)[0] !== turn);
+  const hasForeign = turns.some((turn) => omitForeignBlocks(turn)[0] !== turn);
   const isRejected = hasForeign && isObject(body.thinking) && body.thinking.type === "enabled";
   if (isRejected && nativeOnly === undefined) return undefined;
   const beta = headers.get(betaHeader);
   const own = {
-    ...(hasForeign ? { messages: turns.flatMap(withoutForeign) } : {}),
+    ...(hasForeign ? { messages: turns.flatMap(omitForeignBlocks) } : {}),
     ...(isRejected ? withoutThinking(body) : {}),
   };
   return {
@@ -73,10 +76,10 @@ function withoutThinking({ context_management: management }: JsonObject): JsonOb
   return { thinking: undefined, context_management: { ...management, edits } };
 }
 
-function withoutForeign(turn: JsonObject): JsonObject[] {
+function omitForeignBlocks(turn: JsonObject): JsonObject[] {
   if (!Array.isArray(turn.content)) return [turn];
   const blocks: readonly JsonObject[] = turn.content;
-  const content = blocks.filter((block) => !isForeign(block, turn)).map(withoutForeignCitations);
+  const content = blocks.filter((block) => !isForeignBlock(block, turn)).map(withoutForeignCitations);
   if (content.length === blocks.length && content.every((block, index) => block === blocks[index])) return [turn];
   return content.length === 0 && turn.content.length > 0 ? [] : [{ ...turn, content }]; // a turn must not be empty
 }
@@ -85,7 +88,7 @@ function withoutForeign(turn: JsonObject): JsonObject[] {
  * Blocks of models of other APIs, which this API would reject: images, thinking without a signature, what carries state
  * of ModelMesh, and empty text, which only carries citations.
  */
-function isForeign(block: JsonObject, { role }: JsonObject): boolean {
+function isForeignBlock(block: JsonObject, { role }: JsonObject): boolean {
   return block.type === "thinking" && !block.signature || carriedBy(block) !== undefined ||
     role === "assistant" && (block.type === "image" || block.text === "" && hasForeignCitation(block));
 }

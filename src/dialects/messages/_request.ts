@@ -24,7 +24,7 @@ const checkMembers = bodyChecker(ownMembers);
 const maxUserChars = 64;
 
 /** A chat request, and what it cannot express. */
-interface ChatForm {
+interface MessagesForm {
   readonly chat: ChatCompletionRequest;
   readonly session: string | undefined;
   readonly dropped: readonly string[];
@@ -38,20 +38,20 @@ interface ChatForm {
  * @param value The parsed body, unvalidated.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function convertMessagesRequest(value: unknown): ChatForm {
+export function convertMessagesRequest(value: unknown): MessagesForm {
   const body = checkMembers(value);
-  checkPlain(body);
+  checkPlainMembers(body);
   const nativeOnly = new NativeOnly();
   addHosted(body, nativeOnly);
   const { model, models, mesh, max_tokens, stream, temperature, top_p, top_k, stop_sequences, cache_control } = body;
   if (max_tokens === undefined || max_tokens === null) throw missing("max_tokens");
   if (!isWhole(max_tokens) || max_tokens === 0) {
-    throw invalid('"max_tokens" has to be a whole number of at least 1', "max_tokens");
+    throw invalid('"max_tokens" has to be an integer of at least 1', "max_tokens");
   }
   const session = readUser(body.metadata);
   const plain = { model, models, mesh, max_tokens, stream, temperature, top_p, top_k, cache_control };
   return {
-    chat: withoutEmpty({
+    chat: omitEmpty({
       ...plain,
       messages: convertTurns(body.system, body.messages, nativeOnly),
       ...convertMessagesTools(body, nativeOnly),
@@ -65,7 +65,7 @@ export function convertMessagesRequest(value: unknown): ChatForm {
   };
 }
 
-function checkPlain(body: JsonObject): void {
+function checkPlainMembers(body: JsonObject): void {
   for (const name of ["temperature", "top_p", "top_k"]) {
     checkOptional(body, { name, expected: "a number", isValid: Number.isFinite });
   }
@@ -136,6 +136,6 @@ function convertOutputFormat(
   return undefined;
 }
 
-function withoutEmpty(members: JsonObject): JsonObject {
+function omitEmpty(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));
 }

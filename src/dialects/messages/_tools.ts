@@ -10,7 +10,7 @@ import { findMark, stringAt } from "./_content.ts";
 import { toText } from "../../util/to_text.ts";
 
 /** The tool parameters of a chat request. */
-type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_tool_calls">;
+type MessagesTooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_tool_calls">;
 
 /**
  * Converts tools and tool choice.
@@ -18,7 +18,10 @@ type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_t
  * @param nativeOnly Collects tools that the API defines.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function convertMessagesTools({ tools, tool_choice: choice }: JsonObject, nativeOnly: NativeOnly): Tooling {
+export function convertMessagesTools(
+  { tools, tool_choice: choice }: JsonObject,
+  nativeOnly: NativeOnly,
+): MessagesTooling {
   if (tools === undefined || tools === null) return {};
   if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);
   checkCount(tools, "tools", maxTools);
@@ -54,7 +57,7 @@ function convertMessagesTool(tool: unknown, where: string, nativeOnly: NativeOnl
   }];
 }
 
-function convertToolChoice(choice: unknown, nativeOnly: NativeOnly): Tooling {
+function convertToolChoice(choice: unknown, nativeOnly: NativeOnly): MessagesTooling {
   if (choice === undefined || choice === null) return {};
   if (!isObject(choice)) throw wrongType("tool_choice", "an object", choice);
   const single = choice.disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {};

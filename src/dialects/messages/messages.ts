@@ -28,7 +28,7 @@ export const messages: Dialect = {
       session,
       dropped,
       native: createNativeMessages(value as JsonObject, { headers, nativeOnly }),
-      whole: (completion) => formatMessage(completion, stops),
+      toResponse: (completion) => formatMessage(completion, stops),
       events: () => new MessageEvents(stops),
     };
   },

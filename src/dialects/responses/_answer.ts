@@ -8,17 +8,17 @@ import { ownId } from "./_carried.ts";
 import { toText } from "../../util/to_text.ts";
 
 /** What is known at the start of a response. */
-export type AnswerHead = Pick<ChatCompletion, "id" | "model" | "created">;
+export type ResponsesHead = Pick<ChatCompletion, "id" | "model" | "created">;
 
 /** Why a response ended, in chat's terms. */
-interface AnswerEnd {
+interface ResponsesEnd {
   readonly reason: string | null;
   /** Whether the response is a refusal. */
   readonly hasRefused: boolean;
 }
 
 /** The unique part of a response's item ids. */
-export function getUniquePart({ id }: Pick<AnswerHead, "id">): string {
+export function getUniquePart({ id }: Pick<ResponsesHead, "id">): string {
   return toText(id).replace(/^chatcmpl-/, "").replace(/[^A-Za-z0-9_-]/g, "").slice(0, 40);
 }
 
@@ -28,7 +28,7 @@ export function getUniquePart({ id }: Pick<AnswerHead, "id">): string {
  * @param body The request, parts of which it repeats.
  * @param head The start of the response.
  */
-export function formatResponse(body: JsonObject, head: AnswerHead): JsonObject {
+export function formatResponse(body: JsonObject, head: ResponsesHead): JsonObject {
   const { instructions, max_output_tokens, metadata, parallel_tool_calls, reasoning, temperature, text, top_p } = body;
   return {
     id: ownId("resp", getUniquePart(head)),
@@ -57,7 +57,7 @@ export function formatResponse(body: JsonObject, head: AnswerHead): JsonObject {
 }
 
 /** Status of a response, and why it is incomplete. */
-export function formatStatus({ reason, hasRefused }: AnswerEnd): JsonObject {
+export function formatStatus({ reason, hasRefused }: ResponsesEnd): JsonObject {
   if (reason === "length") return { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
   if (reason === "content_filter" && !hasRefused) {
     return { status: "incomplete", incomplete_details: { reason: "content_filter" } };

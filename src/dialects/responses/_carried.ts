@@ -50,16 +50,16 @@ export function statesIn(items: readonly JsonObject[]): Readonly<Record<string, 
 
 /** The items for a native provider: without reasoning of other models, and without ids that it does not know. */
 export function withoutOwn(items: readonly JsonObject[]): readonly JsonObject[] {
-  if (!items.some(isOwn)) return items;
+  if (!items.some(isOwnItem)) return items;
   return items.flatMap((item) => {
-    if (!isOwn(item)) return [item];
+    if (!isOwnItem(item)) return [item];
     if (item.type === "reasoning" || item.type === "image_generation_call") return [];
     const { id: _, ...rest } = item;
     return [rest];
   });
 }
 
-function isOwn({ id, encrypted_content }: JsonObject): boolean {
+function isOwnItem({ id, encrypted_content }: JsonObject): boolean {
   return typeof id === "string" && /^[a-z]+_mesh_/.test(id) || isCarried(encrypted_content);
 }
 

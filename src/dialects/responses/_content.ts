@@ -55,7 +55,7 @@ export function inputParts(content: unknown, where: string, nativeOnly: Response
 export function requireContentText(content: unknown, where: string, nativeOnly: ResponsesNativeOnly): string {
   return checkContent(content, where).flatMap((part, index) => {
     const at = `${where}[${index}]`;
-    if (part.type === "input_text") return stringAt(part, "text", at);
+    if (part.type === "input_text") return readStringAt(part, "text", at);
     addMisplaced(part, at, { nativeOnly, allowed: "input_text" });
     return [];
   }).join("\n\n");
@@ -77,15 +77,15 @@ export function assistantContent(
   let refusal = "";
   checkContent(content, where).forEach((part, index) => {
     const at = `${where}[${index}]`;
-    if (part.type === "output_text" || part.type === "input_text") text += stringAt(part, "text", at);
-    else if (part.type === "refusal") refusal += stringAt(part, "refusal", at);
+    if (part.type === "output_text" || part.type === "input_text") text += readStringAt(part, "text", at);
+    else if (part.type === "refusal") refusal += readStringAt(part, "refusal", at);
     else addMisplaced(part, at, { nativeOnly, allowed: "output_text or refusal" });
   });
   return { text, refusal };
 }
 
 /** Validates a required string member. */
-export function stringAt(holder: JsonObject, name: string, where: string): string {
+export function readStringAt(holder: JsonObject, name: string, where: string): string {
   const value = holder[name];
   if (value === undefined) throw missing(`${where}.${name}`);
   if (typeof value !== "string") throw wrongType(`${where}.${name}`, "a string", value);
@@ -93,18 +93,18 @@ export function stringAt(holder: JsonObject, name: string, where: string): strin
 }
 
 /** Quotes a name in an error message. */
-export function quoted(value: unknown): string {
+export function quoteValue(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : "none that is a string";
 }
 
 function convertPart(part: JsonObject, where: string, nativeOnly: ResponsesNativeOnly): ContentPart[] {
   switch (part.type) {
     case "input_text":
-      return textPart(stringAt(part, "text", where));
+      return textPart(readStringAt(part, "text", where));
     case "input_image":
-      return imagePart(part, where, nativeOnly);
+      return readInputImage(part, where, nativeOnly);
     case "input_file":
-      return filePart(part, where, nativeOnly);
+      return readInputFile(part, where, nativeOnly);
     case "input_audio":
       if (!isObject(part.input_audio)) throw wrongType(`${where}.input_audio`, "an object", part.input_audio);
       return [{ type: "input_audio", input_audio: part.input_audio as ContentPart["input_audio"] & JsonObject }];
@@ -113,7 +113,7 @@ function convertPart(part: JsonObject, where: string, nativeOnly: ResponsesNativ
       addMisplaced(part, where, { nativeOnly, allowed: inputKinds });
       return [];
     default:
-      nativeOnly.addLack(`${where}.type`, { what: `is ${quoted(part.type)}`, instead: `use ${inputKinds}` });
+      nativeOnly.addLack(`${where}.type`, { what: `is ${quoteValue(part.type)}`, instead: `use ${inputKinds}` });
       return [];
   }
 }
@@ -124,14 +124,14 @@ function addMisplaced(
   { nativeOnly, allowed }: { readonly nativeOnly: ResponsesNativeOnly; readonly allowed: string },
 ): void {
   const param = `${where}.type`;
-  nativeOnly.add(param, `"${param}" is ${quoted(type)}, and has to be ${allowed} in a message of this role`);
+  nativeOnly.add(param, `"${param}" is ${quoteValue(type)}, and has to be ${allowed} in a message of this role`);
 }
 
 function textPart(text: string): ContentPart[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-function imagePart(part: JsonObject, where: string, nativeOnly: ResponsesNativeOnly): ContentPart[] {
+function readInputImage(part: JsonObject, where: string, nativeOnly: ResponsesNativeOnly): ContentPart[] {
   const { image_url: url, detail } = part;
   if (isAbsent(url) && !isAbsent(part.file_id)) {
     nativeOnly.addLack(`${where}.file_id`, {
@@ -146,14 +146,14 @@ function imagePart(part: JsonObject, where: string, nativeOnly: ResponsesNativeO
   return [{ type: "image_url", image_url: { url, ...(typeof detail === "string" ? { detail } : {}) } }];
 }
 
-function filePart(part: JsonObject, where: string, nativeOnly: ResponsesNativeOnly): ContentPart[] {
+function readInputFile(part: JsonObject, where: string, nativeOnly: ResponsesNativeOnly): ContentPart[] {
   const { file_data: data, filename } = part;
   for (const [name, what] of [["file_id", "a file by its id"], ["file_url", "a file by its URL"]] as const) {
     if (!isAbsent(data) || isAbsent(part[name])) continue;
     nativeOnly.addLack(`${where}.${name}`, { what: `is ${what}`, instead: "send the file itself in file_data" });
     return [];
   }
-  const file_data = stringAt(part, "file_data", where);
+  const file_data = readStringAt(part, "file_data", where);
   return [{ type: "file", file: { ...(typeof filename === "string" ? { filename } : {}), file_data } }];
 }
 

@@ -15,9 +15,9 @@ import {
   type AssistantContent,
   assistantContent,
   inputParts,
-  quoted,
+  quoteValue,
+  readStringAt,
   requireContentText,
-  stringAt,
 } from "./_content.ts";
 import { toText } from "../../util/to_text.ts";
 
@@ -32,7 +32,7 @@ const itemKinds = "message, reasoning, image_generation_call, function_call or f
  * @throws {UnsupportedRequestError} If it is malformed.
  */
 export function convertInput(instructions: unknown, input: unknown, nativeOnly: ResponsesNativeOnly): ChatMessage[] {
-  const conversation = new Conversation(checkItems(input, nativeOnly), nativeOnly);
+  const conversation = new ResponsesConversation(checkItems(input, nativeOnly), nativeOnly);
   const messages = conversation.read();
   if (typeof instructions === "string" && instructions !== "") {
     return [{ role: "system", content: instructions }, ...messages];
@@ -60,7 +60,7 @@ function checkItems(input: unknown, nativeOnly: ResponsesNativeOnly): readonly J
 }
 
 /** The output of a model in one turn, so far. */
-interface Turn extends AssistantContent {
+interface ResponsesTurn extends AssistantContent {
   readonly thoughts: string[];
   readonly details: JsonObject[];
   readonly images: JsonObject[];
@@ -75,7 +75,7 @@ interface Result {
   readonly files: readonly ContentPart[];
 }
 
-class Conversation {
+class ResponsesConversation {
   readonly #items: readonly JsonObject[];
   readonly #beyond: ResponsesNativeOnly;
   readonly #messages: ChatMessage[] = [];
@@ -83,7 +83,7 @@ class Conversation {
   readonly #results = new Map<string, Queue<Result>>();
   /** Vendor-specific state, by call id. */
   readonly #states: Readonly<Record<string, JsonObject>>;
-  #turn: Turn | undefined;
+  #turn: ResponsesTurn | undefined;
   /** Images and files of results, which chat accepts only in user messages. */
   #files: ContentPart[] = [];
 
@@ -132,7 +132,7 @@ class Conversation {
       case undefined:
         throw missing(`${where}.type`);
       default:
-        this.#beyond.addLack(`${where}.type`, { what: `is ${quoted(item.type)}`, instead: `use ${itemKinds}` });
+        this.#beyond.addLack(`${where}.type`, { what: `is ${quoteValue(item.type)}`, instead: `use ${itemKinds}` });
     }
   }
 
@@ -168,7 +168,7 @@ class Conversation {
     if (typeof role !== "string") throw wrongType(where, "a string", role);
     this.#beyond.add(
       where,
-      `"${where}" is ${quoted(role)}, and has to be "user", "assistant", "system" or "developer"; ` +
+      `"${where}" is ${quoteValue(role)}, and has to be "user", "assistant", "system" or "developer"; ` +
         "the result of a tool is an item of the type function_call_output",
     );
   }
@@ -198,17 +198,17 @@ class Conversation {
   }
 
   #toToolCall(item: JsonObject, where: string): ToolCall {
-    const id = stringAt(item, "call_id", where);
+    const id = readStringAt(item, "call_id", where);
     const state = this.#states[id];
     return {
       id,
       type: "function",
-      function: { name: stringAt(item, "name", where), arguments: stringAt(item, "arguments", where) },
+      function: { name: readStringAt(item, "name", where), arguments: readStringAt(item, "arguments", where) },
       ...(state === undefined ? {} : { extra_content: state }),
     };
   }
 
-  #open(): Turn {
+  #open(): ResponsesTurn {
     if (this.#turn === undefined) this.#addFiles([]);
     return this.#turn ??= { text: "", refusal: "", thoughts: [], details: [], images: [], calls: [] };
   }
@@ -238,7 +238,7 @@ class Conversation {
     const result = this.#results.get(id)?.shift();
     if (result !== undefined) return [result];
     if (!this.#beyond.isStored) {
-      const call = quoted(id);
+      const call = quoteValue(id);
       this.#beyond.add("input", `"input" has no function_call_output for the call ${call}: send its result as well`);
     }
     return [];
@@ -254,7 +254,7 @@ class Conversation {
 
 function readCallResult(item: JsonObject, index: number, nativeOnly: ResponsesNativeOnly): Result {
   const where = `input[${index}]`;
-  const id = stringAt(item, "call_id", where);
+  const id = readStringAt(item, "call_id", where);
   const parts = inputParts(item.output, `${where}.output`, nativeOnly);
   const strings = parts.flatMap(({ type, text }) => type === "text" ? [text!] : []);
   const files = parts.filter(({ type }) => type !== "text");
@@ -270,7 +270,7 @@ function readCallResult(item: JsonObject, index: number, nativeOnly: ResponsesNa
 /** Other items may have made the call, such as `local_shell_call`. */
 function addUnmatched({ index, id }: Result, nativeOnly: ResponsesNativeOnly): void {
   const param = `input[${index}].call_id`;
-  nativeOnly.add(param, `"${param}" is ${quoted(id)}, but "input" has no function_call for it: send that as well`);
+  nativeOnly.add(param, `"${param}" is ${quoteValue(id)}, but "input" has no function_call for it: send that as well`);
 }
 
 /** A single text part is sent as a string: some APIs accept parts only together with images. */

@@ -5,15 +5,15 @@
 import type { ChatCompletion, ChatCompletionChunk, JsonObject } from "../../contracts/openai.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
 import { formatFailure } from "./_errors.ts";
-import { Output } from "./_output.ts";
+import { ResponseOutput } from "./_output.ts";
 
 /**
  * Converts a complete response.
  *
  * @param completion The response; its first choice is used, since Responses supports one.
  */
-export function formatWholeResponse(body: JsonObject, completion: ChatCompletion): JsonObject {
-  const output = new Output(body, () => {});
+export function formatCompleteResponse(body: JsonObject, completion: ChatCompletion): JsonObject {
+  const output = new ResponseOutput(body, () => {});
   output.start(completion);
   const choices = completion.choices.map(({ message, ...choice }) => ({ ...choice, delta: message }));
   output.add({ choices: choices as ChatCompletionChunk["choices"], usage: completion.usage ?? null });
@@ -22,14 +22,14 @@ export function formatWholeResponse(body: JsonObject, completion: ChatCompletion
 
 /** Translates a streaming response. */
 export class ResponseEvents implements EventTranslator {
-  readonly #output: Output;
+  readonly #output: ResponseOutput;
   /** Events that are not yet sent. */
   #text = "";
   #number = 0;
 
   /** @param body The request. */
   constructor(body: JsonObject) {
-    this.#output = new Output(body, (type, event) => {
+    this.#output = new ResponseOutput(body, (type, event) => {
       this.#text += `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#number++, ...event })}\n\n`;
     });
   }

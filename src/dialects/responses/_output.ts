@@ -17,7 +17,7 @@ import { appendAll } from "../../util/append_all.ts";
 import { parseDataUrl } from "../../util/data_url.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
-import { type AnswerHead, formatResponse, formatResponseUsage, formatStatus, getUniquePart } from "./_answer.ts";
+import { formatResponse, formatResponseUsage, formatStatus, getUniquePart, type ResponsesHead } from "./_answer.ts";
 import { contentFor, ownId } from "./_carried.ts";
 import { kinds, type TextKind } from "./_text_kinds.ts";
 
@@ -41,7 +41,7 @@ interface OpenText {
 }
 
 /** Builds the output of one response. Text is closed when another item starts; calls stay open until the end. */
-export class Output {
+export class ResponseOutput {
   readonly #body: JsonObject;
   readonly #emit: Emit;
   readonly #items: JsonObject[] = [];
@@ -76,7 +76,7 @@ export class Output {
    * @param head The start of the response.
    * @param id Id of the response; derived from the chat id by default.
    */
-  start(head: AnswerHead, id?: string): void {
+  start(head: ResponsesHead, id?: string): void {
     this.#name = getUniquePart(head);
     this.#response = { ...formatResponse(this.#body, head), ...(id === undefined ? {} : { id }) };
     this.#emit("response.created", { response: this.#response });

@@ -7,7 +7,7 @@ import { bodyChecker, checkOptional, isWhole, wrongType } from "../../pipeline/c
 import { isObject } from "../../util/is_object.ts";
 import { ResponsesNativeOnly } from "./_native_only.ts";
 import { convertInput } from "./_conversation.ts";
-import { quoted, stringAt } from "./_content.ts";
+import { quoteValue, readStringAt } from "./_content.ts";
 import { convertResponsesTools } from "./_tools.ts";
 
 /** Members that chat supports, that have no effect on other models, or that {@linkcode ResponsesNativeOnly} collects. */
@@ -26,7 +26,7 @@ const checkMembers = bodyChecker(ownMembers);
 const maxUserChars = 64;
 
 /** A chat request, and what it cannot express. */
-interface ChatForm {
+interface ResponsesForm {
   readonly chat: ChatCompletionRequest;
   readonly session: string | undefined;
   readonly dropped: readonly string[];
@@ -40,7 +40,7 @@ interface ChatForm {
  * @param value The parsed body, unvalidated.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function convertResponsesRequest(value: unknown): ChatForm {
+export function convertResponsesRequest(value: unknown): ResponsesForm {
   const body = checkMembers(value);
   checkPlain(body);
   const nativeOnly = new ResponsesNativeOnly();
@@ -48,7 +48,7 @@ export function convertResponsesRequest(value: unknown): ChatForm {
   const { model, models, mesh, max_output_tokens: max_tokens, stream, temperature, top_p, user } = body;
   const session = [body.prompt_cache_key, body.safety_identifier, user].find(isName);
   const plain = { model, models, mesh, max_tokens, stream, temperature, top_p };
-  const chat = withoutEmpty({
+  const chat = omitEmptyMembers({
     ...plain,
     messages: convertInput(body.instructions, body.input, nativeOnly),
     ...convertResponsesTools(body, nativeOnly),
@@ -72,7 +72,7 @@ function checkPlain(body: JsonObject): void {
   checkOptional(body, { name: "include", expected: "an array", isValid: Array.isArray });
   for (const [name, least] of [["max_output_tokens", 1], ["top_logprobs", 0]] as const) {
     const isInRange = (given: unknown) => isWhole(given) && given >= least;
-    checkOptional(body, { name, expected: `a whole number of at least ${least}`, isValid: isInRange });
+    checkOptional(body, { name, expected: `an integer of at least ${least}`, isValid: isInRange });
   }
 }
 
@@ -138,14 +138,14 @@ function convertTextFormat(format: unknown, nativeOnly: ResponsesNativeOnly): Ch
   if (type === "json_object") return { type };
   if (type !== "json_schema") {
     nativeOnly.addLack("text.format.type", {
-      what: `is ${quoted(type)}`,
+      what: `is ${quoteValue(type)}`,
       instead: 'use "text", "json_object" or "json_schema"',
     });
     return undefined;
   }
   if (!isObject(schema)) throw wrongType("text.format.schema", "an object", schema);
-  const name = stringAt(format, "name", "text.format");
-  return { type, json_schema: withoutEmpty({ name, description, schema, strict }) };
+  const name = readStringAt(format, "name", "text.format");
+  return { type, json_schema: omitEmptyMembers({ name, description, schema, strict }) };
 }
 
 function listDropped(body: JsonObject): string[] {
@@ -154,6 +154,6 @@ function listDropped(body: JsonObject): string[] {
   return verbosity === undefined || verbosity === null ? names : [...names, "text.verbosity"];
 }
 
-function withoutEmpty(members: JsonObject): JsonObject {
+function omitEmptyMembers(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));
 }

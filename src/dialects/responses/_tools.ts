@@ -6,10 +6,10 @@ import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/op
 import { checkCount, maxTools, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { ResponsesNativeOnly } from "./_native_only.ts";
-import { quoted, stringAt } from "./_content.ts";
+import { quoteValue, readStringAt } from "./_content.ts";
 
 /** The tool parameters of a chat request. */
-type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_tool_calls">;
+type ResponsesTooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_tool_calls">;
 
 /**
  * Converts tools and tool choice.
@@ -20,7 +20,7 @@ type Tooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_t
 export function convertResponsesTools(
   { tools, tool_choice, parallel_tool_calls: parallel }: JsonObject,
   nativeOnly: ResponsesNativeOnly,
-): Tooling {
+): ResponsesTooling {
   if (tools === undefined || tools === null) return {};
   if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);
   checkCount(tools, "tools", maxTools);
@@ -40,7 +40,7 @@ function convertResponsesTool(tool: unknown, where: string, nativeOnly: Response
   const { type, description, parameters, strict } = tool;
   if (type !== "function") {
     nativeOnly.addLack(`${where}.type`, {
-      what: `is ${quoted(type)}`,
+      what: `is ${quoteValue(type)}`,
       instead: 'describe a tool of your own, of the type "function"',
     });
     return [];
@@ -51,7 +51,7 @@ function convertResponsesTool(tool: unknown, where: string, nativeOnly: Response
   return [{
     type: "function",
     function: {
-      name: stringAt(tool, "name", where),
+      name: readStringAt(tool, "name", where),
       ...(typeof description === "string" ? { description } : {}),
       ...(isObject(parameters) ? { parameters } : {}),
       ...(typeof strict === "boolean" ? { strict } : {}),
@@ -60,31 +60,31 @@ function convertResponsesTool(tool: unknown, where: string, nativeOnly: Response
 }
 
 /** The tool choice in chat's terms, and the allowed tools, if the request restricts them. */
-interface Choice {
+interface ResponsesToolChoice {
   readonly choice?: ChatCompletionRequest["tool_choice"];
   readonly allowed?: ReadonlySet<unknown>;
 }
 
-function convertResponsesChoice(choice: unknown, nativeOnly: ResponsesNativeOnly): Choice {
+function convertResponsesChoice(choice: unknown, nativeOnly: ResponsesNativeOnly): ResponsesToolChoice {
   if (choice === undefined || choice === null) return {};
   if (choice === "none" || choice === "auto" || choice === "required") return { choice };
   if (typeof choice === "string") {
     nativeOnly.addLack("tool_choice", {
-      what: `is ${quoted(choice)}`,
+      what: `is ${quoteValue(choice)}`,
       instead: 'use "none", "auto", "required" or an object',
     });
     return {};
   }
   if (!isObject(choice)) throw wrongType("tool_choice", "a string or an object", choice);
   if (choice.type === "function") {
-    return { choice: { type: "function", function: { name: stringAt(choice, "name", "tool_choice") } } };
+    return { choice: { type: "function", function: { name: readStringAt(choice, "name", "tool_choice") } } };
   }
   if (choice.type === "allowed_tools" && Array.isArray(choice.tools)) {
     const allowed = new Set(choice.tools.map((tool: unknown) => isObject(tool) ? tool.name : undefined));
     return { choice: choice.mode === "required" ? "required" : "auto", allowed };
   }
   nativeOnly.addLack("tool_choice.type", {
-    what: `is ${quoted(choice.type)}`,
+    what: `is ${quoteValue(choice.type)}`,
     instead: 'use "function" or "allowed_tools"',
   });
   return {};

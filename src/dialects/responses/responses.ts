@@ -6,7 +6,7 @@
  */
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { Dialect } from "../dialect.ts";
-import { formatWholeResponse, ResponseEvents } from "./_events.ts";
+import { formatCompleteResponse, ResponseEvents } from "./_events.ts";
 import { createNativeResponses } from "./_native.ts";
 import { convertResponsesRequest } from "./_request.ts";
 import { responsesWords } from "./words.ts";
@@ -23,7 +23,7 @@ export const responses: Dialect = {
       session,
       dropped,
       native: createNativeResponses(body, nativeOnly),
-      whole: (completion) => formatWholeResponse(body, completion),
+      toResponse: (completion) => formatCompleteResponse(body, completion),
       events: () => new ResponseEvents(body),
     };
   },

@@ -61,12 +61,12 @@ export function checkImageOptions(body: RequestBody): void {
   }
   checkOptional(body, {
     name: "n",
-    expected: `a whole number from 1 to ${maxImages}`,
+    expected: `an integer from 1 to ${maxImages}`,
     isValid: (one) => isWhole(one) && one > 0 && one <= maxImages,
   });
   checkOptional(body, {
     name: "output_compression",
-    expected: "a whole number from 0 to 100",
+    expected: "an integer from 0 to 100",
     isValid: (one) => isWhole(one) && one <= 100,
   });
   checkOptional(body, { name: "stream", expected: "a boolean", isValid: (one) => typeof one === "boolean" });

@@ -123,7 +123,7 @@ function readAudio(
   { format }: AudioRequest,
 ): CompletionResponse<Transcription> {
   if (typeof text !== "string") {
-    throw new UpstreamError("The provider's answer has no text", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response has no text", { kind: "invalid_response" });
   }
   const body = {
     text,

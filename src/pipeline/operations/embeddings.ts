@@ -45,7 +45,7 @@ function checkEmbeddingRequest(value: unknown): EmbeddingRequest {
   }
   checkOptional(body, {
     name: "dimensions",
-    expected: "a whole number, at least 1",
+    expected: "an integer, at least 1",
     isValid: (one) => isWhole(one) && one > 0,
   });
   return body as unknown as EmbeddingRequest;
@@ -142,6 +142,6 @@ function floatsIn(text: string): number[] {
   try {
     return floatsOfBase64(text);
   } catch {
-    throw new UpstreamError("The provider's answer has a vector that is no base64", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response has a vector that is not base64", { kind: "invalid_response" });
   }
 }

@@ -32,7 +32,7 @@ export const rerank: CheckedOperation<RerankRequest, RerankResponse> = {
       dropped,
     };
   },
-  finish: inOurShape,
+  finish: toRerankResponse,
   isEmpty: ({ results }) => results.length === 0,
   usageIn: ({ usage }) => ({ usage, written: () => 0 }),
   readUsage: readRerankUsage,
@@ -53,7 +53,7 @@ function checkRerankRequest(value: unknown): RerankRequest {
   });
   checkOptional(body, {
     name: "top_n",
-    expected: "a whole number, at least 1",
+    expected: "an integer, at least 1",
     isValid: (one) => isWhole(one) && one > 0,
   });
   checkOptional(body, { name: "return_documents", expected: "a boolean", isValid: (one) => typeof one === "boolean" });
@@ -95,7 +95,7 @@ function findRerankLack(
 }
 
 /** Returns the most relevant documents, up to the requested number, with their content if requested. */
-function inOurShape(
+function toRerankResponse(
   { body }: CompletionResponse<RerankResponse>,
   { documents, top_n, return_documents }: RerankRequest,
 ): CompletionResponse<RerankResponse> {

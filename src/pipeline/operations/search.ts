@@ -26,7 +26,7 @@ export const search: CheckedOperation<SearchRequest, SearchResponse> = {
   check: checkSearchRequest,
   measureNeeds: findSearchNeeds,
   reword: dropRefused,
-  finish: inOurShape,
+  finish: toSearchResponse,
   isEmpty: () => false,
   usageIn: ({ usage }) => ({ usage, written: () => 0 }),
   readUsage: readSearchUsage,
@@ -40,7 +40,7 @@ function checkSearchRequest(value: unknown): SearchRequest {
   if (query.trim() === "") throw invalid('"query" must not be empty', "query");
   checkOptional(body, {
     name: "max_results",
-    expected: `a whole number from 1 to ${maxResults}`,
+    expected: `an integer from 1 to ${maxResults}`,
     isValid: (one) => isWhole(one) && one > 0 && one <= maxResults,
   });
   return body as unknown as SearchRequest;
@@ -56,7 +56,7 @@ function findSearchNeeds(body: SearchRequest): RequestNeeds {
   };
 }
 
-function inOurShape(
+function toSearchResponse(
   { body }: CompletionResponse<SearchResponse>,
   { max_results }: SearchRequest,
 ): CompletionResponse<SearchResponse> {

@@ -22,13 +22,13 @@ const checkMembers = bodyChecker([
 ]);
 
 /** The default format of OpenAI's API. */
-const standardFormat = "mp3";
+const defaultFormat = "mp3";
 /** Characters spoken per second, low; usual values are 16, 12 and 5. */
 const charsPerSecond = { latin: 10, alphabetic: 8, ideographic: 3.5 };
 /** Audio tokens per second: Gemini counts 25, OpenAI about 21 (0.015 USD a minute at 12 USD per million). */
 const tokensPerSecond = 25;
 
-/** Text to speech. Audio is passed on as it arrives, whole or streamed. */
+/** Text to speech. Audio is passed on as it arrives, streaming or not. */
 export const speech: CheckedOperation<SpeechRequest, JsonObject> = {
   name: "speech",
   serves: (leaf) => servesOperation(leaf, "speech"),
@@ -126,7 +126,7 @@ function ofOneFormat(members: readonly Member[], first: Member, { response_forma
 }
 
 function usualFormat({ response_formats: formats = [] }: ModelInfo): string {
-  return formats.includes(standardFormat) ? standardFormat : formats[0] ?? standardFormat;
+  return formats.includes(defaultFormat) ? defaultFormat : formats[0] ?? defaultFormat;
 }
 
 /** The vendor's voice, and its format if it does not support mp3. */
@@ -143,7 +143,7 @@ function rewordSpeech(body: SpeechRequest, model: ModelEntry): Rewording {
     edits: {
       ...edits,
       ...(named === undefined || named === body.voice ? {} : { voice: named }),
-      ...(body.response_format || format === standardFormat ? {} : { response_format: format }),
+      ...(body.response_format || format === defaultFormat ? {} : { response_format: format }),
     },
     dropped: isOther ? [...dropped, "voice"] : dropped,
   };
@@ -151,7 +151,7 @@ function rewordSpeech(body: SpeechRequest, model: ModelEntry): Rewording {
 
 function audioRequest(body: SpeechRequest, { model }: { readonly model: ModelInfo }): AudioRequest {
   const { input, response_format: format } = body;
-  return { input, voice: getVoice(body), format: format || standardFormat, model: model.id };
+  return { input, voice: getVoice(body), format: format || defaultFormat, model: model.id };
 }
 
 function readAudio(
@@ -159,7 +159,7 @@ function readAudio(
   { format }: AudioRequest,
 ): CompletionResponse<JsonObject> {
   if (audio === undefined) {
-    throw new UpstreamError("The provider's answer has no audio", { kind: "invalid_response" });
+    throw new UpstreamError("The provider's response has no audio", { kind: "invalid_response" });
   }
   return {
     body: { ...(usage === undefined ? {} : { usage }), ...(duration === undefined ? {} : { duration }) },

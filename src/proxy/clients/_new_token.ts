@@ -14,7 +14,7 @@ export function newToken(): string {
 }
 
 /** The id of a client. */
-export function newId(): string {
+export function newClientId(): string {
   return `client_${random(idBytes)}`;
 }
 

@@ -8,15 +8,15 @@ import { Report, show, suggest } from "../../config/schema/report.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { UnsupportedRequestError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
-import type { ClientFacts } from "./client_record.ts";
+import type { RuntimeClientFacts } from "./client_record.ts";
 
 /** Maximum length of a name. */
 const maxNameLength = 128;
 
-type Values = Partial<ClientFacts>;
+type InputValues = Partial<RuntimeClientFacts>;
 
 /** A change of a client. Undefined members are unchanged; null removes a limit. */
-export type ClientChange = { readonly [Key in keyof ClientFacts]?: ClientFacts[Key] | null };
+export type ClientChange = { readonly [Key in keyof RuntimeClientFacts]?: RuntimeClientFacts[Key] | null };
 
 /** Limits that null removes. */
 const removable: ReadonlySet<string> = new Set(["pools", "budget", "rpm", "expires_at"]);
@@ -38,8 +38,8 @@ const fields = {
  *
  * @throws {UnsupportedRequestError} `invalid_value` or `missing_required_parameter`, with the field's name.
  */
-export function readNewClient(body: unknown, mesh: Engine): ClientFacts {
-  const { name, ...limits } = read(body, mesh);
+export function readNewClient(body: unknown, mesh: Engine): RuntimeClientFacts {
+  const { name, ...limits } = readClientInput(body, mesh);
   if (name !== undefined) return { name, ...limits };
   throw new UnsupportedRequestError('"name" is missing: it stands in records and metrics', {
     code: "missing_required_parameter",
@@ -53,10 +53,10 @@ export function readNewClient(body: unknown, mesh: Engine): ClientFacts {
  * @throws {UnsupportedRequestError} `invalid_value`, with the field's name.
  */
 export function readChange(body: unknown, mesh: Engine): ClientChange {
-  if (!isObject(body)) return read(body, mesh);
+  if (!isObject(body)) return readClientInput(body, mesh);
   const removed = Object.keys(body).filter((key) => body[key] === null && removable.has(key));
   const given = Object.fromEntries(Object.entries(body).filter(([key]) => !removed.includes(key)));
-  return { ...read(given, mesh), ...Object.fromEntries(removed.map((key) => [key, null])) };
+  return { ...readClientInput(given, mesh), ...Object.fromEntries(removed.map((key) => [key, null])) };
 }
 
 /** An error of a field of the body. */
@@ -64,14 +64,14 @@ export function wrong(message: string, param?: string): UnsupportedRequestError 
   return new UnsupportedRequestError(message, { code: "invalid_value", ...(param === undefined ? {} : { param }) });
 }
 
-function read(body: unknown, mesh: Engine): Values {
+function readClientInput(body: unknown, mesh: Engine): InputValues {
   if (!isObject(body)) throw wrong("The body has to be an object with the client's name and limits");
   const report = new Report();
   for (const [key, value] of Object.entries(body)) {
     if (value === null) report.problem(key, "expected a value, found nothing");
   }
   const { pools, expires_at, ...values } = parse(fields, body, { path: "", report })!;
-  const named = pools?.flatMap((name, index) => poolNamed(name, `pools[${index}]`, { mesh, report }));
+  const named = pools?.flatMap((name, index) => findPool(name, `pools[${index}]`, { mesh, report }));
   if (expires_at !== undefined && Date.parse(expires_at) <= mesh.runtime.clock.now()) {
     report.problem("expires_at", "is in the past: to end a client now, delete it");
   }
@@ -85,7 +85,7 @@ function read(body: unknown, mesh: Engine): Values {
 }
 
 /** Resolves a pool, or the one created on demand for a node of the capability tree. */
-function poolNamed(
+function findPool(
   name: string,
   path: string,
   { mesh: { registry }, report }: { readonly mesh: Engine; readonly report: Report },

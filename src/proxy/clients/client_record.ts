@@ -8,7 +8,7 @@ import { ConnectorError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
 
 /** Settings of a client. Money is in USD, times are ISO 8601. */
-export interface ClientFacts {
+export interface RuntimeClientFacts {
   readonly name: string;
   readonly pools?: readonly string[];
   readonly budget?: { readonly daily_limit?: number; readonly monthly_limit?: number };
@@ -17,7 +17,7 @@ export interface ClientFacts {
 }
 
 /** A stored client. */
-export interface StoredClient extends ClientFacts {
+export interface StoredClient extends RuntimeClientFacts {
   readonly id: string;
   readonly created_at: string;
   /** SHA-256 of its token, hexadecimal. */
@@ -55,7 +55,7 @@ export function readDocument(text: string): ClientsDocument {
 }
 
 /** The limits in the proxy's format. */
-export function toClientSettings({ pools, budget, rpm }: ClientFacts): Omit<ClientSettings, "token" | "name"> {
+export function toClientSettings({ pools, budget, rpm }: RuntimeClientFacts): Omit<ClientSettings, "token" | "name"> {
   const { daily_limit, monthly_limit } = budget ?? {};
   return {
     ...(pools && { pools }),

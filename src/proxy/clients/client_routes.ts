@@ -6,7 +6,7 @@ import type { PlainResponse } from "../../contracts/shell.ts";
 import { ConnectorError } from "../../errors.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { dayMs } from "../../util/windows.ts";
-import { readJson } from "../body.ts";
+import { readJsonBody } from "../body.ts";
 import { HttpError } from "../error_body.ts";
 import type { Exchange } from "../exchange.ts";
 import { json } from "../json.ts";
@@ -15,7 +15,7 @@ import { readUsageQuery } from "../usage/usage_query.ts";
 import { formatUsageCsv, groupUsage } from "../usage/usage_table.ts";
 import { type ClientChange, readChange, readNewClient, wrong } from "./client_input.ts";
 import { type ClientsDocument, shownClient, type StoredClient } from "./client_record.ts";
-import { newId, newToken } from "./_new_token.ts";
+import { newClientId, newToken } from "./_new_token.ts";
 import type { RuntimeClients } from "./runtime_clients.ts";
 
 /** Maximum time for the body, which is small, ms. */
@@ -30,9 +30,9 @@ interface ClientRequest {
 }
 
 /** Handlers by method and subpath. */
-const answers: Readonly<Record<string, (request: ClientRequest) => Promise<PlainResponse>>> = {
-  "GET": list,
-  "POST": create,
+const handlers: Readonly<Record<string, (request: ClientRequest) => Promise<PlainResponse>>> = {
+  "GET": listClients,
+  "POST": createClientRecord,
   "PATCH": update,
   "DELETE": revoke,
   "POST rotate": rotate,
@@ -44,7 +44,7 @@ const answers: Readonly<Record<string, (request: ClientRequest) => Promise<Plain
  *
  * @throws {HttpError} 400 without a storage, 404 for an unknown client, 503 while the storage fails.
  */
-export async function answerClients(exchange: Exchange): Promise<PlainResponse> {
+export async function handleClients(exchange: Exchange): Promise<PlainResponse> {
   const { runtimeClients: clients, path, request } = exchange;
   if (clients === undefined) {
     const message = "Clients made at runtime are kept in the storage: add a section `storage` to the configuration";
@@ -53,7 +53,7 @@ export async function answerClients(exchange: Exchange): Promise<PlainResponse> 
   const [, , , id = "", action] = path.split("/");
   const method = request.method === "HEAD" ? "GET" : request.method;
   try {
-    return await answers[action ? `${method} ${action}` : method]!({ exchange, clients, id });
+    return await handlers[action ? `${method} ${action}` : method]!({ exchange, clients, id });
   } catch (error) {
     if (!ConnectorError.isInstance(error)) throw error;
     const facts = { status: 503, type: "server_error", code: "storage_unavailable" } as const;
@@ -61,17 +61,17 @@ export async function answerClients(exchange: Exchange): Promise<PlainResponse> 
   }
 }
 
-async function list({ exchange: { headers }, clients }: ClientRequest): Promise<PlainResponse> {
+async function listClients({ exchange: { headers }, clients }: ClientRequest): Promise<PlainResponse> {
   const { clients: data } = await clients.refresh();
   return json({ object: "list", data: data.map(shownClient) }, { headers });
 }
 
-async function create({ exchange, clients }: ClientRequest): Promise<PlainResponse> {
+async function createClientRecord({ exchange, clients }: ClientRequest): Promise<PlainResponse> {
   const { mesh, headers } = exchange;
   const facts = readNewClient(await readClientBody(exchange), mesh);
   const token = newToken();
   const made: StoredClient = {
-    id: newId(),
+    id: newClientId(),
     ...facts,
     created_at: new Date(mesh.runtime.clock.now()).toISOString(),
     token_sha256: sha256(token),
@@ -81,7 +81,7 @@ async function create({ exchange, clients }: ClientRequest): Promise<PlainRespon
     if (isTaken) throw wrong(`Another client is called "${made.name}": metrics are counted by name`, "name");
     return { ...document, clients: [...document.clients, made] };
   });
-  trace(exchange, `The client "${made.name}" (${made.id}) was created`);
+  traceChange(exchange, `The client "${made.name}" (${made.id}) was created`);
   return json({ ...shownClient(made), token }, { headers, status: 201 });
 }
 
@@ -94,7 +94,7 @@ async function update(request: ClientRequest): Promise<PlainResponse> {
     }
     return changedBy(client, change);
   });
-  trace(exchange, `The client "${changed.name}" (${changed.id}) was changed`);
+  traceChange(exchange, `The client "${changed.name}" (${changed.id}) was changed`);
   return json(shownClient(changed), { headers: exchange.headers });
 }
 
@@ -102,7 +102,7 @@ async function rotate(request: ClientRequest): Promise<PlainResponse> {
   const { exchange } = request;
   const token = newToken();
   const changed = await changeOne(request, (client) => ({ ...client, token_sha256: sha256(token) }));
-  trace(exchange, `The client "${changed.name}" (${changed.id}) has another token`);
+  traceChange(exchange, `The client "${changed.name}" (${changed.id}) has another token`);
   return json({ ...shownClient(changed), token }, { headers: exchange.headers });
 }
 
@@ -118,7 +118,7 @@ async function revoke({ exchange, clients, id }: ClientRequest): Promise<PlainRe
       revoked: [...revoked, { id, name, revoked_at: new Date(now).toISOString() }],
     };
   });
-  trace(exchange, `The client "${name}" (${id}) was revoked`);
+  traceChange(exchange, `The client "${name}" (${id}) was revoked`);
   return json({ id, name, deleted: true }, { headers: exchange.headers });
 }
 
@@ -167,9 +167,9 @@ function unknownClient(id: string): HttpError {
 
 async function readClientBody(exchange: Exchange): Promise<unknown> {
   const time = { startedAt: exchange.mesh.runtime.clock.monotonic(), limitMs: bodyLimitMs };
-  return (await readJson(exchange.request, () => exchange.body(time))).value;
+  return (await readJsonBody(exchange.request, () => exchange.body(time))).value;
 }
 
-function trace({ mesh: { hub }, requestId }: Exchange, message: string): void {
+function traceChange({ mesh: { hub }, requestId }: Exchange, message: string): void {
   hub.trace({ severity: "info", component: "clients", message, request_id: requestId });
 }

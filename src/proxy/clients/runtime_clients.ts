@@ -18,7 +18,7 @@ import { ClientRecords } from "./client_records.ts";
 const checkIntervalMs = 800;
 
 /** A client and, after its first request, its counters. */
-interface Known {
+interface ExistingClients {
   readonly stored: StoredClient;
   /** Wall clock, ms. */
   readonly expiresAt: number;
@@ -36,7 +36,7 @@ interface Current {
 export class RuntimeClients {
   #current: Current | undefined;
   #document: ClientsDocument = noClients;
-  #byHash: ReadonlyMap<string, Known> = new Map();
+  #byHash: ReadonlyMap<string, ExistingClients> = new Map();
   /** By id. Contains only clients that have sent requests. */
   readonly #clients = new Map<string, Client>();
   /** Configured clients. */

@@ -91,12 +91,12 @@ class Call {
           this.#release(target, connection).catch(() => connection.close());
         },
         onCancel: () => this.#end(),
-        failed: (error) => this.#failed(error, "in the middle of its answer"),
+        failed: (error) => this.#failed(error, "in the middle of its response"),
       });
       const isAsIs = "accept-encoding" in this.#request.headers;
       return new Http1Response(head, body, { isAsIs, decompressor: this.#parts.network.decompressor });
     } catch (error) {
-      throw this.#failed(error, "before its answer began");
+      throw this.#failed(error, "before its response began");
     }
   }
 

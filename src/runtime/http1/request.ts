@@ -76,7 +76,7 @@ export class Targets {
 function directTo(url: URL, authorities: Authorities | undefined): Target {
   const { protocol, hostname, port, host, origin, pathname, search, username, password } = url;
   const isSecure = protocol === "https:";
-  if (!isSecure && protocol !== "http:") throw new TypeError("Only http and https are spoken");
+  if (!isSecure && protocol !== "http:") throw new TypeError("Only http and https are supported");
   if (username !== "" || password !== "") throw new TypeError("A URL with credentials");
   return {
     origin: authorities === undefined ? origin : `${authorities.key} ${origin}`,

@@ -54,7 +54,7 @@ export class Http1Response implements UpstreamResponse {
     };
   }
 
-  /** Created on demand, since most responses are read whole. */
+  /** Created on demand, since most responses are read at once. */
   get body(): ReadableStream<Uint8Array> {
     return this.#stream ??= toReadableStream(this.reader());
   }
@@ -100,7 +100,7 @@ function decompressed(source: BodyReader, format: ReturnType<Decompressor>): Bod
       } catch {
         if (broken !== undefined) throw broken.error; // the source's error, or the signal's reason
         await source.cancel();
-        throw new NetworkError("The provider's answer cannot be decompressed", { neverSent: false });
+        throw new NetworkError("The provider's response cannot be decompressed", { neverSent: false });
       }
     },
     cancel: (reason) => reader.cancel(reason),

@@ -32,7 +32,7 @@ export interface MemberState {
 }
 
 /**
- * The state of one model in one pool. Other rooms see it as a {@linkcode ModelView}; only `src/state` modifies it.
+ * The state of one model in one pool. Other modules see it as a {@linkcode ModelView}; only `src/state` modifies it.
  * Times are monotonic ms.
  */
 export class ModelState implements ModelView, PermittedModel {

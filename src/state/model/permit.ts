@@ -37,8 +37,8 @@ export interface PermittedModel {
  *
  * @example
  * ```ts
- * import type { Load } from "../usage.ts";
- * import type { ModelState } from "../model_state.ts";
+ * import type { Load } from "./usage.ts";
+ * import type { ModelState } from "./model_state.ts";
  *
  * async function send(state: ModelState, load: Load, clock: { monotonic(): number }): Promise<void> {
  *   const now = clock.monotonic();

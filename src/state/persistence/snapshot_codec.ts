@@ -10,13 +10,13 @@ import type { MeshSnapshot, SavedApiKey, SavedBreaker, SavedFailures, SavedSpend
 type ReadEntries = <Entry>(list: unknown, at: string, wrongIn: FindWrong) => readonly Entry[];
 
 /** Returns the name of the first invalid member of an entry; undefined when the entry is valid. */
-type FindWrong = (entry: Members) => string | undefined;
+type FindWrong = (entry: SnapshotMembers) => string | undefined;
 
 /** A JSON object. */
-type Members = Readonly<Record<string, unknown>>;
+type SnapshotMembers = Readonly<Record<string, unknown>>;
 
 /** A predicate for each member of an entry. */
-type Shape = Readonly<Record<string, (value: unknown, entry: Members) => boolean>>;
+type Shape = Readonly<Record<string, (value: unknown, entry: SnapshotMembers) => boolean>>;
 
 /**
  * Validates a parsed snapshot. Only the invalid entries are skipped.
@@ -32,10 +32,10 @@ export function readSnapshot(
   if (version !== 1) throw invalidState();
   const leftOut: string[] = [];
   const read = entryReader(leftOut);
-  if (!isCount(saved_at)) leftOut.push("saved_at");
+  if (!isNonNegative(saved_at)) leftOut.push("saved_at");
   const snapshot = {
     ...value as MeshSnapshot,
-    saved_at: isCount(saved_at) ? saved_at as number : 0,
+    saved_at: isNonNegative(saved_at) ? saved_at as number : 0,
     breakers: read<SavedBreaker>(breakers, "breakers", wrongIn(breakerShape)),
     failures: read<SavedFailures>(failures, "failures", wrongIn(failuresShape)),
     keys: read<SavedApiKey>(keys, "keys", wrongIn(keyShape)),
@@ -47,7 +47,7 @@ export function readSnapshot(
 
 /** Reads spending. Only the invalid windows of a budget are skipped. */
 function readSpending(spending: unknown, read: ReadEntries): readonly SavedSpending[] {
-  const budgets = read<SavedSpending>(spending, "spending", ({ budget }) => isText(budget) ? undefined : "budget");
+  const budgets = read<SavedSpending>(spending, "spending", ({ budget }) => isString(budget) ? undefined : "budget");
   const windows = (list: unknown, at: string) => read<SavedWindow>(list, at, wrongInWindow);
   return budgets.map(({ days, months, ...rest }) => {
     const at = `spending "${rest.budget}"`;
@@ -87,44 +87,44 @@ function entryReader(leftOut: string[]): ReadEntries {
 }
 
 const ownerShape: Shape = {
-  provider: isText,
-  model: (model) => model === undefined || isText(model),
-  pool: (pool, { model }) => pool === undefined || isText(pool) && model !== undefined,
+  provider: isString,
+  model: (model) => model === undefined || isString(model),
+  pool: (pool, { model }) => pool === undefined || isString(pool) && model !== undefined,
 };
 
 const breakerShape: Shape = {
   cause: (cause) => cause === undefined || isWord(cause),
   half_open: isTrueOrAbsent,
-  consecutive_trips: (trips) => trips === undefined || isCount(trips),
+  consecutive_trips: (trips) => trips === undefined || isNonNegative(trips),
   standby: (standby) => {
     const { reason, since, until, is_date } = toMembers(standby);
     return standby === undefined ||
-      isWord(reason) && isCount(since) && (until === null || isCount(until)) && isTrueOrAbsent(is_date);
+      isWord(reason) && isNonNegative(since) && (until === null || isNonNegative(until)) && isTrueOrAbsent(is_date);
   },
 };
 
 const failuresShape: Shape = {
-  model: isText,
-  pool: isText,
-  failures: isCount,
-  last_status: (status) => status === undefined || isCount(status),
+  model: isString,
+  pool: isString,
+  failures: isNonNegative,
+  last_status: (status) => status === undefined || isNonNegative(status),
 };
 
 const keyShape: Shape = {
-  key: isText,
+  key: isString,
   reason: (reason) => reason === "rate_limited" || reason === "quota_exhausted" || reason === "auth",
-  until: isCount,
+  until: isNonNegative,
   is_date: isTrueOrAbsent,
-  consecutive_trips: (trips) => trips === undefined || isCount(trips),
+  consecutive_trips: (trips) => trips === undefined || isNonNegative(trips),
 };
 
-function wrongInUsage({ window_end = 0, ...entry }: Members): string | undefined {
-  return ["pool", "model", "provider"].find((name) => !isText(entry[name])) ??
+function wrongInUsage({ window_end = 0, ...entry }: SnapshotMembers): string | undefined {
+  return ["pool", "model", "provider"].find((name) => !isString(entry[name])) ??
     ["requests", "tokens", "nano_usd"].find((name) => !isAmount(entry[name])) ??
     (isAmount(window_end) ? undefined : "window_end");
 }
 
-function wrongInWindow({ start, ...entry }: Members): string | undefined {
+function wrongInWindow({ start, ...entry }: SnapshotMembers): string | undefined {
   return Number.isSafeInteger(start) ? ["spent", "reserved"].find((name) => !isAmount(entry[name])) : "start";
 }
 
@@ -134,12 +134,12 @@ function wrongIn(shape: Shape): FindWrong {
 }
 
 /** Returns the members of an object; an empty object for other values. */
-function toMembers(value: unknown): Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Members : {};
+function toMembers(value: unknown): SnapshotMembers {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as SnapshotMembers : {};
 }
 
 /** Whether a value is a non-negative safe integer. */
-function isCount(value: unknown): boolean {
+function isNonNegative(value: unknown): boolean {
   return Number.isSafeInteger(value) && value as number >= 0;
 }
 
@@ -152,7 +152,7 @@ function isWord(value: unknown): boolean {
   return typeof value === "string" && /^[a-z_]{1,40}$/.test(value);
 }
 
-function isText(value: unknown): boolean {
+function isString(value: unknown): boolean {
   return typeof value === "string";
 }
 

@@ -7,7 +7,7 @@ import type { Shared } from "../../contracts/storage.ts";
 import type { LeaseState } from "../counters/shared_counters.ts";
 
 /** A pair of times, ms. A suspended machine may stop one of the clocks. */
-interface TimePair {
+interface LeaseTimes {
   readonly wallTimeMs: number;
   readonly monotonicMs: number;
 }
@@ -20,7 +20,7 @@ export class Lease implements LeaseState {
   readonly #clock: Pick<Clock, "now" | "monotonic">;
   readonly #shared: Pick<Shared, "leaseMs" | "lostLeases">;
   /** When the last successful call was sent. */
-  #renewedAt: TimePair;
+  #renewedAt: LeaseTimes;
 
   constructor(shared: Pick<Shared, "leaseMs" | "lostLeases">, clock: Pick<Clock, "now" | "monotonic">) {
     this.#shared = shared;
@@ -47,7 +47,7 @@ export class Lease implements LeaseState {
     return result;
   }
 
-  #time(): TimePair {
+  #time(): LeaseTimes {
     return { wallTimeMs: this.#clock.now(), monotonicMs: this.#clock.monotonic() };
   }
 }

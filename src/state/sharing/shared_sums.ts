@@ -151,14 +151,14 @@ interface SharedMessage {
   readonly message: string;
 }
 
-interface Answer extends SharedGrant {
+interface SumsReply extends SharedGrant {
   readonly id: number;
   readonly kept?: readonly SavedSum[];
 }
 
 /** A message of the owner to workers: the response to a call, or a published message. */
 export type SharedReply =
-  | Answer
+  | SumsReply
   | { readonly news: SharedMessage };
 
 /** The owner's side. */
@@ -189,7 +189,7 @@ export class LinkedShared implements LocalShared {
   readonly #send: (call: SharedCall) => void;
   /** Settles calls, by their id. */
   readonly #pending = new Map<number, {
-    readonly resolve: (answer: Answer) => void;
+    readonly resolve: (answer: SumsReply) => void;
     readonly reject: (error: Error) => void;
   }>();
   readonly #receivers = new Map<string, Set<(message: string) => void>>();
@@ -256,7 +256,7 @@ export class LinkedShared implements LocalShared {
     this.#pending.clear();
   }
 
-  #call(toCall: (id: number) => SharedCall): Promise<Answer> {
+  #call(toCall: (id: number) => SharedCall): Promise<SumsReply> {
     if (this.#isClosed) return Promise.reject(ownerEnded());
     const id = ++this.#calls;
     return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// Types of the package `openai` go into a client, and its answers go where that package's are expected. Compiled, not run.
+// Types of the package `openai` go into a client, and its responses go where that package's are expected. Compiled, not run.
 import type OpenAI from "openai";
 import { create } from "@modelmesh/core";
 

@@ -1,4 +1,4 @@
-// A program in plain JavaScript: imports every entry, asks a provider on loopback, whole and streamed.
+// A program in plain JavaScript: imports every entry, asks a provider on loopback, non-streaming and streaming.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";

@@ -97,7 +97,7 @@ create({ config: { pool: {} } });
 create({ config: { pools: { chat: { stratgy: "priority" } } } });
 // @ts-expect-error: a misspelt key further in
 create({ config: { pools: { chat: { retry: { max_attempt: 1 } } } } });
-// @ts-expect-error: a number is no duration
+// @ts-expect-error: a number is not a duration
 create({ config: { pools: { chat: { recovery: { cooldown: 30 } } } } });
 // @ts-expect-error: a choice has its own words
 create({ config: { pools: { chat: { retry: { backoff: "linear" } } } } });

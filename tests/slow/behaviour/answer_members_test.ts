@@ -1,5 +1,5 @@
 /**
- * Members of answers with unexpected values: images, citations and reasoning state. The text arrives, whatever
+ * Members of responses with unexpected values: images, citations and reasoning state. The text arrives, whatever
  * they are.
  */
 import { assertEquals } from "@std/assert";
@@ -83,7 +83,7 @@ function createEvents(list: readonly unknown[]): Behaviour {
   });
 }
 
-/** Asks in every dialect but the provider's own, whole and streamed; the text is there. */
+/** Asks in every dialect but the provider's own, non-streaming and streaming; the text is there. */
 async function check(dialect: Dialect, replies: readonly ((stream: boolean) => Behaviour)[]): Promise<void> {
   let reply: Behaviour = speaking.openai.answer();
   await using upstream = await startUpstream(() => reply);
@@ -109,7 +109,7 @@ async function check(dialect: Dialect, replies: readonly ((stream: boolean) => B
   }
 }
 
-describe("An answer whose members have unexpected values", () => {
+describe("A response whose members have unexpected values", () => {
   for (const [name, more] of Object.entries(members)) {
     it(`in ${name}, of a provider in OpenAI's shape`, async () => {
       await check("openai", [...junk, ...more].map((value) => (stream) => openAiAnswer(name, value, stream)));

@@ -1,4 +1,4 @@
-/** Archives that are no connector packages, by mistake or on purpose. */
+/** Archives that are not connector packages, by mistake or on purpose. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { catchPackageError, echo, encoder, manifest, withCacheApart, zip } from "../../support/_packages.ts";

@@ -1,5 +1,5 @@
 /**
- * What of a request reaches which provider: parameters in its words, nothing private, numbers to the last digit.
+ * What of a request reaches which provider: parameters in its own format, nothing private, numbers to the last digit.
  */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
@@ -8,7 +8,7 @@ import { type DialectProvider, startDialectProxy, toApiKey } from "../../support
 import { assertMatchesSchema } from "../../support/schema.ts";
 import { type ReceivedRequest, startUpstream, type Upstream } from "../../support/upstream.ts";
 
-/** Sends a body to a pool of one provider: what it was sent, and the answer's headers. */
+/** Sends a body to a pool of one provider: what it was sent, and the response's headers. */
 async function sent(
   provider: Omit<DialectProvider, "url">,
   body: Json,
@@ -141,7 +141,7 @@ describe("Sampling parameters that a model refuses are left out and named", () =
   }
 });
 
-describe("What a translation has no words for is named", () => {
+describe("What a translation does not support is named", () => {
   const odd = {
     store: true,
     prompt_cache_key: "k",
@@ -197,7 +197,7 @@ describe("What a translation has no words for is named", () => {
   });
 });
 
-/** Who of the two answers, and how often the first is asked. */
+/** Who of the two responses, and how often the first is asked. */
 async function answerer(first: Omit<DialectProvider, "url">, body: Json): Promise<[string | null, number]> {
   await using one = await startUpstream(speaking[first.dialect].answer());
   await using two = await startUpstream(speaking.openai.answer());

@@ -1,6 +1,6 @@
 /**
  * Every provider that misbehaves, asked by clients of other dialects: what goes unnoticed by a client of chat goes
- * unnoticed by them; what does not is an error in their words.
+ * unnoticed by them; what does not is an error in their own format.
  */
 import { assertEquals, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
@@ -50,7 +50,7 @@ for (const client of dialectClients) {
 
   describe(`a provider says nothing, or blames the request, before a client of ${client.name}`, () => {
     for (const isStream of [false, true]) {
-      it(`an empty answer goes to the other one (${isStream ? "streamed" : "whole"})`, async () => {
+      it(`an empty response goes to the other one (${isStream ? "streamed" : "whole"})`, async () => {
         await using scene = await stage({ a: emptyAnswer(), b: fromB }, { pool });
         const response = await ask(scene, client, isStream);
         const text = isStream
@@ -59,7 +59,7 @@ for (const client of dialectClients) {
         assertEquals([text, scene.calls, scene.states()], ["from b", { a: 1, b: 1 }, { a: "active", b: "active" }]);
       });
 
-      it(`an empty answer of the only one comes (${isStream ? "streamed" : "whole"})`, async () => {
+      it(`an empty response of the only one comes (${isStream ? "streamed" : "whole"})`, async () => {
         await using scene = await stage({ a: emptyAnswer() }, { pool });
         const response = await ask(scene, client, isStream);
         const text = isStream

@@ -85,7 +85,7 @@ interface Outcome {
   readonly problem?: string;
 }
 
-/** Asks a question of its own and checks every word of the answer. */
+/** Asks a question of its own and checks every word of the response. */
 async function askOne(proxy: TestProxy, number: number): Promise<Outcome> {
   const question = `question ${number}`;
   const isStream = number % 2 === 0;

@@ -38,7 +38,7 @@ function createConfig(instance: Provider): Readonly<Record<string, unknown>> {
   };
 }
 
-/** A provider whose answers, whole and streamed, say a usage. */
+/** A provider whose answers, non-streaming and streaming, say a usage. */
 function saying(usage: () => unknown): Provider {
   return customProvider({
     complete: () => Promise.resolve({ body: { ...createAnswer(text), usage: usage() as never } }),

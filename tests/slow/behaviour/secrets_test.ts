@@ -170,7 +170,7 @@ describe("No key and no token leaves by the proxy", () => {
     assertEquals(upstream.requests.map(readApiKey), [canaries.key]);
   });
 
-  it("when a provider of one's own throws it, in the middle of an answer too", async () => {
+  it("when a provider of one's own throws it, in the middle of a response too", async () => {
     const instance = customProvider({
       complete: () => Promise.reject(new Error(`Cannot use ${canaries.key}`)),
       async *stream() {

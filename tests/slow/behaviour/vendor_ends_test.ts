@@ -113,7 +113,7 @@ describe("Members of unexpected types", () => {
     }
   });
 
-  it("that are no name of a tool make an answer invalid", async () => {
+  it("that are not names of a tool make a response invalid", async () => {
     for (const name of [odd, null, ""]) {
       await using upstream = await startUpstream(json(message([{ ...call, name }])));
       await using proxy = await startDialectProxy({ a: { dialect: "anthropic", url: upstream.url } });

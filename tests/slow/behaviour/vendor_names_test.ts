@@ -55,7 +55,7 @@ const calls = [
   { id: `call_${"x".repeat(70)}2`, name: "fs/read" },
 ];
 
-/** Every dialect of clients, whole and streamed, except the vendor's own: that passes on as it came. */
+/** Every dialect of clients, non-streaming and streaming, except the vendor's own: that passes on as it came. */
 const translatedFor = ({ native }: StrictVendor) =>
   Object.keys(clientDialects).filter((name) => name !== native)
     .flatMap((dialect) => [false, true].map((stream) => ({ dialect, stream })));

@@ -46,7 +46,7 @@ describe("A user message after the results of tools", () => {
   });
 });
 
-it("Instructions reach Mistral at the start, since it accepts none after an answer", async () => {
+it("Instructions reach Mistral at the start, since it accepts none after a response", async () => {
   const asked = chatOf(system("A"), user(), assistant("Hello"), system("B"), user("And?"));
   const { messages } = (await sentTo(mistral, [mistralOrder], asked)).json();
   assertEquals(messages, [system("A\n\nB"), user(), assistant("Hello"), user("And?")]);

@@ -1,4 +1,4 @@
-/** What each vendor takes: no parameter reaches one that rejects it, in any dialect, whole or streamed. */
+/** What each vendor takes: no parameter reaches one that rejects it, in any dialect, streaming or not. */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { Json } from "../../support/_dialects.ts";

@@ -56,7 +56,7 @@ describe("Vendors that report it", () => {
     assertEquals(standby, 2); // the key has nothing left
   });
 
-  it("OpenRouter: every capability that its answer shows, and no fewer than the catalogue's where it shows none", async () => {
+  it("OpenRouter: every capability that its response shows, and no fewer than the catalogue's where it shows none", async () => {
     const text = { input_modalities: ["text"], output_modalities: ["text"] };
     const list = {
       data: [

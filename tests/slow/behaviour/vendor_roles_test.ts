@@ -46,7 +46,7 @@ const onlyFirst = ["openai.compatible.v1", "vllm.local.v1", "ollama.local.v1", "
 
 describe("Servers that apply chat templates get one instruction, at the start", () => {
   for (const connector of [...onlyFirst, "fireworks.api.v1"]) {
-    it(`${connector}, whole and streamed`, async () => {
+    it(`${connector}, non-streaming and streaming`, async () => {
       for (const stream of [false, true]) {
         // Codex: system, system; Claude Code: system, user, system
         for (const messages of [[system("A"), system("B"), user], [system("A"), user, system("B")]]) {

@@ -1,6 +1,6 @@
 /**
  * Servers write OpenAI's chat responses in many ways: members that are null, arguments as objects, calls without ids,
- * names that come late. Whatever they write, each dialect's client reads the same calls, whole and streamed.
+ * names that come late. Whatever they write, each dialect's client reads the same calls, non-streaming and streaming.
  */
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
@@ -88,7 +88,7 @@ const sameCall: Readonly<Record<string, Json>> = {
   "no role, no content and no index": answer({ tool_calls: [call] }, { index: undefined }),
 };
 
-describe("A whole response with", () => {
+describe("A non-streaming response with", () => {
   for (const [what, body] of Object.entries(sameCall)) {
     it(`${what} is a tool call in every dialect`, () => readAll(json(body), assertCall));
   }

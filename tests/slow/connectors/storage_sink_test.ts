@@ -95,7 +95,7 @@ Deno.test("the storage sinks of several processes lose no line of each other", a
   assertEquals([new Set(ids).size, ids.length, sinks.map(({ lost }) => lost)], [80, 80, [0, 0, 0, 0]]);
 });
 
-Deno.test("the storage sink leaves what is no list of lines as it is, and goes on beside it", async () => {
+Deno.test("the storage sink leaves what is not a list of lines as it is, and goes on beside it", async () => {
   const storage = memoryStorage();
   await storage.save("logs/2026-09-01", new TextEncoder().encode('{"mine":1}'));
   const sink = sinkOn(storage);

@@ -6,7 +6,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { examplePath, runExample, startDemoProcess } from "../../support/_examples.ts";
 import { refusingUrl } from "../../support/upstream.ts";
 
-Deno.test("examples/library.ts answers whole and streamed, and names the models", async () => {
+Deno.test("examples/library.ts answers non-streaming and streaming, and names the models", async () => {
   await using demo = await startDemoProcess();
   const said = await runExample("library.ts", { args: ["Why?"], env: { VLLM_HOST: demo.host } });
   const answer = "Hello from \\w+, a simulated provider\\. You said: Why\\?\n— vllm\\.chat-completion\n";

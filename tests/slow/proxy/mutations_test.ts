@@ -1,5 +1,5 @@
 /**
- * Mutated requests, and mutated replies of providers, in every dialect, whole and streamed: none is answered by a 500.
+ * Mutated requests, and mutated replies of providers, in every dialect, non-streaming and streaming: none is answered by a 500.
  * `tests/slow/mutations_test.ts` tries thousands.
  */
 import { assertEquals } from "@std/assert";
@@ -10,11 +10,11 @@ Deno.test("requests of every endpoint to providers of every dialect are answered
   assertEquals(await refusedCases(), []);
 });
 
-Deno.test("a mutated reply of a provider is no internal error", () => tryMutatedReplies({ count: 300 }));
+Deno.test("a mutated reply of a provider is not an internal error", () => tryMutatedReplies({ count: 300 }));
 
-Deno.test("a mutated request is no internal error", () => tryMutatedRequests({ count: 300 }));
+Deno.test("a mutated request is not an internal error", () => tryMutatedRequests({ count: 300 }));
 
-Deno.test("mutated replies and requests about files, batches and jobs are no internal error", async () => {
+Deno.test("mutated replies and requests about files, batches and jobs are not internal errors", async () => {
   await tryMutatedObjectReplies({ count: 50 });
   await tryMutatedObjectRequests({ count: 50 });
 });

@@ -135,7 +135,7 @@ describe("an encrypted record", () => {
     assertStringIncludes(await toProblem(storage), "unreadable");
   });
 
-  it("of another key is no damage: nothing is done to it, and the error says what to do", async () => {
+  it("of another key is not damage: nothing is done to it, and the error says what to do", async () => {
     const { inner, storage } = pair({ secret });
     await storage.save("state", json);
     const other = new CodedStorage(inner, { ...bare, secret: secret.replace("0", "1") });

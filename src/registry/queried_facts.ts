@@ -5,7 +5,7 @@
  */
 import type { CapabilityPath, DatedPricing, ModelInfo, ParameterRules, RateLimits } from "../contracts/provider.ts";
 import { isObject } from "../util/is_object.ts";
-import { isAmount } from "../util/pricing.ts";
+import { isPriceAmount } from "../util/pricing.ts";
 
 /**
  * Merges two sets of rules.
@@ -31,7 +31,7 @@ export function mergeRules(
 }
 
 /** What a provider reports about one of its models; unknown members are undefined. */
-export interface ModelAnswers {
+export interface QueriedFacts {
   /** Full paths of its capabilities. */
   readonly leaves?: readonly CapabilityPath[] | undefined;
   /** Features, constraints and other metadata. */
@@ -44,15 +44,15 @@ export interface ModelAnswers {
 }
 
 /** By provider id, then by the provider's model id. */
-export type ProviderAnswers = ReadonlyMap<string, ReadonlyMap<string, ModelAnswers>>;
+export type QueriedModels = ReadonlyMap<string, ReadonlyMap<string, QueriedFacts>>;
 
 /** Merges reported metadata into that of the catalogue. */
-export function withAnswers<Known extends ModelInfo | undefined>(
+export function withQueriedFacts<Known extends ModelInfo | undefined>(
   known: Known,
-  answers: ModelAnswers | undefined,
+  queried: QueriedFacts | undefined,
 ): Known | ModelInfo {
-  if (answers === undefined) return known;
-  const { info, leaves, pricing } = answers;
+  if (queried === undefined) return known;
+  const { info, leaves, pricing } = queried;
   const id = known?.id ?? info?.id ?? "";
   return {
     ...known,
@@ -72,7 +72,7 @@ export function limitsIn(value: unknown): RateLimits | undefined {
   const names = ["rpm", "tpm", "rpd", "concurrent"] as const;
   const limits = names.flatMap((name) => {
     const limit = value[name];
-    return isAmount(limit) && limit > 0 ? [[name, limit]] : [];
+    return isPriceAmount(limit) && limit > 0 ? [[name, limit]] : [];
   });
   return limits.length === 0 ? undefined : Object.fromEntries(limits);
 }
