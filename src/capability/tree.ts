@@ -205,8 +205,6 @@ function listSuffixes(path: CapabilityPath): readonly string[] {
  *
  * @example
  * ```ts
- * import { capabilityTree, nearestCapabilities } from "@modelmesh/core";
- *
  * console.log(nearestCapabilities(capabilityTree(), "chat-complete", 1)); // ["chat-completion"]
  * ```
  */

@@ -23,13 +23,6 @@ function signingKey(der: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
  * @param claims Claims; times are integer seconds since 1970.
  * @param key The signing key.
  * @param keyId The `kid` of the header.
- *
- * @example
- * ```ts
- * const iat = Math.floor(Date.now() / 1000);
- * const key = await signingKey(await Deno.readFile("key.der"));
- * await signedJwt({ iss: "me", aud: "https://oauth2.example/token", iat, exp: iat + 3600 }, key);
- * ```
  */
 async function signedJwt(claims: object, key: CryptoKey, keyId?: string): Promise<string> {
   const parts = [{ alg: "RS256", typ: "JWT", kid: keyId }, claims].map((part) => encoded(JSON.stringify(part)));
