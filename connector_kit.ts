@@ -44,6 +44,7 @@ export type * from "./src/contracts/rotation.ts";
 export type * from "./src/contracts/runtime.ts";
 export type * from "./src/contracts/secret_store.ts";
 export type * from "./src/contracts/storage.ts";
+export type * from "./src/contracts/usage.ts";
 export { CapabilityTree, capabilityTree } from "./src/capability/tree.ts";
 export { nearestCapabilities } from "./src/capability/tree.ts";
 export { deliveryModes } from "./src/capability/operations.ts";

@@ -4,7 +4,7 @@
  * dialects.
  * @module
  */
-import type { VendorFees } from "../pipeline/vendor_tools.ts";
+import type { VendorFees } from "../pipeline/estimate.ts";
 import type {
   ChatCompletion,
   ChatCompletionChunk,

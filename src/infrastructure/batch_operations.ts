@@ -5,7 +5,7 @@
 import type { RequestBody } from "../contracts/openai.ts";
 import { bodyChecker } from "../pipeline/check_body.ts";
 import type { CheckedOperation, Operation, RequestNeeds } from "../pipeline/operation.ts";
-import { countVendorTools } from "../pipeline/vendor_tools.ts";
+import { countVendorTools } from "../pipeline/estimate.ts";
 import { brokenLine } from "./json_lines.ts";
 import { toText } from "../util/to_text.ts";
 

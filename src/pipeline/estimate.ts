@@ -18,6 +18,8 @@
  * @module
  */
 import type { ChatCompletionRequest } from "../contracts/openai.ts";
+import type { BilledUsage } from "../contracts/usage.ts";
+import { isObject } from "../util/is_object.ts";
 import type { Load } from "../state/model/usage.ts";
 import { addText, emptyText, measureRequest, type RequestSize, type TextSize } from "./request_size.ts";
 
@@ -149,4 +151,90 @@ export class OutputEstimate {
   #addText(text: unknown): void {
     if (typeof text === "string") addText(text, this.#size);
   }
+}
+
+/** The most calls of such tools that a request allows, and the service tier that it requests. */
+export type VendorFees = Pick<BilledUsage, "searches" | "toolCalls" | "tier">;
+
+/** Types of tools that the client runs, or that cost only the tokens they produce. */
+const withoutFee: ReadonlySet<unknown> = new Set([
+  ...["function", "custom", "mcp", "namespace", "tool_search"],
+  ...["computer", "computer_use_preview", "local_shell", "apply_patch"],
+]);
+
+/** Types of tools that search. */
+const searching = /^(web|browser|x|news)_search/;
+
+/**
+ * Counts the calls of tools that a request for chat or responses lets the vendor run.
+ *
+ * @param body The request; malformed members count as none.
+ * @returns Undefined if it lets the vendor run none.
+ */
+export function countVendorTools(body: Readonly<Record<string, unknown>>): VendorFees | undefined {
+  const { tools, web_search_options: options, search_parameters: parameters, plugins, max_tool_calls: limit } = body;
+  const types = Array.isArray(tools) ? tools.filter(isRunByVendor) : [];
+  const extensions = Array.isArray(plugins) ? plugins : [];
+  const searches = types.filter(({ type }) => searching.test(type));
+  const isWeb = (plugin: unknown) => isObject(plugin) && plugin.id === "web";
+  const web = extensions.filter(isWeb);
+  const others = [...types.filter(({ type }) => !searching.test(type)), ...extensions.filter((one) => !isWeb(one))];
+  const once = isRequested(options) ? 1 : 0; // a search model searches before it answers
+  const unbounded = isRequested(parameters) ? Infinity : 0;
+  return toFees({
+    searches: sumCalls([...searches, ...web], limit) + once + unbounded,
+    toolCalls: sumCalls(others, limit),
+  });
+}
+
+/** Calls of tools: those that they allow (`max_uses`), else those that the request allows; Infinity without a limit. */
+export function sumCalls(tools: readonly unknown[], limit?: unknown): number {
+  return tools.reduce<number>((sum, tool) => sum + callsUpTo(Object(tool).max_uses ?? limit), 0);
+}
+
+/** The fees; undefined if there are none. */
+export function toFees({ searches = 0, toolCalls = 0 }: VendorFees): VendorFees | undefined {
+  if (searches + toolCalls === 0) return undefined;
+  return { ...(searches > 0 && { searches }), ...(toolCalls > 0 && { toolCalls }) };
+}
+
+function callsUpTo(limit: unknown): number {
+  return Number.isSafeInteger(limit) && limit as number > 0 ? limit as number : Infinity;
+}
+
+function isRunByVendor(tool: unknown): tool is { readonly type: string } {
+  return isObject(tool) && typeof tool.type === "string" && !withoutFee.has(tool.type);
+}
+
+function isRequested(value: unknown): boolean {
+  return value === true || isObject(value) && value.mode !== "off";
+}
+
+/** The estimated usage of a request, high, for budgets and limits. */
+export function estimateLoad(body: ChatCompletionRequest, size: RequestSize): Load {
+  const tokens = estimateTokens(body, size);
+  const { audioInput, imageInput } = tokens.units ?? {};
+  const { modalities, prompt_cache_retention: retention } = body;
+  const answers = (kind: string) => Array.isArray(modalities) && modalities.includes(kind);
+  return {
+    ...tokens,
+    units: {
+      hasFees: true,
+      ...findTier(body),
+      ...(audioInput && { audioInput }),
+      ...(imageInput && { imageInput }),
+      ...(answers("audio") && { audioOutput: tokens.output ?? 1 }),
+      ...(answers("image") && { imageOutput: tokens.output ?? 1 }),
+      ...(size.cachesForHour && { cacheWrite1h: 1 }),
+      ...(retention === "24h" && { cacheWrite12h: 1 }),
+      ...countVendorTools(body),
+    },
+  };
+}
+
+/** The service tier that a request asks for, by the names of price rows; empty if it asks for none. */
+export function findTier(body: Readonly<Record<string, unknown>>): Pick<BilledUsage, "tier"> {
+  const { speed, service_tier, serviceTier = service_tier } = body;
+  if (speed === "fast") return { tier: speed };
+  return typeof serviceTier === "string" ? { tier: serviceTier.toLowerCase() } : {};
 }

@@ -2,7 +2,7 @@
  * The original of a request that was translated from another API. Imported only by translators.
  * @module
  */
-import type { VendorFees } from "./vendor_tools.ts";
+import type { VendorFees } from "./estimate.ts";
 import type { ModelInfo, NativeRequest } from "../contracts/provider.ts";
 import type { UnsupportedRequestError } from "../errors.ts";
 import type { Member, ModelEntry } from "../registry/registry.ts";

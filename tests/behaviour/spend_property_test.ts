@@ -8,7 +8,6 @@ import type { RoutingRecord } from "../../mod.ts";
 import type { DatedPricing } from "../../src/contracts/provider.ts";
 import { maxCostInNanoUsd, priceUsage, type Quantities } from "../../src/util/cost.ts";
 import { billedAnswer } from "../support/_billed.ts";
-import { becomes } from "../support/patience.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import { readSums } from "../support/_spend.ts";
 import { answer, type Behaviour, emptyAnswer, hang, startUpstream, status } from "../support/upstream.ts";
@@ -131,7 +130,6 @@ for (const seed of [1, 2, 3]) {
         return send(request, random() < 0.3 ? random() * 20 : 150);
       }));
     }
-    await becomes(() => records().filter(({ status }) => status !== undefined).length >= requests - 5, true);
     const { in_flight } = await becomesIdle(proxy.url);
     assertEquals(in_flight, 0);
     const sum = records().reduce((total, { cost_usd = 0 }) => total + Math.round(cost_usd * 1e9), 0);

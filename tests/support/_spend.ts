@@ -122,7 +122,7 @@ export async function readSpend(entry: Entry): Promise<Spend> {
 export async function readSums({ url }: Pick<TestProxy, "url">): Promise<Spend["sums"]> {
   const get = async (path: string) =>
     await (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${adminToken}` } })).text();
-  const { budgets, clients } = JSON.parse(await get("/mesh/status"));
+  const { budgets, clients = [] } = JSON.parse(await get("/mesh/status"));
   const spent = (scope: string) => {
     const found = budgets.filter((one: { scope: string }) => one.scope === scope);
     return found.reduce((sum: number, one: { spent_usd: number }) => sum + toNanoUsd(one.spent_usd), 0);

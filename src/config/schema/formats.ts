@@ -5,7 +5,6 @@
 import type { Field, Format } from "./field.ts";
 import { type Cron, nextStart, parseCron } from "../../util/cron.ts";
 import { isHours } from "../../util/pricing.ts";
-import { isDay } from "../../util/windows.ts";
 
 const minTokenLength = 16;
 const minuteMs = 60_000;
@@ -23,7 +22,7 @@ const problems: Readonly<Record<Format, (text: string) => string | undefined>> =
   origin: originProblem,
   host: hostProblem,
   cron: cronProblem,
-  day: (day) => isDay(day) ? undefined : 'expected a date such as "2027-01-31"',
+  day: dayProblem,
   hours: (hours) => isHours(hours) ? undefined : 'expected two times (UTC) such as "16:30-00:30"',
   hash: hashProblem,
   download: findDownloadProblem,
@@ -35,6 +34,13 @@ export function credentialProblem(key: string): string | undefined {
   const at = key.search(/[^\x21-\x7e]/);
   if (at === -1) return undefined;
   return `has a space, a control or a non-ASCII character at position ${at + 1}, which a key must not contain`;
+}
+
+/** Checks a day of the calendar. */
+function dayProblem(day: string): string | undefined {
+  const date = new Date(/^\d{4}-\d{2}-\d{2}$/.test(day) ? day : NaN);
+  const isDay = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
+  return isDay ? undefined : 'expected a date such as "2027-01-31"';
 }
 
 /** Checks a signing secret. */

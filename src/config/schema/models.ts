@@ -3,7 +3,7 @@
  * @module
  */
 import type { Given } from "./field.ts";
-import { priceRow } from "./pricing.ts";
+import { priceRow } from "./money.ts";
 
 /** An entry of `models`. */
 export const model = {

@@ -3,8 +3,7 @@
  * to function calls.
  * @module
  */
-import { findTier } from "../../pipeline/estimate_load.ts";
-import { sumCalls, toFees, type VendorFees } from "../../pipeline/vendor_tools.ts";
+import { findTier, sumCalls, toFees, type VendorFees } from "../../pipeline/estimate.ts";
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { UnsupportedRequestError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";

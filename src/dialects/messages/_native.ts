@@ -2,8 +2,7 @@
  * The native request for Messages providers: the client's request, without blocks from other models.
  * @module
  */
-import { findTier } from "../../pipeline/estimate_load.ts";
-import { sumCalls, toFees, type VendorFees } from "../../pipeline/vendor_tools.ts";
+import { findTier, sumCalls, toFees, type VendorFees } from "../../pipeline/estimate.ts";
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { UnsupportedRequestError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
@@ -64,9 +63,9 @@ function countTools(tools: unknown): VendorFees | undefined {
   const types = (Array.isArray(tools) ? tools : []).filter((tool) =>
     isObject(tool) && typeof tool.type === "string" && !withoutFee.test(tool.type)
   );
-  const searches = types.filter(({ type }) => type.startsWith("web_search_"));
-  const others = types.filter((tool) => !searches.includes(tool));
-  return toFees({ searches: sumCalls(searches), toolCalls: sumCalls(others) });
+  const isSearch = ({ type }: { readonly type: string }) => type.startsWith("web_search_");
+  const others = types.filter((tool) => !isSearch(tool));
+  return toFees({ searches: sumCalls(types.filter(isSearch)), toolCalls: sumCalls(others) });
 }
 
 /** Edits of thinking in the context are rejected without thinking. */

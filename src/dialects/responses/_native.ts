@@ -3,9 +3,8 @@
  * know.
  * @module
  */
-import { findTier } from "../../pipeline/estimate_load.ts";
+import { countVendorTools, findTier } from "../../pipeline/estimate.ts";
 import type { JsonObject } from "../../contracts/openai.ts";
-import { countVendorTools } from "../../pipeline/vendor_tools.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { Translation } from "../dialect.ts";
 import { findLoweredLimit } from "../native_limit.ts";

@@ -12,8 +12,7 @@ import {
   readUsage,
   tokenBound,
 } from "../read_response.ts";
-import { OutputEstimate } from "../estimate.ts";
-import { estimateLoad } from "../estimate_load.ts";
+import { estimateLoad, OutputEstimate } from "../estimate.ts";
 import type { AnswerUsage, CheckedOperation, Rewording, TakenUsage, UsageContext } from "../operation.ts";
 import { measureRequest } from "../request_size.ts";
 import { chatLacks, lowerToBounds } from "./_chat_lacks.ts";
