@@ -97,7 +97,6 @@ export type { MockBody } from "./src/client/mock.ts";
 export type { MeshConfigBase } from "./src/config/load/mesh_config.ts";
 export type { ModelMeshBase } from "./src/client/model_mesh.ts";
 export type { StatePersistence } from "./src/state/state_persistence.ts";
-export type { BilledUsage } from "./src/contracts/usage.ts";
 export type { RetryHint } from "./src/util/retry_after.ts";
 export { BaseProvider } from "./connectors/providers/_base.ts";
 export type { FaultReader } from "./connectors/providers/_http.ts";
