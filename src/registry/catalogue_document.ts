@@ -6,7 +6,7 @@ import { servedOperations } from "../capability/operations.ts";
 import { capabilityTree } from "../capability/tree.ts";
 import type { Given } from "../config/schema/field.ts";
 import { model } from "../config/schema/models.ts";
-import { priceRow } from "../config/schema/pricing.ts";
+import { priceRow } from "../config/schema/models.ts";
 import { parse } from "../config/schema/parse.ts";
 import { Report, under } from "../config/schema/report.ts";
 import { inspectTree } from "../config/schema/tree.ts";

@@ -5,7 +5,7 @@
 import type { Given } from "./field.ts";
 
 /** A row of prices. */
-const priceRow = {
+export const priceRow = {
   type: "object",
   fields: {
     /** First day on which the row applies, as an ISO date (UTC). */
