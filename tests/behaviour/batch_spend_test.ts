@@ -20,7 +20,7 @@ const rows: readonly (readonly [name: string, usd: number, endpoint: string, pri
       input_tokens_details: { cached_tokens: 90_000 },
     },
   }],
-  // (10k·1 + 90k·0.05)·0.5, in the words of chat
+  // (10k·1 + 90k·0.05)·0.5, in the format of chat
   ["cached tokens of chat", 0.00725, "/v1/chat/completions", terra, {
     choices: [],
     usage: {
