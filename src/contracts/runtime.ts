@@ -226,5 +226,3 @@ export interface Runtime {
   /** Reads an environment variable; undefined if unset. */
   env(name: string): string | undefined;
 }
-// 7911
-// 26777

@@ -119,10 +119,23 @@ async function startSharedProxy(
     chat: (body) => ask(url, body),
     async stop() {
       await server.stop(0);
-      await mesh.close();
+      await advanceUntilSettled(mesh.close(), clock); // it waits for the lock of another that closes
       await storage.close?.();
     },
   };
+}
+
+/** Lets time pass until a promise is settled. */
+async function advanceUntilSettled(promise: Promise<void>, clock: FakeClock): Promise<void> {
+  let isOver = false;
+  const settled = promise.finally(() => isOver = true);
+  const advance = async () => {
+    while (!isOver) {
+      await clock.advance(50);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  };
+  await Promise.all([settled, advance()]);
 }
 
 /** Counts the additions that the store has answered, or that failed. */
