@@ -23,7 +23,7 @@ function decode(text: string): Uint8Array<ArrayBuffer> | undefined {
  * Reads a public key.
  *
  * @param text Base64 or base64url of its 32 bytes or of its SubjectPublicKeyInfo, or a PEM file of the latter.
- * @returns The 32 bytes; undefined if it is no such key.
+ * @returns The 32 bytes; undefined if it is not such a key.
  */
 export function readPublicKey(text: string): Uint8Array<ArrayBuffer> | undefined {
   const bytes = decode(text.replace(/-----(?:BEGIN|END) PUBLIC KEY-----/g, ""));
