@@ -14,6 +14,7 @@ import { queryProviders } from "./ask_providers.ts";
 import { checkAge, compareModels, renewModels } from "../registry/renewed_models.ts";
 import { fetchCatalogue, type FetchedCatalogue, keepCatalogue, loadCatalogue } from "./catalogue_record.ts";
 import type { StorageUser } from "./open_storage.ts";
+import { followWork } from "../util/failure.ts";
 import { MeshSync, type SyncParts } from "./registry_sync.ts";
 
 /** Maximum time until the next attempt after a failure, ms. */
@@ -107,11 +108,16 @@ export class CatalogueRenewal {
   }
 
   #schedule(waitMs: number): void {
-    this.#cancel = this.#parts.runtime.clock.after(waitMs, async () => {
-      const { refreshMs } = this.#section;
-      const isRenewed = await this.#renew();
-      if (!this.#isStopped) this.#schedule(isRenewed ? refreshMs : Math.min(refreshMs, maxRetryMs));
+    const { hub, runtime } = this.#parts;
+    this.#cancel = runtime.clock.after(waitMs, () => {
+      followWork(this.#renewAndSchedule(), { hub, component: "registry", task: "renewal of the catalogue" });
     });
+  }
+
+  async #renewAndSchedule(): Promise<void> {
+    const { refreshMs } = this.#section;
+    const isRenewed = await this.#renew();
+    if (!this.#isStopped) this.#schedule(isRenewed ? refreshMs : Math.min(refreshMs, maxRetryMs));
   }
 
   /** Returns whether it succeeded. */
