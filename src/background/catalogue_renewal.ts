@@ -110,7 +110,7 @@ export class CatalogueRenewal {
   #schedule(waitMs: number): void {
     const { hub, runtime } = this.#parts;
     this.#cancel = runtime.clock.after(waitMs, () => {
-      followWork(this.#renewAndSchedule(), { hub, component: "registry", task: "renewal of the catalogue" });
+      followWork(this.#renewAndSchedule(), { hub, component: "registry", task: "The renewal of the catalogue" });
     });
   }
 
