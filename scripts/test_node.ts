@@ -31,6 +31,7 @@ const packages = [
 const suites = [
   "tests/behaviour",
   "tests/cli",
+  "tests/slow/cli",
   "tests/runtime/serve_test.ts",
   "tests/runtime/tls_test.ts",
   "tests/runtime/node_suite.ts",

@@ -29,7 +29,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "limits of a pool, with 40 calls begun in one turn": connections,
     "the proxy": sockets,
   },
-  [`${b}/batches_test.ts`]: listens,
+  [`${slow}/batches_test.ts`]: listens,
   [`${b}/budget_fees_test.ts`]: {
     "A fine-tuning job, whose cost is unknown": listens,
     "Tools that a vendor runs for a fee > are refused in a batch under a budget": listens,
@@ -97,7 +97,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "client.describe() > of a client whose configuration is a file says to await ready(), until then": files,
     "client.describe() > shows no key": environment,
   },
-  [`${b}/dialects_tools_test.ts`]: {
+  [`${slow}/dialects_tools_test.ts`]: {
     "State that a vendor minted > moves with a conversation that fails over from its vendor to another one": sdk,
   },
   [`${b}/disconnect_test.ts`]: server,
@@ -123,10 +123,10 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "The form of images > is no question for a model with one form, which others are asked in place of": environment,
     "client.images.generate > answers by the pool for images of detected providers": environment,
   },
-  [`${b}/failover_broken_test.ts`]: {
+  [`${slow}/failover_broken_test.ts`]: {
     "a provider on whose port no server listens": refused,
   },
-  [`${b}/four_dialects_test.ts`]: vendor,
+  [`${slow}/four_dialects_test.ts`]: vendor,
   [`${slow}/failover_dialects_test.ts`]: {
     "a provider fails a client of messages, another is up > nobody who listens: the other one's stream comes": refused,
   },
@@ -144,7 +144,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "A stream without content after ten seconds > stops its call when the client leaves: gemini": server,
     "A stream without content after ten seconds > stops its call when the client leaves: gemini's array": server,
   },
-  [`${b}/listed_names_test.ts`]: vendor,
+  [`${slow}/listed_names_test.ts`]: vendor,
   [`${b}/literal_tokens_test.ts`]: vendor,
   [`${slow}/load_test.ts`]: processes,
   [`${b}/local_servers_test.ts`]: environment,
@@ -161,7 +161,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "client.rerank > goes to Cohere's own path, beside its compatibility base": vendor,
   },
   [`${b}/runtime_client_secrets_test.ts`]: files,
-  [`${b}/runtime_clients_test.ts`]: files,
+  [`${slow}/runtime_clients_test.ts`]: files,
   [`${b}/search_test.ts`]: {
     "client.search > goes to detected vendors by turns, each in its own words, and costs what they charge": environment,
   },

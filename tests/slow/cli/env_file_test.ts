@@ -1,10 +1,10 @@
 /** `--env-file`: variables of files, as if the process had been started with them. */
 import { assert, assertEquals, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { runCommand, spawnCommand, withProxyCommand } from "../support/_cli.ts";
-import { makeFolder } from "../support/_library.ts";
-import { goodBody } from "../support/_surface.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { runCommand, spawnCommand, withProxyCommand } from "../../support/_cli.ts";
+import { makeFolder } from "../../support/_library.ts";
+import { goodBody } from "../../support/_surface.ts";
+import { answer, startUpstream } from "../../support/upstream.ts";
 
 const secret = "sk-ab$cd1-0123456789";
 

@@ -1,31 +1,31 @@
 /** Commands about a running proxy, and those that write and check a configuration. */
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { serverConnectors } from "../../connectors/server.ts";
-import { readFlags } from "../../src/cli/args.ts";
-import { chat } from "../../src/cli/chat.ts";
-import { check } from "../../src/cli/check.ts";
-import { clients } from "../../src/cli/clients.ts";
-import { init } from "../../src/cli/init.ts";
-import { models } from "../../src/cli/models.ts";
-import { pools } from "../../src/cli/pools.ts";
-import { proxy } from "../../src/cli/proxy.ts";
-import { secrets } from "../../src/cli/secrets.ts";
-import { status } from "../../src/cli/status.ts";
-import { isProvider } from "../../src/config/settings/known.ts";
-import type { Detection } from "../../src/contracts/connector.ts";
-import { Chance } from "../simulation/chance.ts";
-import { type CommandSetup, runCommand } from "../support/_cli.ts";
-import { assertOutput } from "../support/_cli_outputs.ts";
+import { serverConnectors } from "../../../connectors/server.ts";
+import { readFlags } from "../../../src/cli/args.ts";
+import { chat } from "../../../src/cli/chat.ts";
+import { check } from "../../../src/cli/check.ts";
+import { clients } from "../../../src/cli/clients.ts";
+import { init } from "../../../src/cli/init.ts";
+import { models } from "../../../src/cli/models.ts";
+import { pools } from "../../../src/cli/pools.ts";
+import { proxy } from "../../../src/cli/proxy.ts";
+import { secrets } from "../../../src/cli/secrets.ts";
+import { status } from "../../../src/cli/status.ts";
+import { isProvider } from "../../../src/config/settings/known.ts";
+import type { Detection } from "../../../src/contracts/connector.ts";
+import { Chance } from "../../simulation/chance.ts";
+import { type CommandSetup, runCommand } from "../../support/_cli.ts";
+import { assertOutput } from "../../support/_cli_outputs.ts";
 import {
   adminToken,
   clientsConfig,
   type ClientsProxy,
   startClientsProxy,
   tempFolder,
-} from "../support/_runtime_clients.ts";
-import { testConfig } from "../support/proxy.ts";
-import { json, ok, startUpstream, status as answerStatus, stream } from "../support/upstream.ts";
+} from "../../support/_runtime_clients.ts";
+import { testConfig } from "../../support/proxy.ts";
+import { json, ok, startUpstream, status as answerStatus, stream } from "../../support/upstream.ts";
 
 const all = { proxy, init, check, chat, status, pools, models, clients, secrets };
 

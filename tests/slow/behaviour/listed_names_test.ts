@@ -1,10 +1,10 @@
 /** Models in the lists of a configuration have the names that they have in requests. */
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { ConfigError, create, type MeshClient } from "../../mod.ts";
-import { fakeClock, messages } from "../support/_library.ts";
-import { startTestProxy } from "../support/proxy.ts";
-import { answer, json, startUpstream, status, type Upstream } from "../support/upstream.ts";
+import { ConfigError, create, type MeshClient } from "../../../mod.ts";
+import { fakeClock, messages } from "../../support/_library.ts";
+import { startTestProxy } from "../../support/proxy.ts";
+import { answer, json, startUpstream, status, type Upstream } from "../../support/upstream.ts";
 
 const key = "key-0123456789";
 

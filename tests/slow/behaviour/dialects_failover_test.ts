@@ -3,12 +3,12 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { getEngine } from "../../src/engine/get_engine.ts";
-import { anthropicError, type Dialect, dialects, googleError, type Json, speaking } from "../support/_dialects.ts";
-import { startDialectProxy, toApiKey } from "../support/_dialect_proxy.ts";
-import type { TestProxy } from "../support/proxy.ts";
-import { assertMatchesSchema } from "../support/schema.ts";
-import { type Behaviour, html200, reset, startUpstream, status, truncatedJson } from "../support/upstream.ts";
+import { getEngine } from "../../../src/engine/get_engine.ts";
+import { anthropicError, type Dialect, dialects, googleError, type Json, speaking } from "../../support/_dialects.ts";
+import { startDialectProxy, toApiKey } from "../../support/_dialect_proxy.ts";
+import type { TestProxy } from "../../support/proxy.ts";
+import { assertMatchesSchema } from "../../support/schema.ts";
+import { type Behaviour, html200, reset, startUpstream, status, truncatedJson } from "../../support/upstream.ts";
 
 const text = "Hello wörld, how are you?";
 const question = "Wie geht's? 🌍";

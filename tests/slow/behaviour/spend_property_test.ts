@@ -4,13 +4,13 @@
  * more than it had reserved.
  */
 import { assert, assertEquals } from "@std/assert";
-import type { RoutingRecord } from "../../mod.ts";
-import type { DatedPricing } from "../../src/contracts/provider.ts";
-import { maxCostInNanoUsd, priceUsage, type Quantities } from "../../src/util/cost.ts";
-import { billedAnswer } from "../support/_billed.ts";
-import { startTestProxy } from "../support/proxy.ts";
-import { readSums } from "../support/_spend.ts";
-import { answer, type Behaviour, emptyAnswer, hang, startUpstream, status } from "../support/upstream.ts";
+import type { RoutingRecord } from "../../../mod.ts";
+import type { DatedPricing } from "../../../src/contracts/provider.ts";
+import { maxCostInNanoUsd, priceUsage, type Quantities } from "../../../src/util/cost.ts";
+import { billedAnswer } from "../../support/_billed.ts";
+import { startTestProxy } from "../../support/proxy.ts";
+import { readSums } from "../../support/_spend.ts";
+import { answer, type Behaviour, emptyAnswer, hang, startUpstream, status } from "../../support/upstream.ts";
 
 /** A generator of numbers from 0 to 1 (mulberry32). */
 function randomFrom(seed: number): () => number {

@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { checkDocument, loadConfig, MeshConfigBase } from "../../src/config/load/mesh_config.ts";
-import { loadDocument } from "../../src/config/load/load.ts";
-import { saveConfigFile } from "../../src/config/load/save.ts";
-import type { Settings } from "../../src/config/settings/settings.ts";
-import { validate } from "../../src/config/build/validate.ts";
-import { denoRuntime } from "../../src/runtime/deno.ts";
-import { specifiedKeys } from "./_spec_keys.ts";
-import { dotted, known, wholePath } from "./_whole.ts";
+import { checkDocument, loadConfig, MeshConfigBase } from "../../../src/config/load/mesh_config.ts";
+import { loadDocument } from "../../../src/config/load/load.ts";
+import { saveConfigFile } from "../../../src/config/load/save.ts";
+import type { Settings } from "../../../src/config/settings/settings.ts";
+import { validate } from "../../../src/config/build/validate.ts";
+import { denoRuntime } from "../../../src/runtime/deno.ts";
+import { specifiedKeys } from "../../config/_spec_keys.ts";
+import { dotted, known, wholePath } from "../../config/_whole.ts";
 
 const files = denoRuntime().files!;
 

@@ -1,9 +1,9 @@
 /** What images, documents and speech cost, by the units that their vendors bill, in headers, records and budgets. */
 import { assertEquals } from "@std/assert";
-import type { RoutingRecord } from "../../mod.ts";
-import { startTestProxy } from "../support/proxy.ts";
-import { readSums } from "../support/_spend.ts";
-import { json, startUpstream } from "../support/upstream.ts";
+import type { RoutingRecord } from "../../../mod.ts";
+import { startTestProxy } from "../../support/proxy.ts";
+import { readSums } from "../../support/_spend.ts";
+import { json, startUpstream } from "../../support/upstream.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,16 +1,16 @@
 import { assert, assertEquals, assertNotMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { connect } from "node:net";
-import { serverConnectors } from "../../connectors/server.ts";
-import { type RunningProxy, startProxy } from "../../src/proxy/serve.ts";
-import { serverRuntime } from "../../src/runtime/server.ts";
-import { serverShell } from "../../src/runtime/server_shell.ts";
-import { type FakeClock, fakeClock, testRuntime } from "../../src/runtime/test.ts";
-import { fakeShell, spawnCommand, withProxyCommand } from "../support/_cli.ts";
-import { happens, patienceMs } from "../support/patience.ts";
-import { assertRefused, getRaw, goodBody, listeners, untilRefused } from "../support/_surface.ts";
-import { testConfig } from "../support/proxy.ts";
-import { answer, Gate, hang, ok, startUpstream, stream, type Upstream } from "../support/upstream.ts";
+import { serverConnectors } from "../../../connectors/server.ts";
+import { type RunningProxy, startProxy } from "../../../src/proxy/serve.ts";
+import { serverRuntime } from "../../../src/runtime/server.ts";
+import { serverShell } from "../../../src/runtime/server_shell.ts";
+import { type FakeClock, fakeClock, testRuntime } from "../../../src/runtime/test.ts";
+import { fakeShell, spawnCommand, withProxyCommand } from "../../support/_cli.ts";
+import { happens, patienceMs } from "../../support/patience.ts";
+import { assertRefused, getRaw, goodBody, listeners, untilRefused } from "../../support/_surface.ts";
+import { testConfig } from "../../support/proxy.ts";
+import { answer, Gate, hang, ok, startUpstream, stream, type Upstream } from "../../support/upstream.ts";
 
 const done = "data: [DONE]\n\n";
 

@@ -4,8 +4,8 @@
  * headers, records, budgets, usage by client and metrics agree on each sum to the nano-dollar.
  */
 import { assertEquals } from "@std/assert";
-import type { Billed } from "../support/_billed.ts";
-import { type Entry, readSpend } from "../support/_spend.ts";
+import type { Billed } from "../../support/_billed.ts";
+import { type Entry, readSpend } from "../../support/_spend.ts";
 
 const openai = { connector: "openai.llm.v1", model: "model-of-no-catalogue" } as const;
 const claude = { connector: "anthropic.claude.v1", model: "claude-of-no-catalogue" } as const;

@@ -1,8 +1,8 @@
 /** What batches cost: usages as vendors state them in the lines of results, and the sums at the price of a batch. */
 import { assertEquals } from "@std/assert";
-import type { RoutingRecord } from "../../mod.ts";
-import { ask, fileForm, objectStage } from "../support/_objects.ts";
-import { readSums } from "../support/_spend.ts";
+import type { RoutingRecord } from "../../../mod.ts";
+import { ask, fileForm, objectStage } from "../../support/_objects.ts";
+import { readSums } from "../../support/_spend.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,9 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { supervise } from "../../src/cli/supervisor.ts";
-import type { Workers } from "../../src/contracts/shell.ts";
-import { fakeClock } from "../../src/runtime/test.ts";
-import { fakeShell } from "../support/_cli.ts";
+import { supervise } from "../../../src/cli/supervisor.ts";
+import type { Workers } from "../../../src/contracts/shell.ts";
+import { fakeClock } from "../../../src/runtime/test.ts";
+import { fakeShell } from "../../support/_cli.ts";
 
 /** A worker as the supervisor sees it. */
 class FakeWorker {

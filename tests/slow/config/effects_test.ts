@@ -1,15 +1,15 @@
 /** Each key of the schema has an effect where it can act, and is reported where it cannot. */
 import { assert, assertEquals } from "@std/assert";
-import { serverConnectors } from "../../connectors/server.ts";
-import { listFields } from "../../scripts/schema/keys.ts";
-import { conditions } from "../../src/config/schema/conditions.ts";
-import type { Field } from "../../src/config/schema/field.ts";
-import { schema } from "../../src/config/schema/schema.ts";
-import { knownConnectors } from "../../src/config/settings/known.ts";
-import { validate } from "../../src/config/build/validate.ts";
-import { ConfigError } from "../../mod.ts";
-import { acting, beside, locations, twoValues, values } from "./_acting.ts";
-import { type Changes, idle } from "./_idle.ts";
+import { serverConnectors } from "../../../connectors/server.ts";
+import { listFields } from "../../../scripts/schema/keys.ts";
+import { conditions } from "../../../src/config/schema/conditions.ts";
+import type { Field } from "../../../src/config/schema/field.ts";
+import { schema } from "../../../src/config/schema/schema.ts";
+import { knownConnectors } from "../../../src/config/settings/known.ts";
+import { validate } from "../../../src/config/build/validate.ts";
+import { ConfigError } from "../../../mod.ts";
+import { acting, beside, locations, twoValues, values } from "../../config/_acting.ts";
+import { type Changes, idle } from "../../config/_idle.ts";
 
 const known = knownConnectors(serverConnectors);
 

@@ -1,11 +1,11 @@
 /** `modelmesh proxy --log-format json`: whatever is printed on standard error, and when, is a line of JSON. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { supervise } from "../../src/cli/supervisor.ts";
-import { asJsonLines } from "../../src/cli/console_connector.ts";
-import { fakeClock } from "../../src/runtime/test.ts";
-import { fakeShell, inTime, runCommand, startCommand, withProxyCommand } from "../support/_cli.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { supervise } from "../../../src/cli/supervisor.ts";
+import { asJsonLines } from "../../../src/cli/console_connector.ts";
+import { fakeClock } from "../../../src/runtime/test.ts";
+import { fakeShell, inTime, runCommand, startCommand, withProxyCommand } from "../../support/_cli.ts";
+import { answer, startUpstream } from "../../support/upstream.ts";
 
 /** A record on standard error. */
 interface Line {

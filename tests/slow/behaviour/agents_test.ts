@@ -4,18 +4,18 @@
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { type AgentFixture, type AgentRequest, found, intention, picture } from "../support/_agent_requests.ts";
-import { playVendor, type Vendor, vendorConfig, vendors } from "../support/_agent_vendors.ts";
-import { claudeBackground, claudeCode } from "../support/_claude_code.ts";
-import { codex } from "../support/_codex.ts";
-import type { Json, Reply } from "../support/_dialects.ts";
-import { type ReadAnswer, readAnswer } from "../support/_dialect_calls.ts";
-import { geminiCli, geminiHelper } from "../support/_gemini_cli.ts";
-import { startTestProxy, type TestProxy } from "../support/proxy.ts";
-import { parseEvents } from "../support/_responses.ts";
-import { strictly } from "../support/_strict_models.ts";
-import { type Play, playTools, type Turn } from "../support/_tool_loop.ts";
-import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { type AgentFixture, type AgentRequest, found, intention, picture } from "../../support/_agent_requests.ts";
+import { playVendor, type Vendor, vendorConfig, vendors } from "../../support/_agent_vendors.ts";
+import { claudeBackground, claudeCode } from "../../support/_claude_code.ts";
+import { codex } from "../../support/_codex.ts";
+import type { Json, Reply } from "../../support/_dialects.ts";
+import { type ReadAnswer, readAnswer } from "../../support/_dialect_calls.ts";
+import { geminiCli, geminiHelper } from "../../support/_gemini_cli.ts";
+import { startTestProxy, type TestProxy } from "../../support/proxy.ts";
+import { parseEvents } from "../../support/_responses.ts";
+import { strictly } from "../../support/_strict_models.ts";
+import { type Play, playTools, type Turn } from "../../support/_tool_loop.ts";
+import { startUpstream, type Upstream } from "../../support/upstream.ts";
 
 const agents: Readonly<Record<string, AgentFixture>> = {
   "Claude Code": claudeCode,

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { spawnCommand, withProxyCommand } from "../support/_cli.ts";
-import { assertRefused } from "../support/_surface.ts";
-import { assertMatchesSchema } from "../support/schema.ts";
+import { spawnCommand, withProxyCommand } from "../../support/_cli.ts";
+import { assertRefused } from "../../support/_surface.ts";
+import { assertMatchesSchema } from "../../support/schema.ts";
 
 interface Record {
   readonly type: string;

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { listFields, writtenDefault } from "../../scripts/schema/keys.ts";
-import type { Field } from "../../src/config/schema/field.ts";
-import { parse } from "../../src/config/schema/parse.ts";
-import { Report } from "../../src/config/schema/report.ts";
-import { schema } from "../../src/config/schema/schema.ts";
-import { formatDuration, parseDuration, parseSize } from "../../src/config/schema/units.ts";
-import { specifiedDefaults, specifiedKeys } from "./_spec_keys.ts";
+import { listFields, writtenDefault } from "../../../scripts/schema/keys.ts";
+import type { Field } from "../../../src/config/schema/field.ts";
+import { parse } from "../../../src/config/schema/parse.ts";
+import { Report } from "../../../src/config/schema/report.ts";
+import { schema } from "../../../src/config/schema/schema.ts";
+import { formatDuration, parseDuration, parseSize } from "../../../src/config/schema/units.ts";
+import { specifiedDefaults, specifiedKeys } from "../../config/_spec_keys.ts";
 
 Deno.test("the defaults of the schema fit their own fields", () => {
   for (const [path, field] of listFields(schema)) {

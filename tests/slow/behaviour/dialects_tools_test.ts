@@ -3,10 +3,10 @@
  */
 import { assert, assertEquals, assertObjectMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { type Dialect, dialects, type Json, type Reply, speaking } from "../support/_dialects.ts";
-import { createSdk, type DialectProvider, startDialectProxy } from "../support/_dialect_proxy.ts";
-import { assertMatchesSchema } from "../support/schema.ts";
-import { type ReceivedRequest, startUpstream } from "../support/upstream.ts";
+import { type Dialect, dialects, type Json, type Reply, speaking } from "../../support/_dialects.ts";
+import { createSdk, type DialectProvider, startDialectProxy } from "../../support/_dialect_proxy.ts";
+import { assertMatchesSchema } from "../../support/schema.ts";
+import { type ReceivedRequest, startUpstream } from "../../support/upstream.ts";
 
 interface Call {
   id: string;

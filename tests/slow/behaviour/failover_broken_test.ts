@@ -4,10 +4,10 @@
  */
 import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { brokenAnswers } from "../support/_broken_answers.ts";
-import { tripped } from "../support/_failing_statuses.ts";
-import { after, isOpen, refusing, type Seen, soon, stage } from "../support/_failover.ts";
-import { type Behaviour, hang, hangAfterHeaders, ok, raw, type Script } from "../support/upstream.ts";
+import { brokenAnswers } from "../../support/_broken_answers.ts";
+import { tripped } from "../../support/_failing_statuses.ts";
+import { after, isOpen, refusing, type Seen, soon, stage } from "../../support/_failover.ts";
+import { type Behaviour, hang, hangAfterHeaders, ok, raw, type Script } from "../../support/upstream.ts";
 
 const oneOutcome = { deactivation: { retry_limit: 1 } };
 

@@ -1,9 +1,9 @@
 /** Priority lists are tiers: their models serve before all others, whichever strategy the pool has. */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { type Stage, stage } from "../support/_failover.ts";
-import { tally, tuned } from "../support/_tuned.ts";
-import { ok, status } from "../support/upstream.ts";
+import { type Stage, stage } from "../../support/_failover.ts";
+import { tally, tuned } from "../../support/_tuned.ts";
+import { ok, status } from "../../support/upstream.ts";
 
 const names = ["paid", "z1", "z2", "z3"];
 const cast = Object.fromEntries(names.map((name) => [name, ok({ text: name })]));

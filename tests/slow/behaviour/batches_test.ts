@@ -1,11 +1,11 @@
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import type { MeshEvent, RoutingRecord } from "../../mod.ts";
-import { memoryStorage, stateIn } from "../../mod.ts";
-import { ask, fileForm, type ObjectStage, objectStage, requestLines } from "../support/_objects.ts";
-import { settle } from "../../src/runtime/test.ts";
-import { until } from "../support/patience.ts";
-import type { TestProxy } from "../support/proxy.ts";
+import type { MeshEvent, RoutingRecord } from "../../../mod.ts";
+import { memoryStorage, stateIn } from "../../../mod.ts";
+import { ask, fileForm, type ObjectStage, objectStage, requestLines } from "../../support/_objects.ts";
+import { settle } from "../../../src/runtime/test.ts";
+import { until } from "../../support/patience.ts";
+import type { TestProxy } from "../../support/proxy.ts";
 
 const endpoint = "/v1/chat/completions";
 

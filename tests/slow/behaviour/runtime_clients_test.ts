@@ -1,9 +1,9 @@
 /** Clients that administrators make while the proxy runs: `/mesh/clients`. */
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { fakeClock } from "../../src/runtime/test.ts";
-import { until } from "../support/patience.ts";
-import { startTestProxy } from "../support/proxy.ts";
+import { fakeClock } from "../../../src/runtime/test.ts";
+import { until } from "../../support/patience.ts";
+import { startTestProxy } from "../../support/proxy.ts";
 import {
   type AnsweredClient,
   clientsConfig,
@@ -11,8 +11,8 @@ import {
   clientsProxy,
   startClientsProxy,
   tempFolder,
-} from "../support/_runtime_clients.ts";
-import { ok, startUpstream } from "../support/upstream.ts";
+} from "../../support/_runtime_clients.ts";
+import { ok, startUpstream } from "../../support/upstream.ts";
 
 const dayMs = 86_400_000;
 

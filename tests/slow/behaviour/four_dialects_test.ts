@@ -4,11 +4,11 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { bedrock } from "../support/_bedrock.ts";
-import { anthropicError, type DialectFacts, googleError, type Json, speaking } from "../support/_dialects.ts";
-import { startTestProxy } from "../support/proxy.ts";
-import { assertMatchesSchema } from "../support/schema.ts";
-import { type Behaviour, type ReceivedRequest, startUpstream, status } from "../support/upstream.ts";
+import { bedrock } from "../../support/_bedrock.ts";
+import { anthropicError, type DialectFacts, googleError, type Json, speaking } from "../../support/_dialects.ts";
+import { startTestProxy } from "../../support/proxy.ts";
+import { assertMatchesSchema } from "../../support/schema.ts";
+import { type Behaviour, type ReceivedRequest, startUpstream, status } from "../../support/upstream.ts";
 
 type Vendor = "openai" | "anthropic" | "gemini" | "bedrock";
 type Facts = Pick<DialectFacts, "connector" | "model" | "answer"> & { readonly failure: Behaviour };
