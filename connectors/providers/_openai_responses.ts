@@ -53,7 +53,7 @@ const longId = /"call_id"\s*:\s*"[^"]{65}/;
  * @param text A JSON object.
  * @returns The same text if there are none.
  */
-export function withAcceptedItemIds(text: string): string {
+export function withAcceptedIds(text: string): string {
   if (!longId.test(text)) return text;
   const { input } = JSON.parse(text) as JsonObject;
   const ids = new Set<string>();

@@ -50,8 +50,8 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/client_identity_test.ts`]: files,
   [`${b}/client_rates_test.ts`]: listens,
   [`${b}/client_stream_test.ts`]: {
-    "A streamed answer > that is closed throws with the text so far, and counts against its model": dropped,
-    "A streamed answer > that is reset throws with the text so far, and counts against its model": dropped,
+    "A streamed response > that is closed throws with the text so far, and counts against its model": dropped,
+    "A streamed response > that is reset throws with the text so far, and counts against its model": dropped,
   },
   [`${b}/client_test.ts`]: {
     "The signal of a call > and the time limit hold while the client gets ready": environment,
@@ -120,7 +120,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${b}/images_test.ts`]: {
     "The openai package": sdk,
-    "The form of images > is no question for a model with one form, which others are asked in place of": environment,
+    "The form of images > is not a question for a model with one form, which others are asked in place of": environment,
     "client.images.generate > answers by the pool for images of detected providers": environment,
   },
   [`${slow}/failover_broken_test.ts`]: {
@@ -163,10 +163,12 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/runtime_client_secrets_test.ts`]: files,
   [`${slow}/runtime_clients_test.ts`]: files,
   [`${b}/search_test.ts`]: {
-    "client.search > goes to detected vendors by turns, each in its own words, and costs what they charge": environment,
+    "client.search > goes to detected vendors by turns, each in its own format, and costs what they charge":
+      environment,
   },
   [`${b}/speech_delivery_test.ts`]: {
-    "A provider of a program > has its time for a whole answer, and in a stream for each of its pieces": broken,
+    "A provider of a program > has its time for a non-streaming response, and in a stream for each of its pieces":
+      broken,
   },
   [`${b}/speech_test.ts`]: {
     "POST /v1/audio/speech > breaks off where its provider does": broken,

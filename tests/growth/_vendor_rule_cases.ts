@@ -3,7 +3,7 @@
  * @module
  */
 import { nativeText } from "../../connectors/providers/_anthropic_native.ts";
-import { withAcceptedItemIds } from "../../connectors/providers/_openai_responses.ts";
+import { withAcceptedIds } from "../../connectors/providers/_openai_responses.ts";
 import type { ChatMessage, JsonObject } from "../../src/contracts/openai.ts";
 import { ClientNames, replaceNames } from "../../src/pipeline/client_names.ts";
 import { withCalls } from "../../src/pipeline/operations/_chat_tools.ts";
@@ -116,11 +116,11 @@ export const vendorRuleCases: readonly GrowthCase[] = [
     })
   ),
   prepared({
-    covers: ["connectors/providers/_openai_responses.ts#withAcceptedItemIds"],
+    covers: ["connectors/providers/_openai_responses.ts#withAcceptedIds"],
     what: "calls",
     size: 1_000,
     input: (size) => JSON.stringify({ input: times(size, (at) => ({ call_id: `${"x".repeat(70)}${at}` })) }),
-    work: withAcceptedItemIds,
+    work: withAcceptedIds,
   }),
   ...Object.entries(messages).map(([what, input]) =>
     prepared({
