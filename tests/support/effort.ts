@@ -7,7 +7,13 @@ import { AssertionError } from "@std/assert";
 import process from "node:process";
 
 /** Maximum number of rounds; a true assertion usually holds in the first ones. */
-const maxRounds = 20;
+const maxRounds = 60;
+
+/** Number of rounds without pauses. */
+const quickRounds = 10;
+
+/** Pause between later rounds, ms: the CPU time of other threads of this process counts, too, until they wait. */
+const pauseMs = 10;
 
 /** Number of rounds that are summed. */
 const sumRounds = 5;
@@ -50,6 +56,7 @@ export async function assertEffort(what: string, { work, than, most }: Efforts):
   for (const task of [than, work, than]) await task(); // compiles both
   const [works, thans]: [number[], number[]] = [[], []];
   while (works.length < maxRounds) {
+    if (works.length >= quickRounds) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     thans.push(Math.max(minMs, await readTime(than)));
     works.push(await readTime(work));
     if (Math.min(...works) <= most * Math.min(...thans)) return;
