@@ -72,21 +72,12 @@ export class Quota extends WindowLimits {
     const { requestLimit, tokenLimit, budgetLimitNanoUsd, quotaWindow } = settings;
     const isSameWindow = before !== undefined && before.#settings.quotaWindow === quotaWindow;
     const generation = { number: 0 };
-    const create = (measure: Measure, limit: number | undefined) =>
-      new WindowLimit({
-        limit,
-        windowAt: quotaWindow === undefined ? () => always : quotaWindow === "monthly" ? monthWindow : dayWindow,
-        before: isSameWindow ? before.#limits[measure] : undefined,
-        measure: usedAmounts[measure],
-        staysInWindow: true,
-        reason: limitNames[measure],
-        keyFor: ({ end }) => `limit ${name} ${end < Infinity ? formatUtcDay(end) : generation.number} ${measure}`,
-        expiresAt: ({ end }) => end < Infinity ? end : wallTimeMs() + lifeMs,
-      });
+    const parts = { name, quotaWindow, generation, wallTimeMs };
+    const earlier = isSameWindow ? before.#limits : undefined;
     const limits = {
-      requests: create("requests", requestLimit),
-      tokens: create("tokens", tokenLimit),
-      nano_usd: create("nano_usd", budgetLimitNanoUsd),
+      requests: createLimit({ ...parts, measure: "requests", limit: requestLimit, before: earlier?.requests }),
+      tokens: createLimit({ ...parts, measure: "tokens", limit: tokenLimit, before: earlier?.tokens }),
+      nano_usd: createLimit({ ...parts, measure: "nano_usd", limit: budgetLimitNanoUsd, before: earlier?.nano_usd }),
     };
     super(Object.values(limits));
     this.#settings = settings;
@@ -229,4 +220,30 @@ export class Quota extends WindowLimits {
   get #spent(): Measure | undefined {
     return this.#limited.find((measure) => this.#limits[measure].isSpent(this.#window(measure)));
   }
+}
+
+interface LimitParts {
+  /** Name of the quota's shared counters. */
+  readonly name: string;
+  readonly measure: Measure;
+  readonly limit: number | undefined;
+  readonly quotaWindow: DeactivationSettings["quotaWindow"];
+  readonly generation: { readonly number: number };
+  readonly wallTimeMs: () => number;
+  /** The same limit under earlier settings; both share their sums. */
+  readonly before: WindowLimit | undefined;
+}
+
+/** Creates a limit. Its functions keep nothing of earlier settings alive, nor of the quota before. */
+function createLimit({ name, measure, limit, quotaWindow, generation, wallTimeMs, before }: LimitParts): WindowLimit {
+  return new WindowLimit({
+    limit,
+    windowAt: quotaWindow === undefined ? () => always : quotaWindow === "monthly" ? monthWindow : dayWindow,
+    before,
+    measure: usedAmounts[measure],
+    staysInWindow: true,
+    reason: limitNames[measure],
+    keyFor: ({ end }) => `limit ${name} ${end < Infinity ? formatUtcDay(end) : generation.number} ${measure}`,
+    expiresAt: ({ end }) => end < Infinity ? end : wallTimeMs() + lifeMs,
+  });
 }

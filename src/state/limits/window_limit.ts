@@ -27,10 +27,11 @@ interface WindowLimitParts extends WindowCounterParts {
 export class WindowLimit extends WindowCounter {
   /** Called with what other processes have spent in a window, and what this one had when it asked. */
   onOthersSpent?: (window: WindowSums, spent: number) => void;
-  readonly #parts: WindowLimitParts;
+  /** Without the earlier limit, which has its own earlier one in turn. */
+  readonly #parts: Omit<WindowLimitParts, keyof WindowCounterParts>;
 
-  constructor(parts: WindowLimitParts) {
-    super(parts);
+  constructor({ limit, windowAt, before, ...parts }: WindowLimitParts) {
+    super({ limit, windowAt, before });
     this.#parts = parts;
   }
 
