@@ -35,7 +35,10 @@ export function addNodeTest(...[first, fn]: [Definition] | [string, Definition["
 }
 
 function start(): void {
-  runAll().catch((error) => fail(error));
+  runAll().catch((error) => {
+    console.error(error);
+    process.exit(1);
+  });
 }
 
 async function runAll(): Promise<void> {

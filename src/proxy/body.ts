@@ -168,7 +168,7 @@ function toFormBody(fields: Form["fields"], { fields: rules }: FormRules): Recor
   const body = new Map<string, unknown>();
   for (const [given, text] of fields) {
     const name = given.endsWith("[]") ? given.slice(0, -2) : given;
-    const value = valueOf(text, { name, rule: Object.hasOwn(rules, name) ? rules[name] : undefined });
+    const value = parseField(text, { name, rule: Object.hasOwn(rules, name) ? rules[name] : undefined });
     const before = body.get(name);
     if (before !== undefined || given !== name) body.set(name, [before ?? [], value].flat());
     else body.set(name, value);
@@ -176,7 +176,7 @@ function toFormBody(fields: Form["fields"], { fields: rules }: FormRules): Recor
   return Object.fromEntries(body);
 }
 
-function valueOf(
+function parseField(
   text: string,
   { name, rule }: { name: string; rule: FormRules["fields"][string] | undefined },
 ): unknown {

@@ -40,14 +40,14 @@ function createText(chance: Chance): string {
   return Array.from({ length: chance.whole(0, 4) }, () => chance.pick(pieces)).join("");
 }
 
-function valueOf(chance: Chance, depth: number): unknown {
+function createValue(chance: Chance, depth: number): unknown {
   const size = depth === 0 ? 0 : chance.whole(0, 3);
   const makers: readonly (() => unknown)[] = [
     () => createText(chance),
     () => createText(chance),
     () => chance.pick([true, false, null, 0, -1, 1.5, 1e21, 1e-7, 123_456_789]),
-    () => Array.from({ length: size }, () => valueOf(chance, depth - 1)),
-    () => Object.fromEntries(Array.from({ length: size }, () => [createText(chance), valueOf(chance, depth - 1)])),
+    () => Array.from({ length: size }, () => createValue(chance, depth - 1)),
+    () => Object.fromEntries(Array.from({ length: size }, () => [createText(chance), createValue(chance, depth - 1)])),
   ];
   return chance.pick(makers)();
 }
@@ -55,7 +55,7 @@ function valueOf(chance: Chance, depth: number): unknown {
 Deno.test("whatever a document says, its YAML reads as the same", () => {
   const chance = new Chance(1, "yaml");
   for (let round = 0; round < 2000; round++) {
-    const document = { first: valueOf(chance, 3), [`${createText(chance)} `]: valueOf(chance, 3) };
+    const document = { first: createValue(chance, 3), [`${createText(chance)} `]: createValue(chance, 3) };
     const report = new Report();
     const read = readYaml(writeYaml(document), yaml, report);
     assertEquals([read, report.problems], [document, []], writeYaml(document));
