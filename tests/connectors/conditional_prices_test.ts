@@ -2,7 +2,8 @@
 import { assertEquals } from "@std/assert";
 import { serverConnectors } from "../../connectors/server.ts";
 import { isProvider } from "../../src/config/settings/known.ts";
-import { costInNanoUsd, maxCostInNanoUsd, type Quantities } from "../../src/util/cost.ts";
+import { costInNanoUsd, type Quantities } from "../../src/util/cost.ts";
+import { maxCostInNanoUsd } from "../../src/util/max_cost.ts";
 
 function pricesOf(connector: string, model: string) {
   return serverConnectors.filter(isProvider).find(({ id }) => id === connector)!

@@ -6,7 +6,8 @@
 import { assert, assertEquals } from "@std/assert";
 import type { RoutingRecord } from "../../../mod.ts";
 import type { DatedPricing } from "../../../src/contracts/provider.ts";
-import { maxCostInNanoUsd, priceUsage, type Quantities } from "../../../src/util/cost.ts";
+import { priceUsage, type Quantities } from "../../../src/util/cost.ts";
+import { maxCostInNanoUsd } from "../../../src/util/max_cost.ts";
 import { billedAnswer } from "../../support/_billed.ts";
 import { startTestProxy } from "../../support/proxy.ts";
 import { readSums } from "../../support/_spend.ts";
