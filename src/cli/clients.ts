@@ -5,11 +5,11 @@
 import { parseDuration } from "../config/schema/units.ts";
 import { MeshError } from "../errors.ts";
 import type { UsageRow } from "../proxy/usage/usage_table.ts";
-import { isDay } from "../util/windows.ts";
 import { findAction } from "./actions.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
 import { printable, table, usd } from "./table.ts";
+import { readPeriod } from "./usage_period.ts";
 import { formatUsageRows } from "./usage_rows.ts";
 
 interface ListedClient {
@@ -155,12 +155,7 @@ async function revokeClient(context: ClientTaskContext): Promise<void> {
 
 async function showUsage(context: ClientTaskContext): Promise<void> {
   const { flags, proxy, parts: { shell } } = context;
-  const query = new URLSearchParams(period.flatMap((name) => {
-    const day = flags.value(name);
-    if (day === undefined) return [];
-    if (isDay(day)) return [[name, day]];
-    throw new UsageError(`The option "--${name}" takes a day such as 2027-01-31, not "${day}"`);
-  }));
+  const query = readPeriod(flags, period);
   const { id } = await clientNamed(context);
   const path = `/mesh/clients/${id}/usage`;
   if (flags.has("csv")) {

@@ -5,6 +5,7 @@
 import { type UsageDimension, usageDimensions, type UsageRow } from "../proxy/usage/usage_table.ts";
 import { type Command, type ExitCode, UsageError } from "./command.ts";
 import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
+import { readPeriod } from "./usage_period.ts";
 import { formatUsageRows } from "./usage_rows.ts";
 
 const period = ["since", "from", "to"];
@@ -45,11 +46,8 @@ Exit code: 0 done, 1 failed, 2 usage error
     if (flags.value("since") !== undefined && flags.value("from") !== undefined) {
       throw new UsageError('"--since" cannot be combined with "--from"');
     }
-    const query = new URLSearchParams([["by", readBy(flags.value("by") ?? "day,client")]]);
-    for (const name of period) {
-      const value = flags.value(name);
-      if (value !== undefined) query.set(name, value);
-    }
+    const query = readPeriod(flags, period);
+    query.set("by", readBy(flags.value("by") ?? "day,client"));
     const proxy = new RemoteProxy(flags, runtime);
     if (flags.has("csv")) {
       query.set("format", "csv");
@@ -68,6 +66,12 @@ Exit code: 0 done, 1 failed, 2 usage error
 function readBy(text: string): string {
   const names = text.split(",").map((name) => name.trim());
   const unknown = names.find((name) => !(usageDimensions as readonly string[]).includes(name));
-  if (unknown === undefined) return names.join(",");
-  throw new UsageError(`The option "--by" takes ${usageDimensions.join(", ")}, separated by commas, not "${unknown}"`);
+  if (unknown !== undefined) {
+    throw new UsageError(
+      `The option "--by" takes ${usageDimensions.join(", ")}, separated by commas, not "${unknown}"`,
+    );
+  }
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined) throw new UsageError(`The option "--by" names "${repeated}" twice`);
+  return names.join(",");
 }

@@ -95,6 +95,22 @@ const mistakes: readonly (readonly [args: readonly string[], ...expected: string
     (day) => [["clients", "usage", "x", "--from", day], '"--from" takes a day such as 2027-01-31', day] as const,
   ),
   [["clients", "usage", "x", "--to", "soon"], '"--to" takes a day'],
+  ...["7x", "7", "yesterday", "-7d"].map(
+    (since) =>
+      [
+        ["usage", `--since=${since}`],
+        '"--since" takes a duration such as 7d, or a day such as 2027-01-31',
+        since,
+      ] as const,
+  ),
+  [["usage", "--from", "7d"], '"--from" takes a day such as 2027-01-31, not "7d"'],
+  [["usage", "--to", "2027-02-29"], '"--to" takes a day'],
+  [["usage", "--from", "2027-01-02", "--to", "2027-01-01"], '"--from" is after "--to"'],
+  [["usage", "--since", "2027-01-02", "--to", "2027-01-01"], '"--since" is after "--to"'],
+  [["usage", "--since", "7d", "--from", "2027-01-01"], '"--since" cannot be combined with "--from"'],
+  [["usage", "--by", "day,clint"], '"--by" takes day, client, pool, model, tag, separated by commas', '"clint"'],
+  [["usage", "--by", "day,client,day"], '"--by" names "day" twice'],
+  [["usage", "--csv", "--json"], '"--csv"'],
   [["help", "prxy"], 'did you mean "proxy"?'],
   [["check"], "configuration file"],
   [["check", "a.json", "b.json"], 'Unexpected argument "b.json"'],
