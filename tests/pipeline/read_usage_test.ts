@@ -1,6 +1,6 @@
 /** What of a provider's usage is taken: a table. */
 import { assertEquals } from "@std/assert";
-import { readUsage, tokenBound } from "../../src/pipeline/read_response.ts";
+import { readUsage, tokenBound } from "../../src/pipeline/read_usage.ts";
 import type { TokenCounts } from "../../src/state/counters/usage.ts";
 
 const bound = 1000;

@@ -4,14 +4,8 @@
  */
 import { servesOperation } from "../../capability/operations.ts";
 import type { ChatCompletion, ChatCompletionRequest, ChatMessage } from "../../contracts/openai.ts";
-import {
-  isEmptyCompletion,
-  normalizeChatResponse,
-  readBilled,
-  readName,
-  readUsage,
-  tokenBound,
-} from "../read_response.ts";
+import { isEmptyCompletion, normalizeChatResponse } from "../read_response.ts";
+import { readBilled, readName, readUsage, tokenBound } from "../read_usage.ts";
 import { estimateLoad, OutputEstimate } from "../estimate.ts";
 import type { AnswerUsage, CheckedOperation, Rewording, TakenUsage, UsageContext } from "../operation.ts";
 import { measureRequest } from "../request_size.ts";

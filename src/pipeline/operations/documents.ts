@@ -8,7 +8,7 @@ import type { CompletionResponse, ModelInfo, UploadedFile } from "../../contract
 import { UnsupportedRequestError } from "../../errors.ts";
 import { bodyChecker, invalid, isWhole, wrongType } from "../check_body.ts";
 import type { AnswerUsage, CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
-import { readBilled } from "../read_response.ts";
+import { readBilled } from "../read_usage.ts";
 import { isOver, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 

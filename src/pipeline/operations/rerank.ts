@@ -10,7 +10,7 @@ import { addText, emptyText, type TextSize } from "../request_size.ts";
 import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
 import { countMinTokens, countTokens } from "../estimate.ts";
 import type { AnswerUsage, CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
-import { readInputUsage } from "../read_response.ts";
+import { readInputUsage } from "../read_usage.ts";
 import { isOver, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 

@@ -1,0 +1,145 @@
+/**
+ * Reads the usage that providers report.
+ * @module
+ */
+import type { ModelConstraints } from "../contracts/provider.ts";
+import type { BilledUsage } from "../contracts/usage.ts";
+import type { TokenCounts } from "../state/counters/usage.ts";
+import { isObject } from "../util/is_object.ts";
+import type { AnswerUsage, TakenUsage, UsageContext } from "./operation.ts";
+
+/** The bound for models with unknown context window or output, tokens. */
+const maxTokens = 100_000_000;
+
+/**
+ * The maximum tokens of one call, input and output.
+ *
+ * @param constraints The model's constraints.
+ * @param choices Number of requested choices, unvalidated.
+ */
+export function tokenBound({ context_window, max_output_tokens }: ModelConstraints = {}, choices?: unknown): number {
+  if (context_window === undefined || max_output_tokens === undefined) return maxTokens;
+  const times = typeof choices === "number" && choices > 1 ? choices : 1;
+  return Math.min(context_window + max_output_tokens * times, maxTokens);
+}
+
+/**
+ * Reads token counts: integers from 0 to the bound. Others count as missing, as does a total below the sum of its
+ * parts. Reasoning that a vendor counts beside the output, as the total shows, is added to it.
+ *
+ * @param usage The provider's usage, in OpenAI's format.
+ * @param bound The maximum tokens of the call.
+ *
+ * @example
+ * ```ts
+ * readUsage({ prompt_tokens: 12, completion_tokens: "5", total_tokens: 20 }, 1000); // { input: 12, output: 8, tokens: 20 }
+ * ```
+ */
+export function readUsage(usage: unknown, bound: number): ReadUsage {
+  const { prompt_tokens, completion_tokens, total_tokens, completion_tokens_details: details } = Object(usage);
+  const [read, written] = [readCount(prompt_tokens, bound), readCount(completion_tokens, bound)];
+  const sum = (read ?? 0) + (written ?? 0);
+  const total = readCount(total_tokens, bound, sum);
+  const reasoning = readCount(Object(details).reasoning_tokens, bound);
+  const isWhole = read !== undefined && written !== undefined;
+  const beside = isWhole && reasoning !== undefined && total === sum + reasoning ? reasoning : 0;
+  const input = read ?? (total === undefined || written === undefined ? undefined : total - written);
+  const output = written === undefined
+    ? total === undefined || read === undefined ? undefined : total - read
+    : written + beside;
+  return {
+    input,
+    output,
+    tokens: total ?? (input === undefined || output === undefined ? undefined : input + output),
+    ...readInputParts(usage, input),
+    ...readOutputParts(details, output),
+  };
+}
+
+/** Token counts, and the parts of the input and the output. */
+type ReadUsage = TokenCounts & BilledUsage;
+
+/** Some vendors report cached tokens under another name, and the duration of writes beside. */
+function readInputParts(usage: unknown, input: number | undefined): BilledUsage {
+  const { prompt_tokens_details, cached_tokens: above, prompt_cache_hit_tokens: hits, cache_creation } = Object(usage);
+  const { cached_tokens = above ?? hits, cache_write_tokens, audio_tokens, image_tokens, ...details } = Object(
+    prompt_tokens_details,
+  );
+  const { ephemeral_1h_input_tokens: hour, ephemeral_12h_input_tokens: day } = Object(
+    details.cache_creation_token_details ?? cache_creation,
+  );
+  return {
+    cached: readCount(cached_tokens, input),
+    cacheWrite: readCount(cache_write_tokens, input),
+    cacheWrite1h: readCount(hour, input),
+    cacheWrite12h: readCount(day, input),
+    audioInput: readCount(audio_tokens, input),
+    imageInput: readCount(image_tokens, input),
+  };
+}
+
+function readOutputParts(details: unknown, output: number | undefined): BilledUsage {
+  const { audio_tokens, image_tokens, reasoning_tokens } = Object(details);
+  return {
+    audioOutput: readCount(audio_tokens, output),
+    imageOutput: readCount(image_tokens, output),
+    reasoning: readCount(reasoning_tokens, output),
+  };
+}
+
+/** The bound of units other than tokens. */
+const maxUnits = 1_000_000;
+/** The bound of a cost that a vendor states, USD. */
+const maxCostUsd = 1_000_000;
+/** The maximum length of a name. */
+const maxNameLength = 64;
+
+const tokenUnits = [
+  ...["input", "output", "cached", "cachedAudio", "cachedImage", "cacheWrite", "cacheWrite1h", "cacheWrite12h"],
+  ...["audioInput", "audioOutput", "imageInput", "imageOutput", "reasoning"],
+] as readonly (keyof BilledUsage)[];
+
+const otherUnits = ["images", "searches", "pages", "seconds", "characters", "toolCalls"] as const;
+
+/**
+ * Reads what a connector reports about a call; implausible members are omitted.
+ *
+ * @param bound The maximum tokens of the call.
+ */
+export function readBilled(billed: unknown, bound: number): BilledUsage {
+  if (!isObject(billed)) return {};
+  const { tier, region, cost } = billed;
+  const counts = [
+    ...tokenUnits.map((name) => [name, readCount(billed[name], bound)] as const),
+    ...otherUnits.map((name) => [name, readAmount(billed[name], maxUnits)] as const),
+    ["cost", readAmount(cost, maxCostUsd)] as const,
+    ...Object.entries({ tier: readName(tier), region: readName(region) }),
+  ];
+  return Object.fromEntries(counts.filter(([, value]) => value !== undefined));
+}
+
+/** A name of a vendor; no other value is known to mean anything. */
+export function readName(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value.slice(0, maxNameLength) : undefined;
+}
+
+function readAmount(value: unknown, most: number): number | undefined {
+  return typeof value === "number" && value >= 0 && value <= most ? value : undefined;
+}
+
+/**
+ * The usage of an operation without output tokens. It is estimated if the provider does not report it.
+ *
+ * @param answer The provider's usage, in OpenAI's format; a bare total counts as input.
+ */
+export function readInputUsage({ usage }: AnswerUsage, { load }: UsageContext<unknown>): TakenUsage {
+  const { prompt_tokens, total_tokens } = Object(usage);
+  const input = readCount(prompt_tokens, maxTokens) ?? readCount(total_tokens, maxTokens);
+  const isEstimated = input === undefined;
+  const tokens = input ?? load.input;
+  return { quantities: { input: tokens, output: 0 }, tokens, isEstimated };
+}
+
+function readCount(value: unknown, most = 0, least = 0): number | undefined {
+  return Number.isInteger(value) && value as number >= least && value as number <= most ? value as number : undefined;
+}
