@@ -80,7 +80,7 @@ export type {
 } from "./contracts/rotation.ts";
 export type { SecretStore } from "./contracts/secret_store.ts";
 export type { Storage } from "./contracts/storage.ts";
-export type { BilledUsage } from "./contracts/usage.ts";
+export type { BilledUsage, FurtherCall } from "./contracts/usage.ts";
 
 export { CapabilityTree, capabilityTree } from "./capability/tree.ts";
 export { MeshClient } from "./client/client.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import type { CompletionUsage, FinishReason, JsonObject } from "../../src/contracts/openai.ts";
-import type { BilledUsage } from "../../src/contracts/usage.ts";
+import type { BilledUsage, FurtherCall } from "../../src/contracts/usage.ts";
 import { parseCount } from "./_count.ts";
 import { findOwn } from "../../src/util/find_own.ts";
 
@@ -21,6 +21,7 @@ const usageMembers = [
   "service_tier",
   "speed",
   "inference_geo",
+  "iterations",
 ];
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
@@ -61,7 +62,7 @@ export function toRefusal(details: unknown): string | null {
 export function toUsage(usage: unknown): CompletionUsage | undefined {
   const { input_tokens, output_tokens, output_tokens_details, ...cache } = Object(usage) as JsonObject;
   const cached_tokens = parseCount(cache.cache_read_input_tokens);
-  const cache_write_tokens = parseCount(cache.cache_creation_input_tokens);
+  const cache_write_tokens = countWrites(cache);
   const prompt_tokens = parseCount(input_tokens ?? NaN) + cached_tokens + cache_write_tokens;
   const completion_tokens = parseCount(output_tokens ?? NaN);
   const total_tokens = prompt_tokens + completion_tokens;
@@ -78,6 +79,39 @@ export function toUsage(usage: unknown): CompletionUsage | undefined {
   };
 }
 
+/** Some hosts report the durations of writes without their sum. */
+function countWrites({ cache_creation_input_tokens: sum, cache_creation }: JsonObject): number {
+  const { ephemeral_5m_input_tokens, ephemeral_1h_input_tokens } = Object(cache_creation) as JsonObject;
+  return parseCount(sum ?? parseCount(ephemeral_5m_input_tokens) + parseCount(ephemeral_1h_input_tokens));
+}
+
+/** Iterations whose tokens the sums do not include. */
+const separateIterations: readonly unknown[] = ["compaction", "advisor_message"];
+
+/**
+ * The calls by which the API has shortened the conversation, or consulted another model.
+ *
+ * Source: the types of `@anthropic-ai/sdk` 1.14.0 (`BetaIterationsUsage`), and
+ * https://platform.claude.com/docs/en/build-with-claude/compaction-threshold, read 2026-11-26.
+ */
+function listFurtherCalls(iterations: unknown): readonly FurtherCall[] {
+  const separate = Array.isArray(iterations)
+    ? iterations.filter((one) => separateIterations.includes(Object(one).type))
+    : [];
+  return separate.flatMap((one) => {
+    const usage = toUsage(one);
+    if (usage === undefined) return [];
+    const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = usage;
+    const { model, cache_creation } = Object(one) as JsonObject;
+    return [{
+      ...(typeof model === "string" && { model }),
+      ...{ input: prompt_tokens, output: completion_tokens },
+      ...{ cached: details?.cached_tokens, cacheWrite: details?.cache_write_tokens },
+      cacheWrite1h: parseCount(Object(cache_creation).ephemeral_1h_input_tokens),
+    }];
+  });
+}
+
 /** Names of the API for what has no price of its own. */
 const usual: readonly unknown[] = ["standard", "not_available"];
 
@@ -89,15 +123,19 @@ const usual: readonly unknown[] = ["standard", "not_available"];
  * @param usage The API's `usage`.
  */
 export function readClaudeBilled(usage: unknown): BilledUsage {
-  const { cache_creation, server_tool_use, service_tier, speed, inference_geo } = Object(usage) as JsonObject;
+  const { cache_creation, server_tool_use, service_tier, speed, inference_geo, iterations } = Object(
+    usage,
+  ) as JsonObject;
   const cacheWrite1h = parseCount(Object(cache_creation).ephemeral_1h_input_tokens ?? NaN);
   const searches = parseCount(Object(server_tool_use).web_search_requests ?? NaN);
   const tier = speed === "fast" ? speed : service_tier;
+  const furtherCalls = listFurtherCalls(iterations);
   return {
     ...(cacheWrite1h > 0 && { cacheWrite1h }),
     ...(searches > 0 && { searches }),
     ...(typeof tier === "string" && { tier: usual.includes(tier) ? "default" : tier }),
     ...(typeof inference_geo === "string" && !usual.includes(inference_geo) && { region: inference_geo }),
+    ...(furtherCalls.length > 0 && { furtherCalls }),
   };
 }
 

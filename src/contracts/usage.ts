@@ -52,4 +52,15 @@ export interface BilledUsage {
   readonly region?: string | undefined;
   /** The cost of the call according to the vendor, USD. It replaces the cost by price. */
   readonly cost?: number | undefined;
+  /**
+   * Calls that the vendor made on its own to serve this one, such as one that shortens the conversation. Each is billed
+   * like a call of its own, and the counts above do not include it.
+   */
+  readonly furtherCalls?: readonly FurtherCall[] | undefined;
+}
+
+/** A call that a vendor makes on its own to serve another one. Tier and region are those of the other one. */
+export interface FurtherCall extends Omit<BilledUsage, "cost" | "furtherCalls" | "tier" | "region"> {
+  /** The upstream id of the model that served it, if it is another one. */
+  readonly model?: string | undefined;
 }

@@ -2,6 +2,7 @@
  * What a call costs, by the usage that its response reports.
  * @module
  */
+import type { FurtherCall } from "../contracts/usage.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Usage } from "../state/counters/usage.ts";
 import type { Load } from "../state/model/usage.ts";
@@ -25,7 +26,7 @@ export function charge(
   { load }: { readonly load: Load },
   { runtime, hub }: RouteDeps,
 ): Pick<Usage, "costNanoUsd" | "estimated"> {
-  const found = findCharge(quantities, { member, load, now: runtime.clock.now() });
+  const found = findTotal(quantities, { member, load, now: runtime.clock.now() });
   if (found?.unpriced === undefined) return { costNanoUsd: found?.nanoUsd };
   const { model } = member;
   if (!incomplete.has(model)) {
@@ -37,14 +38,70 @@ export function charge(
   return { costNanoUsd: found.nanoUsd, estimated: true };
 }
 
-/**
- * Prices a call. One that requested a tier with a price of its own, and whose response does not name its tier, costs the
- * dearer of both.
- */
-function findCharge(
-  quantities: Quantities,
-  { member, load: { units }, now }: { readonly member: Member; readonly load: Load; readonly now: number },
+/** What the price of a call depends on, besides its usage. */
+interface ChargedCall {
+  /** The model that responded. */
+  readonly member: Member;
+  /** The estimated usage of the request. */
+  readonly load: Load;
+  /** Wall-clock ms. */
+  readonly now: number;
+}
+
+/** Prices a call, and those that the vendor made for it. The cost that a vendor states includes them. */
+function findTotal({ furtherCalls = [], ...own }: Quantities, call: ChargedCall): Charge | undefined {
+  const further = own.cost === undefined ? furtherCalls : [];
+  return further.reduce(
+    (sum, one) => addCharges(sum, priceFurtherCall(one, own, call)),
+    findCharge(own, call),
+  );
+}
+
+function addCharges(one: Charge | undefined, other: Charge | undefined): Charge | undefined {
+  if (one === undefined || other === undefined) return undefined;
+  const nanoUsd = Math.min(one.nanoUsd + other.nanoUsd, Number.MAX_SAFE_INTEGER);
+  return { nanoUsd, unpriced: one.unpriced ?? other.unpriced };
+}
+
+/** Prices a call by the model that served it; by the one that responded, if the catalogue does not know it. */
+function priceFurtherCall(
+  { model: id, ...usage }: FurtherCall,
+  { tier, region }: Quantities,
+  call: ChargedCall,
 ): Charge | undefined {
+  const { model: { info, instance } } = call.member;
+  const quantities = { input: 0, output: 0, ...usage, tier, region, hasFees: true as const };
+  if (id === undefined || isVersion(id, info.id)) return findCharge(quantities, call);
+  const other = instance.connector?.models.find((one) => isVersion(id, one.id));
+  const found = other && priceUsage(quantities, other.pricing, call.now);
+  if (found !== undefined) return found;
+  const assumed = findCharge(quantities, call);
+  return assumed && { ...assumed, unpriced: `the model "${id}"` };
+}
+
+/** Whether an id means a model, which it may follow by a date. */
+function isVersion(id: string, model: string): boolean {
+  return id === model || id.startsWith(model) && /^[-@]\d{8}$/.test(id.slice(model.length));
+}
+
+/** The tokens of a call, and of those that the vendor made for it. */
+export function sumTokens(
+  { input, output, cached = 0, furtherCalls = [] }: Quantities,
+): Pick<Quantities, "input" | "output" | "cached"> {
+  const sums = { input, output, cached };
+  for (const call of furtherCalls) {
+    sums.input += call.input ?? 0;
+    sums.output += call.output ?? 0;
+    sums.cached += call.cached ?? 0;
+  }
+  return { ...sums, cached: sums.cached || undefined };
+}
+
+/**
+ * Prices one call. One that requested a tier with a price of its own, and whose response does not name its tier, costs
+ * the dearer of both.
+ */
+function findCharge(quantities: Quantities, { member, load: { units }, now }: ChargedCall): Charge | undefined {
   const { pricing, assumedPricing } = member.model.info;
   const found = priceUsage(quantities, pricing, now);
   if (found === undefined && pricing === undefined && assumedPricing !== undefined) {

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ModelConstraints } from "../contracts/provider.ts";
-import type { BilledUsage } from "../contracts/usage.ts";
+import type { BilledUsage, FurtherCall } from "../contracts/usage.ts";
 import type { TokenCounts } from "../state/counters/usage.ts";
 import { isObject } from "../util/is_object.ts";
 import type { AnswerUsage, TakenUsage, UsageContext } from "./operation.ts";
@@ -91,6 +91,8 @@ function readOutputParts(details: unknown, output: number | undefined): BilledUs
 const maxUnits = 1_000_000;
 /** The bound of a cost that a vendor states, USD. */
 const maxCostUsd = 1_000_000;
+/** The maximum number of further calls that are read. */
+const maxCalls = 1_000;
 /** The maximum length of a name. */
 const maxNameLength = 64;
 
@@ -108,14 +110,28 @@ const otherUnits = ["images", "searches", "pages", "seconds", "characters", "too
  */
 export function readBilled(billed: unknown, bound: number): BilledUsage {
   if (!isObject(billed)) return {};
-  const { tier, region, cost } = billed;
-  const counts = [
-    ...tokenUnits.map((name) => [name, readCount(billed[name], bound)] as const),
-    ...otherUnits.map((name) => [name, readAmount(billed[name], maxUnits)] as const),
-    ["cost", readAmount(cost, maxCostUsd)] as const,
-    ...Object.entries({ tier: readName(tier), region: readName(region) }),
-  ];
-  return Object.fromEntries(counts.filter(([, value]) => value !== undefined));
+  const { tier, region, cost, furtherCalls } = billed;
+  return {
+    ...readUnits(billed, bound),
+    ...pickDefined({ cost: readAmount(cost, maxCostUsd), tier: readName(tier), region: readName(region) }),
+    ...(Array.isArray(furtherCalls) && { furtherCalls: furtherCalls.slice(0, maxCalls).map(readFurtherCall) }),
+  };
+}
+
+/** A further call may be one of another model, whose bound is not known. */
+function readFurtherCall(call: unknown): FurtherCall {
+  return isObject(call) ? { ...readUnits(call, maxTokens), ...pickDefined({ model: readName(call.model) }) } : {};
+}
+
+function readUnits(billed: Readonly<Record<string, unknown>>, bound: number): BilledUsage {
+  return pickDefined(Object.fromEntries([
+    ...tokenUnits.map((name) => [name, readCount(billed[name], bound)]),
+    ...otherUnits.map((name) => [name, readAmount(billed[name], maxUnits)]),
+  ]));
+}
+
+function pickDefined<Members extends object>(members: Members): Members {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members;
 }
 
 /** A name of a vendor; no other value is known to mean anything. */

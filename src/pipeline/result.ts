@@ -12,7 +12,7 @@ import { isSameLimits } from "../state/limits/rate_limiter.ts";
 import type { Permit } from "../state/model/permit.ts";
 import type { AdmittedModel } from "./admission.ts";
 import { reportFailure, reportServed } from "./apply_strategy.ts";
-import { charge } from "./charge.ts";
+import { charge, sumTokens } from "./charge.ts";
 import type { ClientNames } from "./client_names.ts";
 import type { Connection } from "./connection.ts";
 import { type Failure, findWords, recordProviderError } from "./failure.ts";
@@ -141,8 +141,9 @@ export class Result<T extends Received = Received> {
     const { context: { plan, deps } } = this.#admitted;
     const { model: { info, instance } } = this.member;
     const { request: { operation, body }, load } = plan;
-    const { quantities, tokens, isEstimated } = operation.readUsage(end, { body, model: info, load });
-    const { input, output } = quantities;
+    const { quantities, tokens: total, isEstimated } = operation.readUsage(end, { body, model: info, load });
+    const { input, output, cached } = sumTokens(quantities);
+    const tokens = Math.max(total, input + output);
     const { costNanoUsd, ...estimate } = charge(quantities, this.member, plan, deps);
     const cost = { costNanoUsd, ...(isEstimated ? { estimated: true as const } : estimate) };
     if (isEstimated) return { input, output, tokens, ...cost, isReported: false };
@@ -152,7 +153,7 @@ export class Result<T extends Received = Received> {
       () => instance.provider!.reportUsage({ model: info.id, tokensIn: input, tokensOut: output, costUsd }),
       () => deps.hub.trace({ severity: "error", component: "provider", message }),
     );
-    return { input, output, cached: quantities.cached || undefined, tokens, ...cost, isReported: true };
+    return { input, output, cached, tokens, ...cost, isReported: true };
   }
 
   #record(outcome: Outcome, { cause, failure, text }: ResponseEnd): void {

@@ -164,6 +164,45 @@ const rows: readonly Row[] = [
       cache_creation: { ephemeral_5m_input_tokens: 40_000, ephemeral_1h_input_tokens: 60_000 },
     }),
   }],
+  // 100k·1 + 400k·2, although only the durations are stated
+  ["writes for one hour without a sum of writes", 0.9, {
+    ...{ ...claude, pricing: { input: 1, output: 5 }, dialects: ["chat", "messages"] },
+    usage: message(100_000, 0, { cache_creation: { ephemeral_1h_input_tokens: 400_000 } }),
+  }],
+  // 23k·1 + 1 000·5 = 28 000; the summary of what came before, which the sums exclude: 180k·1 + 3 500·5 = 197 500
+  ["a conversation that Claude shortens first", 0.2255, {
+    ...{ ...claude, pricing: { input: 1, output: 5 }, dialects: ["chat", "messages"] },
+    usage: message(23_000, 1_000, {
+      iterations: [
+        { type: "compaction", input_tokens: 180_000, output_tokens: 3_500 },
+        { type: "message", input_tokens: 23_000, output_tokens: 1_000 },
+      ],
+    }),
+  }],
+  // 1 000·1 + 100·5; the summary: 10k·1 + 90k·0.1 + 20k·2 + 500·5 = 10 000 + 9 000 + 40 000 + 2 500; no call is above 200k
+  ["a summary from a cache, by the size of each call", 0.063, {
+    ...{ ...claude, dialects: ["chat", "messages"] },
+    pricing: [
+      { input: 1, output: 5, cached_input: 0.1, cache_write: 1.25, cache_write_1h: 2 },
+      { input: 3, output: 15, above_tokens: 120_000 },
+    ],
+    usage: message(1_000, 100, {
+      iterations: [{
+        ...{ type: "compaction", input_tokens: 10_000, output_tokens: 500, cache_read_input_tokens: 90_000 },
+        ...{ cache_creation_input_tokens: 20_000, cache_creation: { ephemeral_1h_input_tokens: 20_000 } },
+      }],
+    }),
+  }],
+  // claude-haiku-4-5: 1 000·1 + 100·5; its advisor, claude-sonnet-5: 5 000·2 + 400·10
+  ["the advice of another Claude model, at that model's price", 0.0155, {
+    ...{ ...claude, model: "claude-haiku-4-5", dialects: ["chat", "messages"] },
+    usage: message(1_000, 100, {
+      iterations: [
+        { type: "message", input_tokens: 1_000, output_tokens: 100 },
+        { type: "advisor_message", model: "claude-sonnet-5", input_tokens: 5_000, output_tokens: 400 },
+      ],
+    }),
+  }],
   // (1 000·2 + 100·10 + 10k·4)·1.1 = 47 300; 5 searches · 0.01
   ["writes for one hour, searches and processing in the US", 0.0973, {
     ...{ ...claude, model: "claude-sonnet-5", dialects: ["chat", "messages"] },
@@ -368,6 +407,13 @@ const unknown: readonly (readonly [...Row, warning: string])[] = [
     usage: { input_tokens: 1_000, output_tokens: 100, total_tokens: 1_100 },
     more: { service_tier: "priority", tool_usage: { web_search: { num_requests: 2 } } },
   }, '"per_search"'],
+  // an advisor of no catalogue, at the price of the model that it advised: 1 000·1 + 100·10 + 5 000·1 + 400·10
+  ["the advice of a model without a price", 0.011, {
+    ...{ ...claude, pricing: plain, dialects: ["chat", "messages"] },
+    usage: message(1_000, 100, {
+      iterations: [{ type: "advisor_message", model: "claude-9", input_tokens: 5_000, output_tokens: 400 }],
+    }),
+  }, 'the model "claude-9"'],
   // asked for priority, and the response names no tier: the dearer of both, 1 000·4 + 100·24
   ["a tier that the response does not confirm", 0.0064, {
     ...{ ...openai, pricing: tiers, asks: { service_tier: "priority" } },
