@@ -95,8 +95,9 @@ export function priceUsage(
   if (pricing === undefined) return undefined;
   const rows = listApplicable(pricing, { now, promptTokens: quantities.input });
   const row = findRow(rows, quantities);
-  if (row !== undefined) return priceByRow(quantities, row, pricing);
-  const charges = listLastRows(rows).map((one) => priceByRow(quantities, one, pricing));
+  const known = { pricing, rows: listLastRows(rows) };
+  if (row !== undefined) return priceByRow(quantities, row, known);
+  const charges = known.rows.map((one) => priceByRow(quantities, one, known));
   const highest = findHighest(charges);
   return highest && { ...highest, unpriced: formatConditions(quantities) };
 }
@@ -129,25 +130,62 @@ export function findHighest(charges: readonly (Charge | undefined)[]): Charge | 
   return charges.reduce((most, one) => (one?.nanoUsd ?? -1) > (most?.nanoUsd ?? -1) ? one : most, undefined);
 }
 
-/**
- * Returns the cost of a call by one row.
- *
- * @param pricing All rows, for fees that the row lacks.
- */
+/** The rows in which prices are found that the row of a call lacks. */
+interface KnownRows {
+  /** All rows of the model. */
+  readonly pricing: readonly DatedPricing[];
+  /** The row of each tier and region that applies at the time of the call. */
+  readonly rows: readonly DatedPricing[];
+}
+
+/** Returns the cost of a call by one row. */
 export function priceByRow(
   quantities: Quantities,
   row: DatedPricing,
-  pricing: readonly DatedPricing[],
+  { pricing, rows }: KnownRows,
 ): Charge | undefined {
   const units = priceUnits(quantities, row, pricing);
   const hasUnits = units.usd !== undefined && !quantities.hasFees;
-  const tokens = priceTokens(quantities, row, hasUnits);
+  const completed = completeRow(quantities, row, rows);
+  const tokens = priceTokens(quantities, completed.row, hasUnits);
   if (tokens === undefined) return undefined;
   const { hasFees, factor = 1, region = "" } = quantities;
   const regional = row.multipliers?.inference_geo?.[region] ?? 1;
   const others = (units.usd ?? 0) * (hasFees ? 1 : factor) + (row.per_request ?? 0) * factor;
   const nanoUsd = toNanoUsd(tokens * regional * factor * nanoPerToken + others * nanoPerUsd);
-  return nanoUsd === undefined ? undefined : { nanoUsd, unpriced: units.unpriced };
+  return nanoUsd === undefined ? undefined : { nanoUsd, unpriced: units.unpriced ?? completed.unpriced };
+}
+
+/** Kinds of tokens, their prices, and the price of text in the same direction. */
+const tokenPrices = [
+  ["audioInput", "audio_input", "input"],
+  ["imageInput", "image_input", "input"],
+  ["cacheWrite", "cache_write", "input"],
+  ["cacheWrite1h", "cache_write_1h", "input"],
+  ["cacheWrite12h", "cache_write_12h", "input"],
+  ["audioOutput", "audio_output", "output"],
+  ["imageOutput", "image_output", "output"],
+  ["reasoning", "reasoning", "output"],
+] as const;
+
+/**
+ * Adds prices of tokens that a row lacks: the dearest of other rows. Audio without a price in any row costs as much as
+ * text, and is an estimate, since it is usually dearer.
+ */
+function completeRow(
+  quantities: Quantities,
+  row: DatedPricing,
+  rows: readonly DatedPricing[],
+): { readonly row: DatedPricing; readonly unpriced?: string } {
+  if (!quantities.hasFees || isFree(row)) return { row };
+  const lacking = tokenPrices.flatMap(([unit, name, text]) => {
+    if (row[name] !== undefined || !quantities[unit]) return [];
+    const highest = findHighestPrice(rows, name);
+    const isKnown = highest === undefined && !name.startsWith("audio_");
+    return isKnown ? [] : [[name, Math.max(highest ?? 0, row[text] ?? 0)] as const];
+  });
+  if (lacking.length === 0) return { row };
+  return { row: { ...Object.fromEntries(lacking), ...row }, unpriced: `"${lacking[0]![0]}"` };
 }
 
 /** Rounds an amount; undefined if it is invalid, since a provider may return invalid prices. */

@@ -30,7 +30,8 @@ export function maxCostInNanoUsd(
 ): number | undefined {
   if (pricing === undefined) return undefined;
   const rows = [now, now + dayMs].flatMap((time) => listPossible(pricing, quantities, time));
-  return findHighest(rows.map((row) => priceByRow(quantities, toHighestPrices(row, quantities), pricing)))?.nanoUsd;
+  const charges = rows.map((row) => priceByRow(quantities, toHighestPrices(row, quantities), { pricing, rows }));
+  return findHighest(charges)?.nanoUsd;
 }
 
 /** Tiers that serve only calls that request them. */

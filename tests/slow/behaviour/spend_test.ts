@@ -362,6 +362,12 @@ const rows: readonly Row[] = [
     ...{ connector: "groq.api.v1", model: "model-of-no-catalogue", pricing: plain },
     ...{ usage: chat(1_000, 100), more: { service_tier: "on_demand" } },
   }],
+  // a later row without a price for images has replaced it, and counts them as text: 1 000·2 + 100·20
+  ["a price for images that has ended", 0.004, {
+    ...{ connector: "openai.compatible.v1", model: "seeing" },
+    pricing: [{ ...plain, image_input: 5 }, { from: "2026-11-01", input: 2, output: 20 }],
+    usage: chat(1_000, 100, { prompt_tokens_details: { image_tokens: 800 } }),
+  }],
   // 200 001 tokens are above the size: 200 001·4 + 100·18
   ["a prompt above the size of a price", 0.801804, {
     ...{ connector: "openai.compatible.v1", model: "large" },
@@ -407,6 +413,25 @@ const unknown: readonly (readonly [...Row, warning: string])[] = [
     usage: { input_tokens: 1_000, output_tokens: 100, total_tokens: 1_100 },
     more: { service_tier: "priority", tool_usage: { web_search: { num_requests: 2 } } },
   }, '"per_search"'],
+  // audio in the tier priority, which has no price for it: 500·4 + 500·40 + 100·24, as in the standard tier
+  ["audio with a price in another row", 0.0244, {
+    ...{ ...openai, pricing: [{ ...tiers[0], audio_input: 40 }, tiers[1]], more: { service_tier: "priority" } },
+    usage: chat(1_000, 100, { prompt_tokens_details: { audio_tokens: 500 } }),
+  }, '"audio_input"'],
+  // 1 000·1 + 50·10 + 50·10: audio is dearer than text, but how much so is not known
+  ["audio without any price", 0.002, {
+    ...{ ...openai, pricing: plain },
+    usage: chat(1_000, 100, { completion_tokens_details: { audio_tokens: 50 } }),
+  }, '"audio_output"'],
+  // images and writes to a cache, for which the row of the tier has no price: 600·4 + 300·5 + 100·9 + 50·24 + 50·60
+  ["images and cache writes with a price in another row", 0.009, {
+    ...{ ...openai, more: { service_tier: "priority" } },
+    pricing: [{ ...tiers[0], image_input: 5, image_output: 60, cache_write: 9 }, tiers[1]],
+    usage: chat(1_000, 100, {
+      prompt_tokens_details: { image_tokens: 300, cache_write_tokens: 100 },
+      completion_tokens_details: { image_tokens: 50 },
+    }),
+  }, '"image_input"'],
   // an advisor of no catalogue, at the price of the model that it advised: 1 000·1 + 100·10 + 5 000·1 + 400·10
   ["the advice of a model without a price", 0.011, {
     ...{ ...claude, pricing: plain, dialects: ["chat", "messages"] },
