@@ -4,8 +4,9 @@
  */
 import type { DatedPricing, Pricing } from "../contracts/provider.ts";
 import type { BilledUsage } from "../contracts/usage.ts";
-import { hasPrice, isWithinHours, toTier } from "./pricing.ts";
+import { isWithinHours, toTier } from "./pricing.ts";
 import { stripTrailing } from "./strip_trailing.ts";
+import { completeRow, type CountedTokens, findHighestPrice, priceTokens } from "./token_cost.ts";
 import { formatUtcDay } from "./windows.ts";
 
 const nanoPerUsd = 1_000_000_000;
@@ -13,13 +14,7 @@ const nanoPerUsd = 1_000_000_000;
 const nanoPerToken = nanoPerUsd / 1_000_000;
 
 /** Usage of a call in the units that vendors price. Units that do not apply are undefined. */
-export interface Quantities extends BilledUsage {
-  /** Input tokens. */
-  readonly input: number;
-  /** Output tokens. */
-  readonly output: number;
-  /** Whether searches and tool calls are billed in addition to tokens, as in a chat, rather than in place of them. */
-  readonly hasFees?: true;
+export interface Quantities extends CountedTokens {
   /** Factor of all prices except fees, such as that of a batch. */
   readonly factor?: number;
 }
@@ -156,96 +151,10 @@ export function priceByRow(
   return nanoUsd === undefined ? undefined : { nanoUsd, unpriced: units.unpriced ?? completed.unpriced };
 }
 
-/** Kinds of tokens, their prices, and the price of text in the same direction. */
-const tokenPrices = [
-  ["audioInput", "audio_input", "input"],
-  ["imageInput", "image_input", "input"],
-  ["cacheWrite", "cache_write", "input"],
-  ["cacheWrite1h", "cache_write_1h", "input"],
-  ["cacheWrite12h", "cache_write_12h", "input"],
-  ["audioOutput", "audio_output", "output"],
-  ["imageOutput", "image_output", "output"],
-  ["reasoning", "reasoning", "output"],
-] as const;
-
-/**
- * Adds prices of tokens that a row lacks: the dearest of other rows. Audio without a price in any row costs as much as
- * text, and is an estimate, since it is usually dearer.
- */
-function completeRow(
-  quantities: Quantities,
-  row: DatedPricing,
-  rows: readonly DatedPricing[],
-): { readonly row: DatedPricing; readonly unpriced?: string } {
-  if (!quantities.hasFees || isFree(row)) return { row };
-  const lacking = tokenPrices.flatMap(([unit, name, text]) => {
-    if (row[name] !== undefined || !quantities[unit]) return [];
-    const highest = findHighestPrice(rows, name);
-    const isKnown = highest === undefined && !name.startsWith("audio_");
-    return isKnown ? [] : [[name, Math.max(highest ?? 0, row[text] ?? 0)] as const];
-  });
-  if (lacking.length === 0) return { row };
-  return { row: { ...Object.fromEntries(lacking), ...row }, unpriced: `"${lacking[0]![0]}"` };
-}
-
 /** Rounds an amount; undefined if it is invalid, since a provider may return invalid prices. */
 function toNanoUsd(amount: number): number | undefined {
   const nanoUsd = Math.round(amount);
   return nanoUsd >= 0 ? Math.min(nanoUsd, Number.MAX_SAFE_INTEGER) : undefined;
-}
-
-/** Returns millionths of USD; undefined when the model has no price for tokens that need one. */
-function priceTokens(quantities: Quantities, price: Pricing, hasUnits: boolean): number | undefined {
-  const { input: read, output: written } = quantities;
-  const { input: inputPrice, output: outputPrice, audio_output, image_output } = price;
-  const isPriced = hasUnits || (inputPrice ?? outputPrice ?? price.per_request) !== undefined;
-  const lacksPrice = read > 0 && inputPrice === undefined ||
-    written > 0 && (outputPrice ?? audio_output ?? image_output) === undefined;
-  if (!isPriced || lacksPrice && !hasUnits) return undefined;
-  return priceInput(quantities, { ...price, input: inputPrice ?? 0 }) +
-    priceOutput(quantities, { ...price, output: outputPrice ?? 0 });
-}
-
-/** A count of tokens from which parts are taken. */
-class Remainder {
-  /** Tokens that are left. */
-  left: number;
-
-  constructor(tokens: number) {
-    this.left = tokens;
-  }
-
-  /** Takes a part, of what is left at most. */
-  take(part = 0): number {
-    const taken = Math.min(part, this.left);
-    this.left -= taken;
-    return taken;
-  }
-}
-
-function priceInput(usage: Quantities, price: Pricing & { readonly input: number }): number {
-  const { input, cached_input: cachedPrice = input, cache_write: writePrice = input } = price;
-  const { cache_write_1h: hourPrice = writePrice, cache_write_12h: dayPrice = hourPrice } = price;
-  const tokens = new Remainder(usage.input);
-  const cached = new Remainder(tokens.take(usage.cached));
-  const cacheWrite = new Remainder(tokens.take(usage.cacheWrite));
-  const [cachedAudio, cachedImage] = [cached.take(usage.cachedAudio), cached.take(usage.cachedImage)];
-  const [hour, day] = [cacheWrite.take(usage.cacheWrite1h), cacheWrite.take(usage.cacheWrite12h)];
-  const audio = tokens.take(Math.max(0, (usage.audioInput ?? 0) - cachedAudio));
-  const image = tokens.take(Math.max(0, (usage.imageInput ?? 0) - cachedImage));
-  return tokens.left * input + cached.left * cachedPrice +
-    cachedAudio * (price.cached_audio_input ?? cachedPrice) + cachedImage * (price.cached_image_input ?? cachedPrice) +
-    cacheWrite.left * writePrice + hour * hourPrice + day * dayPrice +
-    audio * (price.audio_input ?? input) + image * (price.image_input ?? input);
-}
-
-function priceOutput(usage: Quantities, price: Pricing & { readonly output: number }): number {
-  const { output } = price;
-  const tokens = new Remainder(usage.output);
-  const [audio, image] = [tokens.take(usage.audioOutput), tokens.take(usage.imageOutput)];
-  const reasoning = tokens.take(usage.reasoning);
-  return tokens.left * output + audio * (price.audio_output ?? output) + image * (price.image_output ?? output) +
-    reasoning * (price.reasoning ?? output);
 }
 
 /** Units other than tokens, and how many of them a price is for. */
@@ -283,18 +192,6 @@ function priceUnits(
     if (price !== undefined) usd = (usd ?? 0) + quantity * price / per;
   }
   return { usd, unpriced };
-}
-
-function findHighestPrice(pricing: readonly Pricing[], name: keyof Pricing): number | undefined {
-  const prices = pricing.flatMap((row) => row[name] ?? []);
-  return prices.length === 0 ? undefined : Math.max(...prices);
-}
-
-/** Whether a model is free of charge. */
-export function isFree(row: DatedPricing): boolean {
-  const { from: _from, above_tokens: _above, ...prices } = row;
-  const isWhole = (prices.input === undefined) === (prices.output === undefined);
-  return isWhole && hasPrice(row) && Object.values(prices).every((price) => typeof price !== "number" || price === 0);
 }
 
 /**

@@ -3,8 +3,9 @@
  * @module
  */
 import type { Headroom } from "../../contracts/rotation.ts";
-import { costInNanoUsd, isFree } from "../../util/cost.ts";
+import { costInNanoUsd } from "../../util/cost.ts";
 import { hasUnpricedFee, maxCostInNanoUsd } from "../../util/max_cost.ts";
+import { isFree } from "../../util/token_cost.ts";
 import type { AdmissionDenial } from "../counters/admission_denial.ts";
 import type { Budget, BudgetStep } from "../limits/budget.ts";
 import type { ApiKeyPool } from "../limits/api_key_pool.ts";
