@@ -9,7 +9,7 @@ import { readInputUsage, readUsage } from "../../src/pipeline/read_usage.ts";
 import { OutputEstimate } from "../../src/pipeline/estimate.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
-import { TextEvents } from "../../src/dialects/completions/_events.ts";
+import { TextEvents } from "../../src/dialects/completions/_answer.ts";
 import { translateCompletion } from "../../src/dialects/completions/completions.ts";
 import type { Dialect, EventTranslator } from "../../src/dialects/dialect.ts";
 import { ContentEvents } from "../../src/dialects/gemini/_events.ts";
@@ -19,7 +19,7 @@ import { gemini } from "../../src/dialects/gemini/gemini.ts";
 import { toTextBlocks } from "../../src/dialects/messages/_citations.ts";
 import { MessageEvents } from "../../src/dialects/messages/_events.ts";
 import { messages } from "../../src/dialects/messages/messages.ts";
-import { ResponseEvents } from "../../src/dialects/responses/_events.ts";
+import { ResponseEvents } from "../../src/dialects/responses/responses.ts";
 import { responses } from "../../src/dialects/responses/responses.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
@@ -111,9 +111,9 @@ const dialects: Readonly<Record<string, readonly [path: string, dialect: Dialect
 
 const translators: Readonly<Record<string, () => EventTranslator>> = {
   "src/dialects/messages/_events.ts#MessageEvents": () => new MessageEvents(["stop"]),
-  "src/dialects/responses/_events.ts#ResponseEvents": () => new ResponseEvents({ model: "m" }),
+  "src/dialects/responses/responses.ts#ResponseEvents": () => new ResponseEvents({ model: "m" }),
   "src/dialects/gemini/_events.ts#ContentEvents": () => new ContentEvents({ includesThoughts: true, isArray: false }),
-  "src/dialects/completions/_events.ts#TextEvents": () =>
+  "src/dialects/completions/_answer.ts#TextEvents": () =>
     new TextEvents({ echo: undefined, hasUsage: true, firstIndex: 0 }),
 };
 

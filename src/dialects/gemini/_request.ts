@@ -2,13 +2,12 @@
  * Converts a `generateContent` request to a chat request.
  * @module
  */
-import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
+import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
 import type { UnsupportedRequestError } from "../../errors.ts";
-import { bodyChecker } from "../../pipeline/check_body.ts";
-import { convertConfig } from "./_config.ts";
+import { bodyChecker, invalid, isWhole } from "../../pipeline/check_body.ts";
 import { convertContents } from "./_conversation.ts";
 import { Position } from "./_position.ts";
-import { convertGeminiTools } from "./_tools.ts";
+import { convertSchema } from "./_schema.ts";
 
 const ownMembers: readonly string[] = [
   ...["contents", "systemInstruction", "tools", "toolConfig", "safetySettings", "generationConfig", "cachedContent"],
@@ -67,4 +66,170 @@ export function convertGeminiRequest(
 
 function omitUndefined(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+/** The tool parameters of a chat request. */
+const noNames: ReadonlySet<unknown> = new Set();
+
+type GeminiTooling = Pick<ChatCompletionRequest, "tools" | "tool_choice">;
+
+/**
+ * Converts tools and tool configuration. Chat cannot express hosted tools.
+ *
+ * @param body Members of the request.
+ * @param position Path of the request.
+ */
+function convertGeminiTools({ tools, toolConfig }: JsonObject, position: Position): GeminiTooling {
+  const at = position.member("tools");
+  const functions = at.list(tools).flatMap((tool, index) => readFunctions(tool, at.item(index)));
+  if (functions.length === 0) return {};
+  const { choice, allowed = noNames } = readCallingMode(toolConfig ?? {}, position.member("toolConfig"));
+  if (choice === undefined) return { tools: functions };
+  if (allowed.size === 0) return { tools: functions, tool_choice: choice };
+  // only the allowed functions are declared, which is equivalent
+  const offered = functions.filter(({ function: { name } = { name: "" } }) => allowed.has(name));
+  if (offered.length === 0) {
+    const where = `${position.path}toolConfig.functionCallingConfig.allowedFunctionNames`;
+    throw invalid(`"${where}" names none of the functions in "tools"`, where);
+  }
+  const named: ChatCompletionRequest["tool_choice"] = {
+    type: "function",
+    function: { name: offered[0]!.function!.name },
+  };
+  return { tools: offered, tool_choice: choice === "required" && offered.length === 1 ? named : choice };
+}
+
+function readFunctions(tool: unknown, position: Position): Tool[] {
+  const { functionDeclarations: declared, ...hosted } = position.fields(tool);
+  for (const name of Object.keys(hosted)) position.member(name).addInexpressible();
+  const at = position.member("functionDeclarations");
+  return at.list(declared).map((one, index) => readFunction(one, at.item(index)));
+}
+
+function readFunction(declaration: unknown, position: Position): Tool {
+  const { name, description, parameters, parametersJsonSchema: schema } = position.fields(declaration);
+  const described = position.member("description").text(description);
+  return {
+    type: "function",
+    function: {
+      name: position.member("name").required(name),
+      ...(described === undefined ? {} : { description: described }),
+      parameters: schema !== undefined
+        ? convertSchema(position.member("parametersJsonSchema").object(schema))
+        : parameters !== undefined
+        ? convertSchema(position.member("parameters").object(parameters))
+        : { type: "object", properties: {} },
+    },
+  };
+}
+
+const choices: Readonly<Record<string, string | undefined>> = {
+  AUTO: "auto",
+  VALIDATED: "auto",
+  MODE_UNSPECIFIED: undefined,
+  ANY: "required",
+  NONE: "none",
+};
+
+function readCallingMode(
+  toolConfig: unknown,
+  position: Position,
+): { choice?: string | undefined; allowed?: ReadonlySet<unknown> } {
+  const { functionCallingConfig: config } = position.fields(toolConfig);
+  if (config === undefined) return {};
+  const at = position.member("functionCallingConfig");
+  const { mode = "AUTO", allowedFunctionNames: names } = at.fields(config);
+  const word = at.member("mode").required(mode).toUpperCase();
+  if (!Object.hasOwn(choices, word)) {
+    at.member("mode").addInexpressible(`"${at.path}.mode" has to be AUTO, ANY, NONE or VALIDATED`);
+    return {};
+  }
+  return { choice: choices[word], allowed: new Set(at.member("allowedFunctionNames").list(names)) };
+}
+
+/** Members that chat supports. */
+const translatedOptions: ReadonlySet<string> = new Set([
+  ...["candidateCount", "stopSequences", "maxOutputTokens", "temperature", "topP", "topK", "seed", "presencePenalty"],
+  ...["frequencyPenalty", "responseMimeType", "responseSchema", "responseJsonSchema", "_responseJsonSchema"],
+  ...["responseLogprobs", "logprobs", "thinkingConfig", "responseModalities"],
+]);
+
+/** Essential members: without them the response would not be what was requested. */
+const needed: readonly string[] = ["speechConfig", "imageConfig"];
+
+/** A converted configuration. */
+interface ConfigForm {
+  readonly chat: Partial<ChatCompletionRequest>;
+  /** Whether the client requested thoughts. */
+  readonly includesThoughts: boolean;
+  /** Members that chat cannot express and that are not essential. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Converts a configuration.
+ *
+ * @param config Its members; empty if there is none.
+ * @param position Its path in the request.
+ */
+function convertConfig(config: JsonObject, position: Position): ConfigForm {
+  for (const name of needed) if (config[name] !== undefined) position.member(name).addInexpressible();
+  const modalities = position.member("responseModalities");
+  if (modalities.list(config.responseModalities).some((one) => one !== "TEXT")) modalities.addInexpressible();
+  const thinking = position.member("thinkingConfig").fields(config.thinkingConfig ?? {});
+  const number = (name: string) => position.member(name).number(config[name]);
+  return {
+    chat: {
+      n: readCandidateCount("candidateCount", config, position),
+      stop: readStops(config.stopSequences, position.member("stopSequences")),
+      max_tokens: readCandidateCount("maxOutputTokens", config, position),
+      temperature: number("temperature"),
+      top_p: number("topP"),
+      top_k: number("topK"),
+      seed: number("seed"),
+      presence_penalty: number("presencePenalty"),
+      frequency_penalty: number("frequencyPenalty"),
+      response_format: readFormat(config, position),
+      ...(config.responseLogprobs === true ? { logprobs: true, top_logprobs: number("logprobs") } : {}),
+      reasoning_effort: findEffort(thinking, position.member("thinkingConfig")),
+    },
+    includesThoughts: thinking.includeThoughts === true,
+    dropped: Object.keys(config).filter((name) => !translatedOptions.has(name) && !needed.includes(name)),
+  };
+}
+
+function readCandidateCount(name: string, config: JsonObject, position: Position): number | undefined {
+  const at = position.member(name);
+  const value = at.number(config[name]);
+  if (value === undefined || isWhole(value) && value > 0) return value;
+  throw invalid(`"${at.path}" has to be an integer of at least 1`, at.path);
+}
+
+function readStops(value: unknown, position: Position): string[] | undefined {
+  const stops = position.list(value).map((stop, index) => position.item(index).required(stop));
+  return stops.length === 0 ? undefined : stops;
+}
+
+function readFormat(config: JsonObject, position: Position): ChatCompletionRequest["response_format"] {
+  const type = position.member("responseMimeType").text(config.responseMimeType) ?? "text/plain";
+  if (type === "text/plain") return undefined;
+  if (type !== "application/json") {
+    position.member("responseMimeType").addInexpressible();
+    return undefined;
+  }
+  const { responseSchema, _responseJsonSchema, responseJsonSchema = _responseJsonSchema } = config;
+  if (responseSchema === undefined && responseJsonSchema === undefined) return { type: "json_object" };
+  const schema = responseJsonSchema !== undefined
+    ? position.member("responseJsonSchema").object(responseJsonSchema)
+    : position.member("responseSchema").object(responseSchema);
+  return { type: "json_schema", json_schema: { name: "response", schema: convertSchema(schema) } };
+}
+
+/** Without thinking, no effort is set: not every model supports the parameter. */
+function findEffort({ thinkingBudget, thinkingLevel }: JsonObject, position: Position): string | undefined {
+  const level = position.member("thinkingLevel").text(thinkingLevel)?.toLowerCase();
+  if (level !== undefined) return level === "thinking_level_unspecified" ? undefined : level;
+  const budget = position.member("thinkingBudget").number(thinkingBudget);
+  if (budget === undefined || budget <= 0) return undefined; // -1: dynamic thinking
+  return budget <= 2_048 ? "low" : budget <= 8_192 ? "medium" : "high";
 }

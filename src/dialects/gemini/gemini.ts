@@ -5,13 +5,16 @@
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
+import type { UnsupportedRequestError } from "../../errors.ts";
+import { findTier, sumCalls, toFees, type VendorFees } from "../../pipeline/estimate.ts";
 import { isObject } from "../../util/is_object.ts";
 import { readPath } from "../../util/request_path.ts";
-import type { Dialect, DialectRequest } from "../dialect.ts";
+import type { Dialect, DialectRequest, Translation } from "../dialect.ts";
+import { findLoweredLimit } from "../native_limit.ts";
 import { findAddress, findParameter } from "./address.ts";
 import { formatGeminiResponse } from "./_answer.ts";
+import { isForeignSignature } from "./_carried.ts";
 import { ContentEvents } from "./_events.ts";
-import { createNativeGemini } from "./_native.ts";
 import { convertGeminiRequest } from "./_request.ts";
 import { geminiWords } from "./words.ts";
 
@@ -42,4 +45,73 @@ export const gemini: Dialect = {
 function findGeminiTarget({ url }: DialectRequest): { readonly model: string; readonly stream: boolean } {
   const { model, method } = findAddress(readPath(url))!;
   return { model, stream: method === "streamGenerateContent" };
+}
+
+/**
+ * The native request.
+ *
+ * @param body The validated body.
+ * @param nativeOnly The error if no model with native support is eligible, if only such models are.
+ */
+function createNativeGemini(
+  body: JsonObject,
+  nativeOnly: UnsupportedRequestError | undefined,
+): Translation["native"] {
+  const contents = body.contents as readonly JsonObject[];
+  const own = contents.some(hasForeign) ? { contents: contents.flatMap(omitForeignParts) } : {};
+  const config = body.generationConfig ?? body.generation_config;
+  return {
+    edits: (_model, inChat) => ({
+      model: undefined, // the URL contains it
+      ...own,
+      ...(isObject(config) ? withLoweredLimit(config, inChat) : {}),
+    }),
+    names: { max_tokens: "generationConfig" },
+    headers: {},
+    fees: { ...countTools(body.tools), ...findTier(body) },
+    only: nativeOnly,
+  };
+}
+
+/** Kinds of tools that the client runs, or that cost only the tokens they produce; in both spellings. */
+const withoutFee: ReadonlySet<string> = new Set([
+  ...["functionDeclarations", "codeExecution", "urlContext", "computerUse"],
+  ...["function_declarations", "code_execution", "url_context", "computer_use"],
+]);
+
+/** Kinds of tools that search the web. */
+const searching = /^(google|enterpriseWeb|enterprise_web)_?search/i;
+
+function countTools(tools: unknown): VendorFees | undefined {
+  const kinds = (Array.isArray(tools) ? tools : []).flatMap((tool) => isObject(tool) ? Object.keys(tool) : [])
+    .filter((name) => !withoutFee.has(name));
+  const searches = kinds.filter((name) => searching.test(name));
+  return toFees({ searches: sumCalls(searches), toolCalls: sumCalls(kinds) - sumCalls(searches) });
+}
+
+/** Both spellings are removed, since only one of them may be sent. */
+function withLoweredLimit(config: JsonObject, inChat: Readonly<Record<string, unknown>>): JsonObject {
+  const { maxOutputTokens, max_output_tokens, ...others } = config;
+  const limit = findLoweredLimit(maxOutputTokens ?? max_output_tokens, inChat);
+  if (limit === undefined) return {};
+  return { generation_config: undefined, generationConfig: { ...others, maxOutputTokens: limit } };
+}
+
+function hasForeign({ parts }: JsonObject): boolean {
+  return Array.isArray(parts) && parts.some(isForeignPart);
+}
+
+function isForeignPart(part: unknown): boolean {
+  return isObject(part) && isForeignSignature(part.thoughtSignature ?? part.thought_signature);
+}
+
+/** Nothing is left of a part that only carries state; the API rejects empty text. */
+function omitForeignParts(content: JsonObject): JsonObject[] {
+  if (!hasForeign(content)) return [content];
+  const parts = (content.parts as JsonObject[]).flatMap((part) => {
+    if (!isForeignPart(part)) return [part];
+    const { thoughtSignature: _, thought_signature: __, ...own } = part;
+    return own.text === "" ? [] : [own];
+  });
+  return parts.length === 0 ? [] : [{ ...content, parts }];
 }

@@ -5,11 +5,16 @@
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
+import type { UnsupportedRequestError } from "../../errors.ts";
+import { findTier, sumCalls, toFees, type VendorFees } from "../../pipeline/estimate.ts";
 import { isObject } from "../../util/is_object.ts";
-import type { Dialect } from "../dialect.ts";
+import { toText } from "../../util/to_text.ts";
+import type { Dialect, DialectRequest, Translation } from "../dialect.ts";
+import { findLoweredLimit } from "../native_limit.ts";
 import { formatMessage } from "./_answer.ts";
+import { carriedBy } from "./_carried.ts";
+import { isForeignCitation } from "./_citations.ts";
 import { MessageEvents } from "./_events.ts";
-import { createNativeMessages } from "./_native.ts";
 import { convertMessagesRequest } from "./_request.ts";
 import { messagesWords } from "./words.ts";
 
@@ -37,3 +42,94 @@ export const messages: Dialect = {
     formatCount: (tokens) => ({ input_tokens: tokens }),
   },
 };
+
+/** Header that enables beta features of the API. */
+const betaHeader = "anthropic-beta";
+
+/** What the native request depends on, besides the body. */
+interface MessagesNativeFacts {
+  /** Headers of the client. */
+  readonly headers: DialectRequest["headers"];
+  /** The error if no model with native support is eligible, if only such models are. */
+  readonly nativeOnly: UnsupportedRequestError | undefined;
+}
+
+/**
+ * The native request.
+ *
+ * @param body The validated body.
+ * @param facts Headers of the client, and whether only native models are eligible.
+ * @returns Undefined if the API would reject it and chat can express it: thinking with a budget requires the model's
+ * own thinking blocks before a tool call.
+ */
+function createNativeMessages(
+  body: JsonObject,
+  { headers, nativeOnly }: MessagesNativeFacts,
+): Translation["native"] {
+  const turns = body.messages as readonly JsonObject[];
+  const hasForeign = turns.some((turn) => omitForeignBlocks(turn)[0] !== turn);
+  const isRejected = hasForeign && isObject(body.thinking) && body.thinking.type === "enabled";
+  if (isRejected && nativeOnly === undefined) return undefined;
+  const beta = headers.get(betaHeader);
+  const own = {
+    ...(hasForeign ? { messages: turns.flatMap(omitForeignBlocks) } : {}),
+    ...(isRejected ? withoutThinking(body) : {}),
+  };
+  return {
+    edits: (model, inChat) => {
+      const limit = findLoweredLimit(body.max_tokens, inChat);
+      return { model, ...own, ...(limit === undefined ? {} : { max_tokens: limit }) };
+    },
+    dropped: isRejected ? ["thinking"] : [],
+    headers: beta === null ? {} : { [betaHeader]: beta },
+    fees: { ...countTools(body.tools), ...findTier(body) },
+    only: nativeOnly,
+  };
+}
+
+/** Tools whose types begin so are run by the client, or cost only the tokens they produce. */
+const withoutFee = /^(custom$|bash_|text_editor_|memory_|computer_|web_fetch_|tool_search_|mcp_)/;
+
+function countTools(tools: unknown): VendorFees | undefined {
+  const types = (Array.isArray(tools) ? tools : []).filter((tool) =>
+    isObject(tool) && typeof tool.type === "string" && !withoutFee.test(tool.type)
+  );
+  const isSearch = ({ type }: { readonly type: string }) => type.startsWith("web_search_");
+  const others = types.filter((tool) => !isSearch(tool));
+  return toFees({ searches: sumCalls(types.filter(isSearch)), toolCalls: sumCalls(others) });
+}
+
+/** Edits of thinking in the context are rejected without thinking. */
+function withoutThinking({ context_management: management }: JsonObject): JsonObject {
+  if (!isObject(management) || !Array.isArray(management.edits)) return { thinking: undefined };
+  const edits = management.edits.filter((edit) => !/thinking/.test(toText(Object(edit).type)));
+  return { thinking: undefined, context_management: { ...management, edits } };
+}
+
+function omitForeignBlocks(turn: JsonObject): JsonObject[] {
+  if (!Array.isArray(turn.content)) return [turn];
+  const blocks: readonly JsonObject[] = turn.content;
+  const content = blocks.filter((block) => !isForeignBlock(block, turn)).map(withoutForeignCitations);
+  if (content.length === blocks.length && content.every((block, index) => block === blocks[index])) return [turn];
+  return content.length === 0 && turn.content.length > 0 ? [] : [{ ...turn, content }]; // a turn must not be empty
+}
+
+/**
+ * Blocks of models of other APIs, which this API would reject: images, thinking without a signature, what carries state
+ * of ModelMesh, and empty text, which only carries citations.
+ */
+function isForeignBlock(block: JsonObject, { role }: JsonObject): boolean {
+  return block.type === "thinking" && !block.signature || carriedBy(block) !== undefined ||
+    role === "assistant" && (block.type === "image" || block.text === "" && hasForeignCitation(block));
+}
+
+function hasForeignCitation({ citations }: JsonObject): boolean {
+  return Array.isArray(citations) && citations.some(isForeignCitation);
+}
+
+function withoutForeignCitations(block: JsonObject): JsonObject {
+  if (!hasForeignCitation(block)) return block;
+  const { citations, ...rest } = block;
+  const own = (citations as unknown[]).filter((citation) => !isForeignCitation(citation));
+  return own.length === 0 ? rest : { ...rest, citations: own };
+}

@@ -4,10 +4,15 @@
  * Source: https://platform.openai.com/docs/api-reference/responses
  * @module
  */
-import type { JsonObject } from "../../contracts/openai.ts";
-import type { Dialect } from "../dialect.ts";
-import { formatCompleteResponse, ResponseEvents } from "./_events.ts";
-import { createNativeResponses } from "./_native.ts";
+import type { ChatCompletion, ChatCompletionChunk, JsonObject } from "../../contracts/openai.ts";
+import { countVendorTools, findTier } from "../../pipeline/estimate.ts";
+import { isObject } from "../../util/is_object.ts";
+import type { Dialect, DialectFault, EventTranslator, Translation } from "../dialect.ts";
+import { findLoweredLimit } from "../native_limit.ts";
+import { withoutOwn } from "./_carried.ts";
+import { formatFailure } from "./_errors.ts";
+import type { ResponsesNativeOnly } from "./_native_only.ts";
+import { ResponseOutput } from "./_output.ts";
 import { convertResponsesRequest } from "./_request.ts";
 import { responsesWords } from "./words.ts";
 
@@ -28,3 +33,103 @@ export const responses: Dialect = {
     };
   },
 };
+
+/** Sampling parameters that chat shares, and that some models reject. */
+const sampling: readonly string[] = ["temperature", "top_p"];
+
+/**
+ * The native request.
+ *
+ * @param body The validated body.
+ * @param nativeOnly What only native providers support.
+ */
+function createNativeResponses(body: JsonObject, { error, pinned }: ResponsesNativeOnly): Translation["native"] {
+  const { input, reasoning } = body;
+  const cleaned = Array.isArray(input) ? withoutOwn(input) : input;
+  const own = cleaned === input ? {} : { input: cleaned };
+  const isReasoned = isObject(reasoning) && typeof reasoning.effort === "string";
+  return {
+    edits: (model, reworded) => ({
+      model,
+      ...own,
+      ...(isReasoned && "reasoning_effort" in reworded
+        ? { reasoning: withEffort(reasoning, reworded.reasoning_effort) }
+        : {}),
+      ...withLimit(findLoweredLimit(body.max_output_tokens, reworded)),
+      ...Object.fromEntries(sampling.filter((name) => name in reworded).map((name) => [name, reworded[name]])),
+    }),
+    names: { max_tokens: "max_output_tokens", reasoning_effort: "reasoning" },
+    headers: {},
+    fees: { ...countVendorTools(body), ...findTier(body) },
+    only: error,
+    pinned,
+  };
+}
+
+/** A model that rejects the effort rejects the whole member. */
+function withEffort(reasoning: JsonObject, effort: unknown): JsonObject | undefined {
+  return effort === undefined ? undefined : { ...reasoning, effort };
+}
+
+function withLimit(max_output_tokens: number | undefined): JsonObject {
+  return max_output_tokens === undefined ? {} : { max_output_tokens };
+}
+
+/**
+ * Converts a complete response.
+ *
+ * @param completion The response; its first choice is used, since Responses supports one.
+ */
+function formatCompleteResponse(body: JsonObject, completion: ChatCompletion): JsonObject {
+  const output = new ResponseOutput(body, () => {});
+  output.start(completion);
+  const choices = completion.choices.map(({ message, ...choice }) => ({ ...choice, delta: message }));
+  output.add({ choices: choices as ChatCompletionChunk["choices"], usage: completion.usage ?? null });
+  return output.end();
+}
+
+/** Translates a streaming response. */
+export class ResponseEvents implements EventTranslator {
+  readonly #output: ResponseOutput;
+  /** Events that are not yet sent. */
+  #text = "";
+  #number = 0;
+
+  /** @param body The request. */
+  constructor(body: JsonObject) {
+    this.#output = new ResponseOutput(body, (type, event) => {
+      this.#text += `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#number++, ...event })}\n\n`;
+    });
+  }
+
+  push(chunk: ChatCompletionChunk): string {
+    if (!this.#output.hasStarted) this.#output.start(chunk);
+    this.#output.add(chunk);
+    return this.#take();
+  }
+
+  end(): string {
+    this.#output.end();
+    return this.#take();
+  }
+
+  fail(fault: DialectFault): string {
+    this.#output.fail(formatFailure(fault));
+    return this.#take();
+  }
+
+  passed(chunk: ChatCompletionChunk): void {
+    if (!this.#output.hasStarted) {
+      this.#output.start(chunk, chunk.id);
+      this.#take();
+      this.#number = 0;
+    }
+    this.#number++;
+  }
+
+  #take(): string {
+    const text = this.#text;
+    this.#text = "";
+    return text;
+  }
+}
