@@ -10,7 +10,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationRequest } from "../../src/contracts/provider.ts";
 import { toBase64 } from "../../src/util/base64.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
-import { checkIsOne, findAspectRatio } from "./_image_dialect.ts";
+import { checkIsOne, findAspectRatio } from "./_image_dialects.ts";
 
 const ratios = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"];
 /** Members that are translated, or have no meaning in the Gemini API. */

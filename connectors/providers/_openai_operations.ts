@@ -3,18 +3,18 @@
  * @module
  */
 import type { Infrastructure } from "../../src/contracts/infrastructure.ts";
-import type { DocumentDialect } from "./_documents.ts";
 import type { EmbeddingWire } from "./_embeddings.ts";
-import type { ImageDialect } from "./_image_dialect.ts";
+import type { ImageDialectName } from "./_image_dialects.ts";
 import type { InfrastructureParts } from "./_openai_infrastructure.ts";
 import type { VendorOperation } from "./_openai_vendor.ts";
-import type { RerankDialect } from "./_rerank.ts";
-import type { SearchDialect } from "./_search.ts";
+import type { DocumentDialect, RerankDialect, SearchDialect } from "./_retrieval.ts";
+
+const loadText = () => import("./_openai_text.ts");
+const loadMedia = () => import("./_openai_media.ts");
+const loadRetrieval = () => import("./_retrieval.ts");
 
 /** Embeddings through `POST /embeddings`. */
-export const openAiEmbeddings: VendorOperation = /* @__PURE__ */ lazily(async () =>
-  (await import("./_openai_embeddings.ts")).embeddingsBy
-);
+export const openAiEmbeddings: VendorOperation = /* @__PURE__ */ lazily(async () => (await loadText()).embeddingsBy);
 
 /**
  * Embeddings in a vendor's dialect.
@@ -26,9 +26,7 @@ export function embeddingsLazily(dialect: EmbeddingWire): VendorOperation {
 }
 
 /** Moderation through `POST /moderations`. */
-export const openAiModeration: VendorOperation = /* @__PURE__ */ lazily(async () =>
-  (await import("./_openai_moderation.ts")).moderationBy
-);
+export const openAiModeration: VendorOperation = /* @__PURE__ */ lazily(async () => (await loadText()).moderationBy);
 
 /** Reranking through `POST /rerank`, in the dialect of Cohere and Jina. */
 export const plainRerank: VendorOperation = /* @__PURE__ */ rerankLazily({ path: "rerank" });
@@ -39,32 +37,30 @@ export const plainRerank: VendorOperation = /* @__PURE__ */ rerankLazily({ path:
  * @param dialect The vendor's dialect.
  */
 export function rerankLazily(dialect: RerankDialect): VendorOperation {
-  return lazily(async () => (await import("./_rerank.ts")).rerankIn(dialect));
+  return lazily(async () => (await loadRetrieval()).rerankIn(dialect));
 }
 
 /** Image generation through `POST /images/generations`. */
 export const openAiImages: VendorOperation = /* @__PURE__ */ lazily(async () =>
-  (await import("./_openai_images.ts")).imagesAt("images/generations")
+  (await loadMedia()).imagesAt("images/generations")
 );
 
 /** Image editing through `POST /images/edits`. */
 export const openAiImageEdits: VendorOperation = /* @__PURE__ */ lazily(async () =>
-  (await import("./_openai_images.ts")).imagesAt("images/edits")
+  (await loadMedia()).imagesAt("images/edits")
 );
 
 /**
  * Image generation in a vendor's dialect.
  *
- * @param load Imports the dialect.
+ * @param name The name of the dialect.
  */
-export function imagesLazily(load: () => Promise<ImageDialect>): VendorOperation {
-  return lazily(async () => (await import("./_image_dialect.ts")).imagesByDialect(await load()));
+export function imagesLazily(name: ImageDialectName): VendorOperation {
+  return lazily(async () => (await import("./_image_dialects.ts")).imagesByDialect(name));
 }
 
 /** Text to speech through `POST /audio/speech`. */
-export const openAiSpeech: VendorOperation = /* @__PURE__ */ lazily(async () =>
-  (await import("./_openai_speech.ts")).speechBy
-);
+export const openAiSpeech: VendorOperation = /* @__PURE__ */ lazily(async () => (await loadMedia()).speechBy);
 
 /**
  * Web search.
@@ -72,7 +68,7 @@ export const openAiSpeech: VendorOperation = /* @__PURE__ */ lazily(async () =>
  * @param dialect The vendor's dialect.
  */
 export function searchLazily(dialect: SearchDialect): VendorOperation {
-  return lazily(async () => (await import("./_search.ts")).searchIn(dialect));
+  return lazily(async () => (await loadRetrieval()).searchIn(dialect));
 }
 
 /** Web search through `POST /search`, in the dialect of ModelMesh's own proxy. */
@@ -88,29 +84,27 @@ export const plainSearch: VendorOperation = /* @__PURE__ */ searchLazily({
 /**
  * Document parsing.
  *
- * @param load Imports the vendor's dialect.
+ * @param dialect The vendor's dialect.
  */
-export function documentsLazily(load: () => Promise<DocumentDialect>): VendorOperation {
-  return lazily(async () => (await import("./_documents.ts")).documentsIn(await load()));
+export function documentsLazily(dialect: DocumentDialect): VendorOperation {
+  return lazily(async () => (await loadRetrieval()).documentsIn(dialect));
 }
 
 /** Document parsing through `POST /documents/parse`, in the dialect of ModelMesh's own proxy. */
-export const plainDocuments: VendorOperation = /* @__PURE__ */ documentsLazily(() =>
-  Promise.resolve({
-    path: "documents/parse",
-    pagesIn: ({ pages }) => Array.isArray(pages) ? pages.map((page) => Object(page).markdown) : undefined,
-    usageIn: ({ usage }) => Object(usage),
-  })
-);
+export const plainDocuments: VendorOperation = /* @__PURE__ */ documentsLazily({
+  path: "documents/parse",
+  pagesIn: ({ pages }) => Array.isArray(pages) ? pages.map((page) => Object(page).markdown) : undefined,
+  usageIn: ({ usage }) => Object(usage),
+});
 
 /** Speech to text through `POST /audio/transcriptions`. */
 export const openAiTranscription: VendorOperation = /* @__PURE__ */ lazily(async () =>
-  (await import("./_openai_transcription.ts")).transcriptionBy
+  (await loadMedia()).transcriptionBy
 );
 
 /** Speech to English text through `POST /audio/translations`. */
 export const openAiAudioTranslation: VendorOperation = /* @__PURE__ */ lazily(async () =>
-  (await import("./_openai_transcription.ts")).audioTranslationBy
+  (await loadMedia()).audioTranslationBy
 );
 
 /**

@@ -5,7 +5,9 @@
  * Sources, read 2026-11-22: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference,
  * https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude and, for function call ids,
  * which only `v1beta1` has, the reference of Google.Cloud.AIPlatform.V1 and V1Beta1; for speech
- * https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/text-to-speech/overview, read 2026-11-23.
+ * https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/text-to-speech/overview, read 2026-11-23; for
+ * embeddings https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/text-embeddings-api and
+ * github.com/vercel/ai, `packages/google-vertex`.
  * @module
  */
 import type { ProviderConnector, ProviderSettings } from "../../src/contracts/connector.ts";
@@ -23,18 +25,17 @@ import type {
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
-import { createAttributeError } from "./_attribute_error.ts";
-import { readAnthropicError } from "./_anthropic_fault.ts";
 import { isClaude } from "./anthropic.ts";
+import { readAnthropicError } from "./_anthropic_fault.ts";
 import { AnthropicProvider } from "./_anthropic_provider.ts";
+import { createAttributeError } from "./_attribute_error.ts";
 import { BaseProvider, isSuccess, readJsonObject } from "./_base.ts";
-import { cloudEmbeddings } from "./_cloud_embeddings.ts";
+import { cloudEmbeddings, type EmbeddedInputs } from "./_cloud_embeddings.ts";
+import { vertex, vertexRules } from "./clouds.ts";
 import { readGeminiError, readGeminiHint } from "./_gemini_fault.ts";
 import { GeminiProvider } from "./_gemini_provider.ts";
 import { asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { readHttpFault } from "./_http.ts";
-import { findMaxInputs, fromPredict, toPredict } from "./_vertex_embeddings.ts";
-import { vertex, vertexRules } from "./clouds.ts";
 
 const anthropicVersion = "vertex-2023-10-16";
 /** Ids of embedding models. */
@@ -189,4 +190,38 @@ function readVertexError(body: unknown, status: number): OpenAiError {
   return asText(asObject(error)?.status) === undefined
     ? readAnthropicError(body, status)
     : readGeminiError(body, status);
+}
+
+/**
+ * Maximum inputs of a model per call of `predict`.
+ *
+ * @param model The model id.
+ */
+function findMaxInputs(model: string): number {
+  return model.startsWith("gemini-embedding") ? 1 : 250;
+}
+
+/**
+ * The body of `predict`.
+ *
+ * @param dimensions Dimensions of a vector; undefined for the model's default.
+ */
+export function toPredict(inputs: readonly string[], dimensions: number | undefined): JsonObject {
+  const instances = inputs.map((content) => ({ content }));
+  return dimensions === undefined ? { instances } : { instances, parameters: { outputDimensionality: dimensions } };
+}
+
+/**
+ * The vectors of a response.
+ *
+ * @param response The response of `predict`.
+ */
+export function fromPredict(response: JsonObject): EmbeddedInputs {
+  const found = asObjects(response.predictions).map(({ embeddings }) => asObject(embeddings));
+  const counts = found.map((one) => asObject(one?.statistics)?.token_count);
+  const isCounted = counts.every((count): count is number => typeof count === "number");
+  return {
+    vectors: found.map((one) => one?.values),
+    tokens: isCounted ? counts.reduce((sum, count) => sum + count, 0) : undefined,
+  };
 }

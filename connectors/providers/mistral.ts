@@ -7,16 +7,49 @@
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { UploadedFile } from "../../src/contracts/provider.ts";
 import type { BilledUsage } from "../../src/contracts/usage.ts";
+import { toBase64 } from "../../src/util/base64.ts";
 import { knownModels } from "./_catalogue.ts";
+import { mistral as entries } from "./catalogue/page_vendors.ts";
 import { documentsLazily, openAiEmbeddings, openAiModeration, openAiTranscription } from "./_openai_operations.ts";
 import { mistralRules, type OpenAiCompatible } from "./_openai_vendor.ts";
-import { mistral as entries } from "./catalogue/page_vendors.ts";
+import type { DocumentDialect } from "./_retrieval.ts";
 
 /** Audio in a chat is billed by its duration. */
 function readBilled({ usage }: JsonObject): BilledUsage {
   const { prompt_audio_seconds: seconds } = Object(usage);
   return typeof seconds === "number" ? { seconds } : {};
+}
+
+const imageEnding = /\.(png|jpe?g|webp|gif|avif|tiff?|bmp)$/i;
+const unknownType = "application/octet-stream";
+
+/**
+ * Mistral's OCR: `POST /ocr`, which accepts URLs; files are sent as `data:` URLs.
+ *
+ * Sources: docs.mistral.ai, basic OCR (a request specifies documents or images); docs.litellm.ai/docs/ocr.
+ */
+const mistralDocuments: DocumentDialect = {
+  path: "ocr",
+  write({ model, url, file }) {
+    const address = file === undefined ? url! : `data:${findDocumentType(file)};base64,${toBase64(file.bytes)}`;
+    const isImage = file === undefined
+      ? imageEnding.test(new URL(address).pathname)
+      : /^image\//.test(findDocumentType(file));
+    const document = isImage
+      ? { type: "image_url", image_url: address }
+      : { type: "document_url", document_url: address };
+    return { model, document };
+  },
+  readBilled: ({ usage_info }) => ({ pages: Object(usage_info).pages_processed }),
+  pagesIn: ({ pages }) => Array.isArray(pages) ? pages.map((page) => Object(page).markdown) : undefined,
+};
+
+/** An uploaded file without a media type is most often a PDF. */
+function findDocumentType({ type, bytes }: UploadedFile): string {
+  const isPdf = new TextDecoder().decode(bytes.subarray(0, 5)) === "%PDF-";
+  return type === unknownType && isPdf ? "application/pdf" : type.split(/[;,\s]/, 1)[0]!;
 }
 
 /** Mistral. */
@@ -47,7 +80,7 @@ export const mistral: OpenAiCompatible = {
   operations: {
     embeddings: openAiEmbeddings,
     moderation: openAiModeration,
-    documents: documentsLazily(async () => (await import("./_mistral_documents.ts")).mistralDocuments),
+    documents: documentsLazily(mistralDocuments),
     transcription: openAiTranscription,
   },
 };

@@ -47,7 +47,7 @@ export const together: OpenAiCompatible = {
   models: () => knownModels(togetherEntries),
   operations: {
     embeddings: openAiEmbeddings,
-    image: imagesLazily(async () => (await import("./_together_images.ts")).togetherImages),
+    image: imagesLazily("together"),
     rerank: plainRerank,
     speech: openAiSpeech,
     transcription: openAiTranscription,
@@ -176,7 +176,7 @@ export const cloudflare: OpenAiCompatible = {
   },
   operations: {
     embeddings: openAiEmbeddings,
-    image: imagesLazily(async () => (await import("./_cloudflare_images.ts")).cloudflareImages),
+    image: imagesLazily("cloudflare"),
   },
 };
 
@@ -209,7 +209,7 @@ export const fireworks: OpenAiCompatible = {
   models: () => knownModels(fireworksEntries),
   operations: {
     embeddings: openAiEmbeddings,
-    image: imagesLazily(async () => (await import("./_fireworks_images.ts")).fireworksImages),
+    image: imagesLazily("fireworks"),
     transcription: openAiTranscription,
     "audio-translation": openAiAudioTranslation,
   },

@@ -84,8 +84,8 @@ export const xai: OpenAiCompatible = {
   assumedPrices: { input: 4, output: 15 },
   readBilled: readXaiBilled,
   operations: {
-    image: imagesLazily(async () => (await import("./_xai_images.ts")).xaiImages),
-    "image-edit": imagesLazily(async () => (await import("./_xai_images.ts")).xaiImageEdits),
+    image: imagesLazily("xai"),
+    "image-edit": imagesLazily("xaiEdits"),
   },
 };
 
@@ -281,14 +281,12 @@ export const jina: OpenAiCompatible = {
       names: { snippet: "description", published: "date" },
       usageIn: ({ meta }) => ({ searches: 1, total_tokens: Object(Object(meta).usage).tokens }),
     }),
-    documents: documentsLazily(() =>
-      Promise.resolve({
-        path: "reader",
-        headers: jinaHeaders,
-        write: ({ url }) => ({ url }),
-        pagesIn: ({ data }) => [Object(data).content],
-        usageIn: ({ data }) => ({ total_tokens: Object(Object(data).usage).tokens }),
-      })
-    ),
+    documents: documentsLazily({
+      path: "reader",
+      headers: jinaHeaders,
+      write: ({ url }) => ({ url }),
+      pagesIn: ({ data }) => [Object(data).content],
+      usageIn: ({ data }) => ({ total_tokens: Object(Object(data).usage).tokens }),
+    }),
   },
 };

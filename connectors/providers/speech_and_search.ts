@@ -215,12 +215,10 @@ export const firecrawl: OpenAiCompatible = {
       names: { snippet: "description" },
       usageIn: ({ creditsUsed }) => ({ searches: typeof creditsUsed === "number" ? Math.ceil(creditsUsed / 2) : 1 }),
     }),
-    documents: documentsLazily(() =>
-      Promise.resolve({
-        path: "scrape",
-        write: ({ url }) => ({ url, formats: ["markdown"] }),
-        pagesIn: ({ data }) => [Object(data).markdown],
-      })
-    ),
+    documents: documentsLazily({
+      path: "scrape",
+      write: ({ url }) => ({ url, formats: ["markdown"] }),
+      pagesIn: ({ data }) => [Object(data).markdown],
+    }),
   },
 };

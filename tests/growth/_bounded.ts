@@ -45,7 +45,6 @@ export const bounded: Readonly<Record<string, string>> = {
   "connectors/providers/_http.ts#createStreamReader": "passes chunks of bytes on",
   "connectors/providers/_openai_vendor.ts#listVendorModels": "the catalogue",
   "connectors/providers/_openai_wire.ts#openChunkStream": "opens a ChunkStream",
-  "connectors/providers/_image_dialect.ts#parsePixels": "at most 9 characters match",
   "src/client/ai_sdk/_answer.ts#readMetadata": oneValue,
   "src/client/ai_sdk/_answer.ts#toFinishReason": oneValue,
   "src/client/ai_sdk/_answer.ts#toLanguageUsage": oneValue,

@@ -6,8 +6,8 @@ import { toAttributes } from "../../connectors/observability/_otlp.ts";
 import { toSpans } from "../../connectors/observability/_otlp_spans.ts";
 import { listDroppedParams } from "../../connectors/providers/_bedrock_request.ts";
 import { listEmbeddingInputs } from "../../connectors/providers/_embeddings.ts";
-import { listTokenInputs } from "../../connectors/providers/_openai_embeddings.ts";
-import { toDataUrl } from "../../connectors/providers/_image_dialect.ts";
+import { listTokenInputs } from "../../connectors/providers/_openai_text.ts";
+import { toDataUrl } from "../../connectors/providers/_image_dialects.ts";
 import { toContentParts } from "../../src/client/ai_sdk/_answer.ts";
 import { toChatMessages, toChatRequest } from "../../src/client/ai_sdk/_request.ts";
 import { toCallSettings } from "../../src/client/ai_sdk/_settings.ts";
@@ -93,7 +93,7 @@ export const conversionCases: readonly GrowthCase[] = [
   prepared({
     covers: [
       "connectors/providers/_embeddings.ts#listEmbeddingInputs",
-      "connectors/providers/_openai_embeddings.ts#listTokenInputs",
+      "connectors/providers/_openai_text.ts#listTokenInputs",
     ],
     what: "inputs",
     size: 2_000,
@@ -101,7 +101,7 @@ export const conversionCases: readonly GrowthCase[] = [
     work: (input) => [listEmbeddingInputs({ body: { input } } as never), listTokenInputs({ body: { input } } as never)],
   }),
   prepared({
-    covers: ["connectors/providers/_image_dialect.ts#toDataUrl"],
+    covers: ["connectors/providers/_image_dialects.ts#toDataUrl"],
     what: "bytes",
     size: 20_000,
     input: (size) => new Uint8Array(size),

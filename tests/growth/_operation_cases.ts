@@ -2,7 +2,7 @@
  * Provider connectors: operations other than chat, and streams in OpenAI's dialects.
  * @module
  */
-import { documentsIn } from "../../connectors/providers/_documents.ts";
+import { documentsIn } from "../../connectors/providers/_retrieval.ts";
 import { embeddingsIn, normalized } from "../../connectors/providers/_embeddings.ts";
 import { EventBatches } from "../../connectors/providers/_event_batches.ts";
 import {
@@ -18,20 +18,20 @@ import {
   readComplete as readCompletion,
   readEvents as readCompletionEvents,
 } from "../../connectors/providers/_openai_completions.ts";
-import { embeddingsBy } from "../../connectors/providers/_openai_embeddings.ts";
-import { imagesIn } from "../../connectors/providers/_openai_images.ts";
-import { moderationBy } from "../../connectors/providers/_openai_moderation.ts";
+import { embeddingsBy } from "../../connectors/providers/_openai_text.ts";
+import { imagesIn } from "../../connectors/providers/_openai_media.ts";
+import { moderationBy } from "../../connectors/providers/_openai_text.ts";
 import {
   readComplete as readResponse,
   readEvents as readResponseEvents,
 } from "../../connectors/providers/_openai_responses.ts";
-import { speechBy } from "../../connectors/providers/_openai_speech.ts";
+import { speechBy } from "../../connectors/providers/_openai_media.ts";
 import { ChunkStream } from "../../connectors/providers/_openai_stream.ts";
-import { audioTranslationBy, transcriptionBy } from "../../connectors/providers/_openai_transcription.ts";
-import { rerankIn } from "../../connectors/providers/_rerank.ts";
-import { searchIn } from "../../connectors/providers/_search.ts";
+import { audioTranslationBy, transcriptionBy } from "../../connectors/providers/_openai_media.ts";
+import { rerankIn } from "../../connectors/providers/_retrieval.ts";
+import { searchIn } from "../../connectors/providers/_retrieval.ts";
 import { formatSubtitles, groupSegments } from "../../connectors/providers/_subtitles.ts";
-import { fromPredict, toPredict } from "../../connectors/providers/_vertex_embeddings.ts";
+import { fromPredict, toPredict } from "../../connectors/providers/_vertex_provider.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import { fakeAnswer, fakeClock } from "../../src/runtime/test.ts";
 import { drained, type GrowthCase, prepared, times } from "./_case.ts";
@@ -134,11 +134,11 @@ export const operationCases: readonly GrowthCase[] = [
   prepared({
     covers: [
       "connectors/providers/_embeddings.ts#embeddingsIn",
-      "connectors/providers/_openai_embeddings.ts#embeddingsBy",
+      "connectors/providers/_openai_text.ts#embeddingsBy",
       "connectors/providers/_gemini_embeddings.ts#toBatchEmbedContents",
       "connectors/providers/_gemini_embeddings.ts#fromGeminiEmbeddings",
-      "connectors/providers/_vertex_embeddings.ts#toPredict",
-      "connectors/providers/_vertex_embeddings.ts#fromPredict",
+      "connectors/providers/_vertex_provider.ts#toPredict",
+      "connectors/providers/_vertex_provider.ts#fromPredict",
     ],
     what: "inputs and vectors",
     size: 1_000,
@@ -166,11 +166,11 @@ export const operationCases: readonly GrowthCase[] = [
   }),
   prepared({
     covers: [
-      "connectors/providers/_documents.ts#documentsIn",
-      "connectors/providers/_rerank.ts#rerankIn",
-      "connectors/providers/_search.ts#searchIn",
-      "connectors/providers/_openai_moderation.ts#moderationBy",
-      "connectors/providers/_openai_images.ts#imagesIn",
+      "connectors/providers/_retrieval.ts#documentsIn",
+      "connectors/providers/_retrieval.ts#rerankIn",
+      "connectors/providers/_retrieval.ts#searchIn",
+      "connectors/providers/_openai_text.ts#moderationBy",
+      "connectors/providers/_openai_media.ts#imagesIn",
     ],
     what: "results",
     size: 1_000,
@@ -194,9 +194,9 @@ export const operationCases: readonly GrowthCase[] = [
   }),
   prepared({
     covers: [
-      "connectors/providers/_openai_speech.ts#speechBy",
-      "connectors/providers/_openai_transcription.ts#transcriptionBy",
-      "connectors/providers/_openai_transcription.ts#audioTranslationBy",
+      "connectors/providers/_openai_media.ts#speechBy",
+      "connectors/providers/_openai_media.ts#transcriptionBy",
+      "connectors/providers/_openai_media.ts#audioTranslationBy",
       "connectors/providers/_gemini_audio.ts#toSpeech",
       "connectors/providers/_gemini_audio.ts#toSpeechContent",
       "connectors/providers/_gemini_audio.ts#toTranscript",

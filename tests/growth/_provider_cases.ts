@@ -125,7 +125,7 @@ const within: Readonly<Record<string, readonly string[]>> = {
   "connectors/providers/_gemini_request.ts#toGenerateContent": [
     "connectors/providers/_gemini_messages.ts#toGeminiContents",
     "connectors/providers/_gemini_parts.ts#toGeminiParts",
-    "connectors/providers/_gemini_tools.ts#toGeminiTools",
+    "connectors/providers/_gemini_request.ts#toGeminiTools",
   ],
 };
 

@@ -1,18 +1,50 @@
 /**
- * Moderation in OpenAI's dialect, and by vendors with other category names.
+ * Embeddings and moderation in OpenAI's dialect; moderation also by vendors with other category names.
  *
- * Sources: OpenAI REST API reference, `POST /moderations`, document version 2.3.0; docs.mistral.ai, guardrailing.
+ * Sources: OpenAI REST API reference, `POST /embeddings` and `/moderations`, document version 2.3.0; docs.mistral.ai,
+ * guardrailing.
  * @module
  */
 import type { JsonObject } from "../../src/contracts/openai.ts";
-import type { OperationCall } from "../../src/contracts/provider.ts";
+import type { OperationCall, OperationRequest } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { findOwn } from "../../src/util/find_own.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { parseObject, readBytes, throwIfError } from "./_http.ts";
 import type { Post } from "./_openai_vendor.ts";
-import { findOwn } from "../../src/util/find_own.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
+
+/**
+ * Embeddings by a vendor with OpenAI's `POST /embeddings`.
+ *
+ * @param post Posts to the vendor.
+ */
+export function embeddingsBy(post: Post): OperationCall {
+  return async (request, options) => {
+    const wire = await readBytes(await post("embeddings", request, options));
+    return { body: checkEmbeddings(parseObject(decoder.decode(wire)), request), wire };
+  };
+}
+
+/** The inputs of a request; a list of token ids is one input. */
+export function listTokenInputs({ body: { input } }: OperationRequest): readonly unknown[] {
+  return Array.isArray(input) && input.some((one) => typeof one !== "number") ? input : [input];
+}
+
+/** Validates that there is one vector per input. */
+function checkEmbeddings(body: JsonObject, request: OperationRequest): JsonObject {
+  throwIfError(body);
+  const { data } = body;
+  const isVector = (one: unknown) => {
+    const { embedding } = Object(one);
+    return typeof embedding === "string" || Array.isArray(embedding);
+  };
+  if (!Array.isArray(data) || data.length !== listTokenInputs(request).length || !data.every(isVector)) {
+    throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });
+  }
+  return body;
+}
 
 const categories = [
   ...["hate", "hate/threatening", "harassment", "harassment/threatening", "illicit", "illicit/violent"],
