@@ -1,18 +1,19 @@
 /**
- * Exports traces and metrics to OpenTelemetry, through OTLP over HTTP with JSON.
+ * Exports traces and metrics to OpenTelemetry, through OTLP over HTTP with JSON. Metrics have the names of the semantic
+ * conventions for generative AI.
  * @module
  */
 import type { Connector, MeshParts } from "../../src/contracts/connector.ts";
+import type { HistogramSample, Labels, MetricFamily } from "../../src/contracts/metrics.ts";
 import type { Observability } from "../../src/contracts/observability.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { isObject } from "../../src/util/is_object.ts";
+import { newId, newSpan } from "../../src/util/request_id.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
-import { DeliveryQueue } from "./_delivery_queue.ts";
-import { newSpan } from "../../src/util/request_id.ts";
 import { openTelemetryDeclaration } from "./declarations.ts";
-import { otlpMetrics } from "./_otlp_metrics.ts";
-import { createResource } from "./_otlp_resource.ts";
+import { DeliveryQueue } from "./_delivery_queue.ts";
+import { toAttributes, toNanos, toOperationName } from "./_otlp.ts";
 import { type OtlpSpan, toSpans } from "./_otlp_spans.ts";
 import { post } from "./_post.ts";
 
@@ -93,4 +94,132 @@ function exporter(settings: Readonly<Record<string, unknown>>, runtime: Runtime,
 
 function createOpenTelemetryError(setting: string, message: string): ConfigError {
   return new ConfigError([{ path: `observability.${setting}`, message: `"mesh.opentelemetry.v1" ${message}` }]);
+}
+
+/** What identifies the process. */
+interface ResourceParts {
+  /** The configured name of the service. */
+  readonly serviceName: string | undefined;
+  readonly env: Runtime["env"];
+  readonly mesh: MeshParts | undefined;
+}
+
+/**
+ * Creates the resource. Attributes of `OTEL_RESOURCE_ATTRIBUTES` override those of the process; the configured name, then
+ * `OTEL_SERVICE_NAME`, override its `service.name`.
+ *
+ * @param parts The configured name, the environment, and the mesh.
+ */
+function createResource({ serviceName, env, mesh }: ResourceParts): object {
+  const given = parseResourceAttributes(env("OTEL_RESOURCE_ATTRIBUTES") ?? "");
+  if (given === undefined) mesh?.warn?.('OTEL_RESOURCE_ATTRIBUTES is ignored: it has to be "key=value,key=value"');
+  return {
+    attributes: toAttributes({
+      "service.name": "modelmesh",
+      "service.version": mesh?.version,
+      "service.instance.id": mesh?.instanceId ?? newId(),
+      ...given,
+      ...withName(serviceName ?? env("OTEL_SERVICE_NAME")),
+    }),
+  };
+}
+
+function withName(name: string | undefined): { readonly "service.name"?: string } {
+  return name === undefined || name === "" ? {} : { "service.name": name };
+}
+
+/**
+ * Parses `key=value,key=value`; keys and values are percent-encoded, as in W3C Baggage. Undefined if any of it is
+ * invalid: OpenTelemetry then ignores all of it.
+ */
+function parseResourceAttributes(text: string): Readonly<Record<string, string>> | undefined {
+  const pairs = text.split(",").map((pair) => pair.trim()).filter((pair) => pair !== "");
+  try {
+    return Object.fromEntries(pairs.map((pair) => {
+      const end = pair.indexOf("=");
+      if (end < 1) throw new TypeError("not an attribute");
+      return [pair.slice(0, end), pair.slice(end + 1)].map((part) => decodeURIComponent(part.trim()));
+    }));
+  } catch {
+    return undefined;
+  }
+}
+
+const cumulative = 2;
+
+/** Names and units of the semantic conventions. */
+const conventions: Readonly<Record<string, { readonly name: string; readonly unit: string }>> = {
+  modelmesh_request_duration_seconds: { name: "gen_ai.client.operation.duration", unit: "s" },
+  modelmesh_time_to_first_token_seconds: { name: "gen_ai.server.time_to_first_token", unit: "s" },
+  modelmesh_request_tokens: { name: "gen_ai.client.token.usage", unit: "{token}" },
+};
+
+/** Label names of the semantic conventions. */
+const labelNames: Readonly<Record<string, string>> = {
+  model: "gen_ai.request.model",
+  provider: "gen_ai.provider.name",
+  direction: "gen_ai.token.type",
+  operation: "gen_ai.operation.name",
+  pool: "modelmesh.pool",
+  client: "modelmesh.client",
+};
+
+/** Facts about the metrics. */
+interface MetricFacts {
+  /** Start and end of the counters, ms since the Unix epoch. */
+  readonly from: number;
+  readonly to: number;
+  /** Vendors by the entry id of a provider. */
+  readonly vendors: ReadonlyMap<string, string>;
+}
+
+/**
+ * Converts metrics.
+ *
+ * @param families The metrics, as `/metrics` exports them.
+ * @param facts Their time window, and the names of vendors.
+ */
+function otlpMetrics(families: readonly MetricFamily[], facts: MetricFacts): readonly object[] {
+  return families.filter(({ samples }) => samples.length > 0).map((family) => {
+    const known = conventions[family.name];
+    const { name, unit } = known ?? { name: plainName(family.name), unit: toUnit(family.name) };
+    const point = (labels: Labels) => ({
+      attributes: attributesFor(labels, facts.vendors),
+      startTimeUnixNano: toNanos(facts.from),
+      timeUnixNano: toNanos(facts.to),
+    });
+    const head = { name, unit, description: family.help };
+    if (family.type === "histogram") {
+      const dataPoints = family.samples.map((sample) => ({ ...point(sample.labels), ...toBuckets(sample) }));
+      return { ...head, histogram: { aggregationTemporality: cumulative, dataPoints } };
+    }
+    const dataPoints = family.samples.map(({ labels, value }) => ({ ...point(labels), asDouble: value }));
+    if (family.type === "gauge") return { ...head, gauge: { dataPoints } };
+    return { ...head, sum: { aggregationTemporality: cumulative, isMonotonic: true, dataPoints } };
+  });
+}
+
+function toBuckets({ bounds, counts, sum, count }: HistogramSample) {
+  return { count: String(count), sum, bucketCounts: counts.map(String), explicitBounds: bounds };
+}
+
+/** Maps `modelmesh_requests_total` to `modelmesh.requests`. */
+function plainName(name: string): string {
+  return name.replace(/_(?:usd_)?total$|_seconds$|_usd$/, "").replace("_", ".");
+}
+
+function toUnit(name: string): string {
+  if (name.endsWith("_seconds")) return "s";
+  return /_usd(_|$)/.test(name) ? "USD" : "1";
+}
+
+function attributesFor(labels: Labels, vendors: MetricFacts["vendors"]) {
+  const valueFor = (label: string, value: string) => {
+    if (label === "operation") return toOperationName(value);
+    return label === "provider" ? vendors.get(value) ?? value : value;
+  };
+  const named = Object.entries(labels).map(([label, value]) =>
+    [labelNames[label] ?? label, valueFor(label, value)] as const
+  );
+  return toAttributes(Object.fromEntries(named.filter(([, value]) => value !== "")));
 }

@@ -7,10 +7,12 @@ import type { HealthSettings, SyncSettings } from "../config/settings/settings.t
 import type { ProviderHealth, SyncStatus } from "../contracts/discovery.ts";
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { ProviderInstance, Registry } from "../registry/registry.ts";
+import type { CircuitBreaker } from "../state/breaker/circuit_breaker.ts";
+import { EndDate } from "../state/breaker/end_date.ts";
 import type { MeshState } from "../state/model/mesh_state.ts";
+import { type Cron, lastStart, nextStart } from "../util/cron.ts";
 import type { DiscoveryMethods } from "./discovery_connectors.ts";
 import { HealthProbes } from "./health.ts";
-import { type MaintenancePlan, MaintenanceSchedule } from "./maintenance.ts";
 import { probeProvider } from "./probe.ts";
 import { MeshSync, type SyncParts } from "./registry_sync.ts";
 
@@ -135,5 +137,88 @@ function withUsableKey(instance: ProviderInstance, state: MeshState, clock: Cloc
 function listMaintenancePlans({ pools }: Registry): MaintenancePlan[] {
   return pools.flatMap(({ name: pool, routing: { deactivation: { maintenance } } }) =>
     maintenance === undefined ? [] : [{ pool, ...maintenance }]
+  );
+}
+
+/** The maintenance window of a pool. */
+interface MaintenancePlan {
+  readonly pool: string;
+  /** Start times, UTC. */
+  readonly cron: Cron;
+  /** Duration, ms. */
+  readonly durationMs: number;
+}
+
+/** Maximum time between checks of the calendar, ms, for clocks that do not report steps. */
+const maxWaitMs = 3_600_000;
+
+/** Runs one timer per pool with a maintenance window. The windows follow the wall clock, forwards and backwards. */
+class MaintenanceSchedule {
+  readonly #clock: Clock;
+  #cancels: Cancel[] = [];
+  /** The start of the latest window of each plan, wall-clock ms. */
+  #begun: (number | undefined)[] = [];
+  #stopListening: Cancel | undefined;
+
+  /** @param clock Wall clock for the calendar, monotonic clock for standbys. */
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Starts the schedule, in place of an earlier one.
+   *
+   * @param plans The maintenance windows.
+   * @param state The state of the models.
+   */
+  start(plans: readonly MaintenancePlan[], state: MeshState): void {
+    this.stop();
+    if (plans.length === 0) return;
+    this.#cancels = plans.map(() => () => {});
+    this.#begun = [];
+    const checkAll = () => plans.forEach((plan, index) => this.#check(plan, index, state));
+    this.#stopListening = this.#clock.onStep?.(checkAll);
+    checkAll();
+  }
+
+  /** Stops the schedule. Current standbys are kept. */
+  stop(): void {
+    for (const cancel of this.#cancels) cancel();
+    this.#cancels = [];
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+  }
+
+  /**
+   * Opens overrides during a window. A model that an operator has activated stays active until the next start. When the
+   * wall clock was set back to before the start, the window is yet to come.
+   */
+  #check(plan: MaintenancePlan, index: number, state: MeshState): void {
+    const { cron, durationMs } = plan;
+    const wallTimeMs = this.#clock.now();
+    const began = lastStart(cron, wallTimeMs);
+    const before = this.#begun[index];
+    this.#begun[index] = began;
+    if (before !== undefined && wallTimeMs < before) {
+      for (const override of findOverrides(plan, state)) state.report(override.close(undefined, true));
+    }
+    if (began !== undefined && began !== before && wallTimeMs - began < durationMs) {
+      const end = new EndDate(began + durationMs, this.#clock);
+      for (const override of findOverrides(plan, state)) {
+        state.report(override.open("maintenance_window", this.#clock.monotonic(), end));
+      }
+    }
+    this.#cancels[index]!();
+    const next = nextStart(cron, wallTimeMs);
+    if (next === undefined) return;
+    const wait = Math.min(next - wallTimeMs, maxWaitMs);
+    this.#cancels[index] = this.#clock.after(wait, () => this.#check(plan, index, state));
+  }
+}
+
+/** Returns the overrides for the maintenance of a pool's models. */
+function findOverrides({ pool }: MaintenancePlan, { members, overrides }: MeshState): CircuitBreaker[] {
+  return members.flatMap((member) =>
+    member.pool === pool ? overrides.get(member.state.breaker.owner, "maintenance_window") : []
   );
 }

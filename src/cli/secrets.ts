@@ -2,14 +2,20 @@
  * `modelmesh secrets`: stores, imports, lists and deletes secrets in a secret store. It never prints a value.
  * @module
  */
+import { loadDocument } from "../config/load/load.ts";
+import { readSettings } from "../config/load/sources.ts";
 import { isSecretName } from "../config/schema/references.ts";
+import { withTimeouts } from "../config/secrets/timed_store.ts";
+import type { PluggableConnector } from "../contracts/connector.ts";
 import type { SecretStore } from "../contracts/secret_store.ts";
+import { Engine } from "../engine/engine.ts";
 import { ConnectorError, MeshError } from "../errors.ts";
+import { createConfigContext, loadImplementation } from "../registry/catalogue.ts";
+import { nearest } from "../util/nearest.ts";
 import { findAction } from "./actions.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { formatProblems, keyVariables, readDotenv } from "./env_files.ts";
 import { ProgressLine } from "./progress.ts";
-import { type NamedStore, openSecretStore } from "./secret_store.ts";
 import { counted } from "./table.ts";
 
 /** Maximum size of a value that every store accepts, bytes. */
@@ -183,4 +189,54 @@ function done(
   const text = flags.json ? JSON.stringify({ ok: true, store: id, names }) : message;
   if (text !== "") shell.stdout.write(`${text}\n`);
   return 0;
+}
+
+/** A store whose secrets do not outlive the process. */
+const volatileStore = "mesh.memory.v1";
+
+interface NamedStore {
+  readonly id: string;
+  readonly store: SecretStore;
+}
+
+/**
+ * Opens the store. Options override the configuration.
+ *
+ * @throws {UsageError} When no store is named, or an unknown one.
+ * @throws {ConfigError} When a setting is missing, or the configuration is invalid.
+ */
+async function openSecretStore(flags: Flags, parts: CommandParts): Promise<NamedStore> {
+  const configured = await configuredStore(flags.value("config"), parts);
+  const id = flags.value("store") ?? configured?.store;
+  if (id === undefined) throw new UsageError("Missing store: use --store <id> or --config <file>");
+  const stores = parts.connectors.filter((one): one is PluggableConnector<"secretStore"> => one.kind === "secretStore");
+  const connector = stores.find((one) => one.id === id);
+  if (connector === undefined) {
+    const ids = stores.map((one) => one.id);
+    const hint = nearest(id, ids, 1)[0];
+    throw new UsageError(
+      `There is no secret store "${id}"${hint === undefined ? "" : `; did you mean "${hint}"?`} There are ${
+        ids.join(", ")
+      }`,
+    );
+  }
+  if (id === volatileStore) {
+    throw new UsageError(`${id} does not persist secrets: use another --store`);
+  }
+  const settings = configured?.store === id ? configured.config : {};
+  const typed = ["path", "region"].flatMap((name) => {
+    const value = flags.value(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  const implementation = await loadImplementation(connector);
+  const store = implementation.create({ ...settings, ...Object.fromEntries(typed) }, parts.runtime);
+  return { id, store: withTimeouts(store, { id, clock: parts.runtime.clock }) };
+}
+
+/** Returns the store that a configuration names. */
+async function configuredStore(path: string | undefined, { connectors, runtime }: CommandParts) {
+  if (path === undefined) return undefined;
+  const document = await loadDocument(path, runtime.files!);
+  const context = createConfigContext(new Engine({ connectors, runtime }));
+  return readSettings(document, context, { source: path, mayLackProviders: true }).secrets;
 }

@@ -3,15 +3,20 @@
  * @module
  */
 import type { Authorities, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
+import { type MeshError, NetworkError } from "../errors.ts";
 import { isIncoming } from "../util/bytes.ts";
 import { readableFrom } from "../util/readable_from.ts";
+import { createOverload, isResourceLack } from "../util/resource_lack.ts";
 import { authorities } from "./_authorities.ts";
 import { env } from "./_deno_env.ts";
-import { denoNetwork } from "./_deno_network.ts";
+import { Descriptors } from "./_descriptors.ts";
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";
+import { http1Client, type Network } from "./http1/client.ts";
+import type { Socket } from "./http1/connection.ts";
+import type { Target } from "./http1/request.ts";
+import { createTlsFault } from "./_tls_faults.ts";
 import { withUserAgent } from "./_user_agent.ts";
-import { http1Client } from "./http1/client.ts";
 
 /** Size of the read buffer for bodies, bytes. */
 const chunkBytes = 4096;
@@ -76,4 +81,74 @@ let proxied: boolean | undefined;
 /** `fetch` uses outbound proxies itself; our own connections do not. */
 function isProxied(): boolean {
   return proxied ??= proxyVariables.some((name) => (env(name) ?? "") !== "");
+}
+
+/**
+ * Deno's sockets.
+ *
+ * @param caCerts Authorities in addition to Deno's own, PEM; read when the first connection requires them.
+ */
+export function denoNetwork(caCerts: () => string[]): Network {
+  return {
+    connect: ({ isSecure, hostname, port, authorities }: Target, signal) =>
+      isSecure
+        ? connectSecurely({ hostname, port, caCerts: [...caCerts(), ...authorities?.certificates ?? []] }, signal)
+        : connectPlainly(hostname, port),
+  };
+}
+
+async function connectPlainly(hostname: string, port: number): Promise<Socket> {
+  try {
+    const socket = await Deno.connect({ hostname, port });
+    socket.setNoDelay(true);
+    return socket;
+  } catch (error) {
+    throw toNetworkError(error);
+  }
+}
+
+async function connectSecurely(options: Deno.ConnectTlsOptions, signal: AbortSignal): Promise<Socket> {
+  const socket = await Deno.connectTls({ ...options, alpnProtocols: ["http/1.1"] }).catch((error) => {
+    throw toNetworkError(error);
+  });
+  let isOpen = true;
+  const close = () => {
+    if (isOpen) socket.close();
+    isOpen = false;
+  };
+  signal.addEventListener("abort", close); // an unresponsive server would keep it open
+  try {
+    await socket.handshake();
+    return socket;
+  } catch (error) {
+    close();
+    throw createTlsFault(error as Error);
+  } finally {
+    signal.removeEventListener("abort", close);
+  }
+}
+
+const descriptors = new Descriptors(() => Deno.openSync(Deno.build.os === "windows" ? "NUL" : "/dev/null").close());
+
+function toNetworkError(error: unknown): MeshError {
+  const { errors } = Deno;
+  if (isResourceLack(error)) {
+    descriptors.lacked();
+    return createOverload();
+  }
+  if (error instanceof errors.ConnectionRefused) return createUnsentError("Cannot connect to the provider: refused");
+  if (error instanceof errors.NotCapable || error instanceof errors.PermissionDenied) {
+    return createUnsentError("Cannot connect to the provider: not permitted (--allow-net)");
+  }
+  const isName = error instanceof Error && /lookup|resolve/i.test(error.message);
+  if (isName && descriptors.areLacking) return createOverload();
+  return createUnsentError(
+    isName
+      ? "Cannot find the provider's host: its name does not resolve"
+      : "Cannot connect to the provider: unreachable",
+  );
+}
+
+function createUnsentError(message: string): NetworkError {
+  return new NetworkError(message, { neverSent: true });
 }

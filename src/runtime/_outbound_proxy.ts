@@ -1,11 +1,15 @@
 /**
- * Selects outbound proxies by `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, as Deno's `fetch` and other
- * clients do. Lower-case names are used if the others are not set.
+ * Outbound proxies on Node. They are selected by `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, as Deno's
+ * `fetch` and other clients do; lower-case names are used if the others are not set. Connections through them are
+ * tunnels (`CONNECT`).
  * @module
  */
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { NetworkError } from "../errors.ts";
+import { createOverload, isResourceLack } from "../util/resource_lack.ts";
+import type { OutboundProxy, Target } from "./http1/request.ts";
 import { builtin } from "./_node_builtin.ts";
-import type { OutboundProxy } from "./http1/request.ts";
 
 type Environment = (name: string) => string | undefined;
 
@@ -93,4 +97,41 @@ function isInNetwork(host: string, network: string): boolean {
   const networks = new BlockList();
   networks.addSubnet(address, Number(prefix), kind);
   return networks.check(host, kind);
+}
+
+/** The target of a connection. */
+interface Destination extends Pick<Target, "hostname" | "port"> {
+  /** Aborts the connection attempt. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Opens a tunnel to a server through a proxy.
+ *
+ * @throws {NetworkError} If the proxy cannot be reached or rejects the request.
+ */
+export function tunnelTo(proxy: OutboundProxy, { hostname: to, port: toPort, signal }: Destination): Promise<Socket> {
+  const { protocol, hostname: host, port, headers } = proxy;
+  const { request } = builtin(protocol === "https:" ? "node:https" : "node:http");
+  const path = `${to.includes(":") ? `[${to}]` : to}:${toPort}`;
+  return new Promise((resolve, reject) => {
+    const call = request({ host, port, method: "CONNECT", path, headers: { ...headers, host: path }, agent: false });
+    const giveUp = () => call.destroy();
+    signal.addEventListener("abort", giveUp);
+    call.on("connect", ({ statusCode = 0 }: IncomingMessage, socket: Socket) => {
+      signal.removeEventListener("abort", giveUp);
+      if (statusCode >= 200 && statusCode < 300) return resolve(socket);
+      socket.destroy();
+      const reason = statusCode === 407 ? "asks for a name and a password" : "refused the connection";
+      reject(fault(`the outbound proxy ${reason} (status ${statusCode})`));
+    });
+    call.on("error", (error) => {
+      reject(isResourceLack(error) ? createOverload() : fault("the outbound proxy cannot be reached"));
+    });
+    call.end();
+  });
+}
+
+function fault(reason: string): NetworkError {
+  return new NetworkError(`Cannot connect to the provider: ${reason}`, { neverSent: true });
 }

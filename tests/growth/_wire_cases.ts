@@ -9,7 +9,7 @@ import { readOpenAiError } from "../../connectors/providers/_openai_error.ts";
 import { JsonLinesCheck, PeekableContent } from "../../src/infrastructure/content.ts";
 import { LineSplitter, readLines } from "../../src/infrastructure/json_lines.ts";
 import { readId } from "../../src/infrastructure/object_id.ts";
-import { readEntries } from "../../src/registry/_zip.ts";
+import { readEntries } from "../../src/registry/_archive.ts";
 import { ChunkedDecoder } from "../../src/runtime/http1/chunked.ts";
 import { isPersistent, responseFraming } from "../../src/runtime/http1/body.ts";
 import { HeadScanner, parseResponseHead, responseRules } from "../../src/runtime/http1/response_head.ts";
@@ -231,7 +231,7 @@ export const wireCases: readonly GrowthCase[] = [
     },
   }),
   prepared({
-    covers: ["src/registry/_zip.ts#readEntries"],
+    covers: ["src/registry/_archive.ts#readEntries"],
     what: "an archive that is none",
     size: 30_000,
     input: (size) => bytesOf("PK\x05\x06".repeat(size / 4)),

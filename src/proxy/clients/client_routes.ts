@@ -4,8 +4,10 @@
  */
 import type { PlainResponse } from "../../contracts/shell.ts";
 import { ConnectorError } from "../../errors.ts";
+import { toBase64Url } from "../../util/base64.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { dayMs } from "../../util/windows.ts";
+import { runtimePrefix } from "../authenticator.ts";
 import { readJsonBody } from "../body.ts";
 import { HttpError } from "../error_body.ts";
 import type { Exchange } from "../exchange.ts";
@@ -15,7 +17,6 @@ import { readUsageQuery } from "../usage/usage_query.ts";
 import { formatUsageCsv, groupUsage } from "../usage/usage_table.ts";
 import { type ClientChange, readChange, readNewClient, wrong } from "./client_input.ts";
 import { type ClientsDocument, shownClient, type StoredClient } from "./client_record.ts";
-import { newClientId, newToken } from "./_new_token.ts";
 import type { RuntimeClients } from "./runtime_clients.ts";
 
 /** Maximum time for the body, which is small, ms. */
@@ -172,4 +173,21 @@ async function readClientBody(exchange: Exchange): Promise<unknown> {
 
 function traceChange({ mesh: { hub }, requestId }: Exchange, message: string): void {
   hub.trace({ severity: "info", component: "clients", message, request_id: requestId });
+}
+
+const tokenBytes = 32;
+const idBytes = 12;
+
+/** `mm_` and 32 random bytes, base64url. */
+function newToken(): string {
+  return runtimePrefix + random(tokenBytes);
+}
+
+/** The id of a client. */
+function newClientId(): string {
+  return `client_${random(idBytes)}`;
+}
+
+function random(bytes: number): string {
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(bytes)));
 }

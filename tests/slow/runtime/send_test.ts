@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { NetworkError } from "../../../src/errors.ts";
 import { ok, startUpstream } from "../../support/upstream.ts";
-import { denoNetwork } from "../../../src/runtime/_deno_network.ts";
+import { denoNetwork } from "../../../src/runtime/_deno_send.ts";
 import { send } from "../../../src/runtime/_node_send.ts";
 import { sendByConnection, sendByFetch } from "../../../src/runtime/_deno_send.ts";
 import { http1Client } from "../../../src/runtime/http1/client.ts";
