@@ -78,7 +78,7 @@ export async function checkQuotas({ instances, allPools }: Registry, parts: Quer
       if (pool === undefined) return;
       const stated = statedEnd(isPriceAmount(quota.resetsAt) ? quota.resetsAt : undefined, clock);
       const end = stated ?? quotaRecovery(pool.routing.recovery, entry, clock);
-      pool.members.find(isOwn)!.state.openProviderBreaker("quota_exhausted", clock.monotonic(), end);
+      pool.members.find(isOwn)!.state.breakers.openProvider("quota_exhausted", clock.monotonic(), end);
     }),
   );
 }

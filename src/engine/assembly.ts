@@ -93,7 +93,7 @@ const untouched: RegistryState = {
   retryBudget: () => ({}) as RetryBudget,
 };
 
-const initialState = { status: "active", standbyCount: 0, consecutiveFailures: 0, inFlight: 0 } as const;
+const initialState = { status: "active", consecutiveFailures: 0, inFlight: 0 } as const;
 
 /** Returns a sink that calls a function with every event and routing record. */
 export function listener(on: (record: MeshEvent | RoutingRecord) => void): Observability {

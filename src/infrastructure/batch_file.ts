@@ -201,7 +201,7 @@ export class BatchFile {
   #take({ needs }: BatchLine): void {
     this.items++;
     const { state, model } = this.#member;
-    const cost = state.maxCost({ ...needs.load, units: { ...needs.load.units, ...batchTerms(model) } });
+    const cost = state.tracker.maxCost({ ...needs.load, units: { ...needs.load.units, ...batchTerms(model) } });
     this.costNanoUsd = cost === undefined || this.costNanoUsd === null ? null : this.costNanoUsd + cost;
   }
 }

@@ -39,7 +39,7 @@ export function openMembers(members: readonly Member[], admission: Admission): r
     const { state } = member;
     state.refresh(now);
     if (state.status === "standby") continue;
-    if (state.hasTrialRequest) (halfOpen ??= []).push(member);
+    if (state.breakers.hasTrialRequest) (halfOpen ??= []).push(member);
     else free.push(member);
   }
   const open = admitted(free, admission, now);
@@ -85,7 +85,7 @@ export async function readmit(admitted: AdmittedModel): Promise<boolean> {
 function admitted(candidates: readonly Member[], { context, alone }: Admission, now: number): readonly Member[] {
   let denials: Map<Member, AdmissionDenial> | undefined;
   for (const member of candidates) {
-    const denial = member.state.denial(context.plan.load, now) ?? context.takenElsewhere.get(member);
+    const denial = member.state.tracker.denial(context.plan.load, now) ?? context.takenElsewhere.get(member);
     if (denial !== undefined) (denials ??= new Map()).set(member, denial);
   }
   if (denials === undefined) return candidates;

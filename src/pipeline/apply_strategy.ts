@@ -77,7 +77,7 @@ export function selectionContext(selection: Selection, runtime: Runtime): Select
     balanceMode,
     costOf(view) {
       estimate ??= { ...load, units: withoutFees(load), output: Math.min(load.output ?? meanOutput(pool), maxOutput) };
-      return (view as ModelState).estimateCost(estimate);
+      return (view as ModelState).tracker.estimateCost(estimate);
     },
     random: runtime.random,
   };
@@ -92,7 +92,7 @@ function withoutFees({ units }: Load): Load["units"] {
 function meanOutput({ members }: Pool): number {
   let answers = 0;
   let tokens = 0;
-  for (const { state: { outputTokens } } of members) {
+  for (const { state: { tracker: { outputTokens } } } of members) {
     if (outputTokens === undefined) continue;
     answers += outputTokens.count;
     tokens += outputTokens.total();
@@ -142,7 +142,7 @@ export function reportChoice(choice: Choice, context: RequestContext): void {
     if (reason) {
       hub.event({ ...toRotation(pool, before.model.name, after), reason, metadata: { request_id: request.id } });
     }
-    member.standbysSeen = member.state.standbyCount;
+    member.standbysSeen = member.state.breakers.openCount;
   }
   context.rotationsSeen = pool.rotations.count;
 }
@@ -184,11 +184,11 @@ function findRotationCause({ state }: Member, after: Member, context: RequestCon
   if (state.status === "standby") return state.reason;
   if (strategyFor(after, pool).current === undefined) {
     const { standbysSeen, state } = after;
-    return standbysSeen !== undefined && state.standbyCount > standbysSeen ? "recovery" : undefined;
+    return standbysSeen !== undefined && state.breakers.openCount > standbysSeen ? "recovery" : undefined;
   }
   if (isListed(after.state, pool.routing) && !isListed(state, pool.routing)) return "recovery"; // of its tier
-  if (state.hasTrialRequest) return "half_open";
-  const denial = state.denial(load, clock.monotonic());
+  if (state.breakers.hasTrialRequest) return "half_open";
+  const denial = state.tracker.denial(load, clock.monotonic());
   return denial?.reason ?? (state.consecutiveFailures > 0 ? "failure" : "threshold");
 }
 

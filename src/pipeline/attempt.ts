@@ -69,15 +69,15 @@ async function tryAdapted<T extends Received>(scope: AttemptScope<T>): Promise<R
     if (blamed === undefined || !await readmit(scope)) return end;
     rejected.push(blamed);
     left = left.filter((name) => name !== blamed);
-    const adapted = adaptRequest(context.plan.request, model, new Set([...state.rejectedMembers, ...rejected]));
+    const adapted = adaptRequest(context.plan.request, model, new Set([...state.tracker.rejectedMembers, ...rejected]));
     end = await tryModel({ ...scope, ...adapted });
   }
-  for (const name of rejected) state.rejectedMembers.add(name);
+  for (const name of rejected) state.tracker.rejectedMembers.add(name);
   return end;
 }
 
 function tryModel<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | RefusedTry> {
-  return scope.member.state.keys === undefined ? tryOnce(scope) : tryKeys(scope);
+  return scope.member.state.tracker.keys === undefined ? tryOnce(scope) : tryKeys(scope);
 }
 
 /** A try that failed with every available API key. */

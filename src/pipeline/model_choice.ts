@@ -77,7 +77,7 @@ function constrained(
   }
   if (maxPrice !== undefined) {
     const { nanoUsd, param } = maxPrice;
-    const isAllowed = ({ state }: Member) => (state.estimateCost(load) ?? Infinity) <= nanoUsd;
+    const isAllowed = ({ state }: Member) => (state.tracker.estimateCost(load) ?? Infinity) <= nanoUsd;
     left = retain(left, {
       isAllowed,
       param,

@@ -67,10 +67,14 @@ function applyStandby({ member, next: { standby } }: FailedAttempt, { plan: { po
   const { state, model: { instance } } = member;
   const now = clock.monotonic();
   if (standby.reason === "rate_limited") {
-    return state.openModelBreaker(standby.reason, now, statedEnd(standby.until, clock, maxHintMs) ?? standby.standbyMs);
+    return state.breakers.openModel(
+      standby.reason,
+      now,
+      statedEnd(standby.until, clock, maxHintMs) ?? standby.standbyMs,
+    );
   }
-  if (standby.reason === "model_not_found") return state.openModelBreakerForCooldown(standby.reason, now);
+  if (standby.reason === "model_not_found") return state.breakers.openModelForCooldown(standby.reason, now);
   const stated = statedEnd(standby.until, clock) ?? standby.standbyMs;
   const end = stated ?? quotaRecovery(pool.routing.recovery, instance.entry, clock);
-  state.openProviderBreaker(standby.reason, now, end);
+  state.breakers.openProvider(standby.reason, now, end);
 }

@@ -52,7 +52,7 @@ export function createRequestError(context: RequestContext): MeshError {
  */
 function addBudgetDenial(member: Member, { plan, denials }: RequestContext, now: number): void {
   if (plan.load.budget === undefined || member.state.status !== "standby") return;
-  const denial = member.state.denial(plan.load, now);
+  const denial = member.state.tracker.denial(plan.load, now);
   if (denial?.reason === "budget") denials.set(member, denial);
 }
 

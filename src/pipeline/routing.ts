@@ -137,7 +137,7 @@ export class Routing<T extends Received> {
       const { request } = context.plan;
       const loading = request.operation.prepare?.(member.model);
       if (loading !== undefined) await loading;
-      const adapted = adaptRequest(request, member.model, member.state.rejectedMembers);
+      const adapted = adaptRequest(request, member.model, member.state.tracker.rejectedMembers);
       end = await attempt({ context, member, permit, alone, ...adapted, call: this.#call });
       if (end instanceof Result) return end;
     } catch (error) {

@@ -83,7 +83,7 @@ export interface ModelEntry {
 export interface Member {
   readonly model: ModelEntry;
   readonly state: ModelState;
-  /** Value of `standbyCount` when the pool's strategy last selected it. */
+  /** How often the model had entered standby when the pool's strategy last selected it. */
   standbysSeen?: number;
 }
 

@@ -55,7 +55,7 @@ describe("The current model of a pool", () => {
   it("rotates away from a model in standby, for the reason of its standby", () => {
     const { strategy, member, choice, request, events } = scene();
     reportChoice(choice("a"), request());
-    member("a").state.openModelBreaker("rate_limited", 0, 60_000);
+    member("a").state.breakers.openModel("rate_limited", 0, 60_000);
     member("a").state.refresh(0);
     strategy.current = "b";
     reportChoice(choice("b"), request());

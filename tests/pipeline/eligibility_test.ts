@@ -27,7 +27,7 @@ const pool: readonly Member[] = [["a1", acme], ["a2", acme], ["b1", bolt], ["b2"
     ),
 );
 const prices: Readonly<Record<string, number>> = { a1: 0, a2: 5, b1: 10, b2: 11 };
-for (const { model, state } of pool) Object.assign(state, { estimateCost: () => prices[model.name] });
+for (const { model, state } of pool) Object.assign(state, { tracker: { estimateCost: () => prices[model.name] } });
 const messages = [{ role: "user" as const, content: "Hi" }];
 
 /** What constraints leave of the five models for a request. */

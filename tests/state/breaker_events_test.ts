@@ -109,7 +109,7 @@ describe("breakers of two processes", () => {
     one.state.overrides.get({ provider: "one" }, "manual").open("manual", 0, Infinity);
     one.state.overrides.get({ provider: "unknown" }, "manual").open("manual", 0, Infinity);
     one.tell(other);
-    assertEquals(other.model("chat/a@one").breakers.filter(({ standby }) => standby !== undefined).length, 1);
+    assertEquals(other.model("chat/a@one").breakers.all.filter(({ standby }) => standby !== undefined).length, 1);
     assertEquals(other.state.breakers.some(({ owner }) => owner.provider === "unknown"), false);
   });
 

@@ -36,9 +36,9 @@ describe("a manual override", () => {
 
   it("goes on when the other standby of its owner is over, and the other way round", () => {
     const process = holding({ provider: "one" }, "health_probe", 2 * minute);
-    process.model("chat/a@one").openProviderBreaker("quota_exhausted", 0, minute);
+    process.model("chat/a@one").breakers.openProvider("quota_exhausted", 0, minute);
     assertEquals(process.look("chat/a@one"), "health_probe for 120s");
-    process.model("chat/a@one").openProviderBreaker("quota_exhausted", 0, 3 * minute);
+    process.model("chat/a@one").breakers.openProvider("quota_exhausted", 0, 3 * minute);
     assertEquals(process.look("chat/a@one"), "quota_exhausted for 180s");
     hold(process, { provider: "one" }, "health_probe").close(undefined, true);
     assertEquals(process.look("chat/a@one"), "quota_exhausted for 180s");
@@ -66,7 +66,7 @@ describe("a manual override", () => {
 describe("a manual override in a snapshot", () => {
   it("is apart from the other standby of its owner, and stays so", () => {
     const first = holding({ provider: "one" });
-    first.model("chat/a@one").openProviderBreaker("quota_exhausted", 0, minute);
+    first.model("chat/a@one").breakers.openProvider("quota_exhausted", 0, minute);
     const second = new Process(names, fakeClock({ now: first.clock.now() })).takeUp(first.written());
     assertEquals(second.written(), first.written());
     assertObjectMatch(first.written() as object, {

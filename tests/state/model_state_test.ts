@@ -67,11 +67,11 @@ Deno.test("after the cooldown it is half-open, one trial request at a time, and 
   state.refresh(59_999);
   assertEquals(state.status, "standby");
   state.refresh(60_000);
-  assertEquals([state.status, state.isHalfOpen, state.hasTrialRequest], ["active", true, false]);
+  assertEquals([state.status, state.isHalfOpen, state.breakers.hasTrialRequest], ["active", true, false]);
   const begun = state.begin();
-  assertEquals(state.hasTrialRequest, true);
+  assertEquals(state.breakers.hasTrialRequest, true);
   state.finish(begun, "success", 60_000);
-  assertEquals([state.isHalfOpen, state.hasTrialRequest], [false, false]);
+  assertEquals([state.isHalfOpen, state.breakers.hasTrialRequest], [false, false]);
   assertEquals(reported.map(({ to }) => to), ["standby", "active"]);
 });
 
@@ -94,7 +94,7 @@ Deno.test("a trial request without an outcome leaves the model half-open", () =>
   const { state, request } = model({ retryLimit: 1 });
   request("failure");
   request("none", 60_000);
-  assertEquals([state.isHalfOpen, state.hasTrialRequest], [true, false]);
+  assertEquals([state.isHalfOpen, state.breakers.hasTrialRequest], [true, false]);
 });
 
 Deno.test("a late success of a request begun before the standby does not end it", () => {
@@ -109,7 +109,7 @@ Deno.test("a late success of a request begun before the standby does not end it"
 Deno.test("a later hint extends a standby and never shortens it", () => {
   const { state, reported } = model();
   const ends = [10_000, 5_000, 30_000, 29_000].map((standbyMs) => {
-    state.openModelBreaker("rate_limited", 0, standbyMs);
+    state.breakers.openModel("rate_limited", 0, standbyMs);
     state.refresh(0);
     return state.retryAt;
   });
@@ -120,7 +120,7 @@ Deno.test("a later hint extends a standby and never shortens it", () => {
 Deno.test("of several standbys the longest counts", () => {
   const { state, request } = model({ retryLimit: 1 });
   request("failure");
-  state.openProviderBreaker("quota_exhausted", 0, 3_600_000);
+  state.breakers.openProvider("quota_exhausted", 0, 3_600_000);
   state.refresh(0);
   assertEquals([state.reason, state.retryAt], ["quota_exhausted", 3_600_000]);
   state.refresh(60_000);
@@ -129,7 +129,7 @@ Deno.test("of several standbys the longest counts", () => {
 
 Deno.test("a failed trial request after a vendor's standby sends the model back for the pool's cooldown", () => {
   const { state, request } = model();
-  state.openModelBreaker("rate_limited", 0, 5_000);
+  state.breakers.openModel("rate_limited", 0, 5_000);
   request("failure", 5_000);
   assertEquals([state.status, state.reason, state.retryAt], ["standby", "retry_limit", 65_000]);
 });
@@ -141,7 +141,7 @@ Deno.test("a request begun before the standby neither passes for a trial request
   state.refresh(60_000);
   const trial = state.begin();
   state.finish(early, "success", 60_000);
-  assertEquals([state.isHalfOpen, state.hasTrialRequest], [true, true]);
+  assertEquals([state.isHalfOpen, state.breakers.hasTrialRequest], [true, true]);
   state.finish(trial, "success", 60_000);
   assertEquals(state.isHalfOpen, false);
 });
@@ -157,7 +157,7 @@ Deno.test("an earlier trial request neither closes nor opens the breaker after a
     assertEquals([state.status, state.isHalfOpen], ["active", true]);
     const trial = state.begin();
     state.finish(early, outcome, 180_000);
-    if (outcome === "success") assertEquals([state.isHalfOpen, state.hasTrialRequest], [true, true]);
+    if (outcome === "success") assertEquals([state.isHalfOpen, state.breakers.hasTrialRequest], [true, true]);
     state.finish(trial, "success", 180_000);
   }
 });

@@ -39,7 +39,7 @@ function createModelState(
   });
 }
 
-const reasonOf = (model: ModelState, clock: FakeClock) => model.denial(load, clock.monotonic())?.reason;
+const reasonOf = (model: ModelState, clock: FakeClock) => model.tracker.denial(load, clock.monotonic())?.reason;
 
 /** Admits and sends one request. */
 function send(model: ModelState, clock: FakeClock): Permit {
@@ -103,9 +103,9 @@ describe("A permit", () => {
     send(model, clock).release("failure", 0);
     model.refresh(60_000);
     const permit = model.admit(load, 60_000);
-    assertEquals([model.isHalfOpen, model.hasTrialRequest], [true, true]);
+    assertEquals([model.isHalfOpen, model.breakers.hasTrialRequest], [true, true]);
     permit.withdraw();
-    assertEquals([model.isHalfOpen, model.hasTrialRequest], [true, false]);
+    assertEquals([model.isHalfOpen, model.breakers.hasTrialRequest], [true, false]);
   });
 
   it("counts each call of its request: a failed one gives its money back", () => {
@@ -115,13 +115,16 @@ describe("A permit", () => {
     assertEquals(permit.confirm(clock), undefined);
     permit.take().fail(true);
     permit.renew({ input: 200, output: 0 }, 0);
-    assertEquals([reasonOf(model, clock), model.denial({ input: 101, output: 0 }, 0)?.reason], [undefined, "budget"]);
+    assertEquals([reasonOf(model, clock), model.tracker.denial({ input: 101, output: 0 }, 0)?.reason], [
+      undefined,
+      "budget",
+    ]);
     permit.release("none", 0); // not taken: the second call was never sent
-    assertEquals(model.denial({ input: 300, output: 0 }, 0), undefined);
+    assertEquals(model.tracker.denial({ input: 300, output: 0 }, 0), undefined);
   });
 });
 
-function share({ sharedCounters }: ModelState, shared: MemoryShared, clock: FakeClock): void {
+function share({ tracker: { sharedCounters } }: ModelState, shared: MemoryShared, clock: FakeClock): void {
   const target = { shared, clock, onUnavailable: "open", onOutage: () => {} } as const;
   sharedCounters!.open(new StoreReplication(sharedCounters!, target));
 }
@@ -143,7 +146,7 @@ describe("Permits of two processes", () => {
     assertEquals(granted.filter((permit) => permit !== undefined).length, 3);
     assertEquals(models.map(({ inFlight }) => inFlight).reduce((sum, count) => sum + count), 3);
     for (const permit of granted) permit?.release("success", 0, { tokens: 100, costNanoUsd: cost });
-    for (const { sharedCounters } of models) await sharedCounters!.replication!.sync();
+    for (const { tracker: { sharedCounters } } of models) await sharedCounters!.replication!.sync();
     assertEquals(models.map((model) => reasonOf(model, clock)), ["budget", "budget"]);
   });
 
@@ -180,7 +183,7 @@ describe("Permits of two processes", () => {
         permit!.release("success", clock.monotonic(), end);
       }
       unsent!.release("none", clock.monotonic());
-      for (const { sharedCounters } of models) await sharedCounters.replication!.sync();
+      for (const { tracker: { sharedCounters } } of models) await sharedCounters.replication!.sync();
       // a request counts as sent when it is admitted, and one that is over leaves its place
       const left = "requestLimit" in limit ? 0 : "concurrent" in limit ? 3 : 1;
       assertEquals((await askAll()).length, left);
@@ -198,8 +201,8 @@ describe("Permits of two processes", () => {
     assertEquals((await refused.confirm(clock))?.reason, "budget");
     refused.withdraw();
     held.withdraw();
-    await one.sharedCounters.replication!.sync();
-    await other.sharedCounters.replication!.sync();
+    await one.tracker.sharedCounters.replication!.sync();
+    await other.tracker.sharedCounters.replication!.sync();
     const next = other.admit({ input: 300, output: 0 }, 0);
     assertEquals(await next.confirm(clock), undefined);
   });

@@ -135,14 +135,14 @@ describe("two processes on one record", () => {
     one.serve(1_000_000);
     await clock.advance(5000);
     await clock.advance(5000);
-    assertEquals(other.model.denial!({ input: 1, output: 1 }, clock.monotonic())?.reason, "budget");
+    assertEquals(other.model.tracker.denial({ input: 1, output: 1 }, clock.monotonic())?.reason, "budget");
     await two.close();
   });
 
   it("leave alone what the other one puts in standby, and close its breaker with it", async () => {
     const two = await startTwo("periodic");
     const { clock, storage, one, other } = two;
-    one.model.openModelBreaker("rate_limited", clock.monotonic(), 10 * minute);
+    one.model.breakers.openModel("rate_limited", clock.monotonic(), 10 * minute);
     await clock.advance(10_000);
     assertEquals([one.look(), other.look()], ["rate_limited", "rate_limited"]);
     one.state.report(one.state.modelBreaker("a", "one").close("manual"));
@@ -156,10 +156,10 @@ describe("two processes on one record", () => {
   it("keep a standby that was extended here while the other one ended it", async () => {
     const two = await startTwo("periodic");
     const { clock, one, other } = two;
-    one.model.openModelBreaker("rate_limited", clock.monotonic(), 10 * minute);
+    one.model.breakers.openModel("rate_limited", clock.monotonic(), 10 * minute);
     await clock.advance(10_000);
     one.state.report(one.state.modelBreaker("a", "one").close("manual"));
-    other.model.openModelBreaker("quota_exhausted", clock.monotonic(), 60 * minute);
+    other.model.breakers.openModel("quota_exhausted", clock.monotonic(), 60 * minute);
     await clock.advance(20_000);
     assertEquals([one.look(), other.look()], ["quota_exhausted", "quota_exhausted"]);
     await two.close();

@@ -108,7 +108,7 @@ describe("a state in a storage", () => {
     const it = await loaded();
     const release = it.storage.hold();
     for (let count = 0; count < 100; count++) {
-      it.process.model("chat/a@one").openModelBreaker("rate_limited", 0, 1000 * (count + 1));
+      it.process.model("chat/a@one").breakers.openModel("rate_limited", 0, 1000 * (count + 1));
       it.sync.mark();
       await settle();
     }

@@ -21,14 +21,14 @@ function tired(): Process {
   process.request("chat/a@one", "failure", 500);
   process.request("chat/a@one", "failure", 503); // in standby for a minute in its pool
   process.request("chat/b@one", "failure", 502); // one more and it is in standby
-  process.model("chat/c@two").openModelBreaker("rate_limited", 0, 5 * minute);
+  process.model("chat/c@two").breakers.openModel("rate_limited", 0, 5 * minute);
   return process;
 }
 
 describe("a snapshot", () => {
   it("is plain JSON: standbys by pool, model and provider with times of day, consecutive failures", () => {
     const process = tired();
-    process.model("chat/a@one").openProviderBreaker("quota_exhausted", 0, Infinity);
+    process.model("chat/a@one").breakers.openProvider("quota_exhausted", 0, Infinity);
     const a = { pool: "chat", model: "a", provider: "one" };
     assertEquals(process.written(), {
       version: 1,
@@ -96,7 +96,7 @@ describe("a restored state", () => {
 
   it("ends no standby by time that only an operator ends", async () => {
     const first = new Process(names);
-    first.model("chat/c@two").openProviderBreaker("manual", 0, Infinity);
+    first.model("chat/c@two").breakers.openProvider("manual", 0, Infinity);
     const process = await restarted(first.written(), 400 * 24 * 60 * minute);
     assertEquals([process.look("chat/c@two"), process.look("other/c@two")], ["manual for ever", "manual for ever"]);
     assertEquals(process.state.nextRecovery(), undefined);
@@ -169,9 +169,9 @@ async function lived(random: () => number): Promise<Process> {
     const [name, now] = [pick(names), process.clock.monotonic()];
     const happenings = [
       () => process.request(name, pick(["success", "failure", "failure", "none"]), pick([undefined, 500, 429])),
-      () => process.model(name).openModelBreaker("rate_limited", now, Math.round(random() * 5 * minute)),
-      () => process.model(name).openModelBreakerForCooldown("model_not_found", now),
-      () => process.model(name).openProviderBreaker("quota_exhausted", now, pick([Infinity, 7 * minute])),
+      () => process.model(name).breakers.openModel("rate_limited", now, Math.round(random() * 5 * minute)),
+      () => process.model(name).breakers.openModelForCooldown("model_not_found", now),
+      () => process.model(name).breakers.openProvider("quota_exhausted", now, pick([Infinity, 7 * minute])),
     ];
     pick([happenings[0]!, happenings[0]!, ...happenings])();
     await process.clock.advance(Math.round(random() * minute));
@@ -241,7 +241,7 @@ describe("a snapshot with one entry that cannot be read", () => {
   for (const [at, entry] of table) {
     it(`is taken up without it, naming ${at}: ${JSON.stringify(entry)}`, () => {
       const first = tired();
-      first.model("chat/a@one").openProviderBreaker("quota_exhausted", 0, Infinity);
+      first.model("chat/a@one").breakers.openProvider("quota_exhausted", 0, Infinity);
       const written = first.written() as MeshSnapshot;
       const [[name, odd]] = Object.entries(entry) as [["breakers" | "failures" | "keys", unknown]];
       const list: readonly unknown[] = name === "keys" ? [key] : written[name];
@@ -286,7 +286,7 @@ describe("a snapshot with one entry that cannot be read", () => {
 /** A good snapshot with one member, anywhere in it, replaced by something else. */
 function damaged(random: () => number): unknown {
   const process = tired();
-  process.model("chat/b@one").openProviderBreaker("manual", 0, Infinity);
+  process.model("chat/b@one").breakers.openProvider("manual", 0, Infinity);
   const snapshot = process.written() as Record<string, unknown>;
   let place: Record<string, unknown> = snapshot;
   for (;;) {

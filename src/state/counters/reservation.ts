@@ -3,6 +3,7 @@
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
+import type { AdmissionDenial } from "./admission_denial.ts";
 import type { CounterRequest } from "./replicated_counter.ts";
 import type { Replication, SharedCounters } from "./shared_counters.ts";
 import type { Usage } from "./usage.ts";
@@ -40,16 +41,12 @@ export class Reservation {
   readonly #parts: ReservationParts;
   /** Number of the lease under which the shared counters have granted it. */
   #lease: number | undefined;
-  #isOver = false;
+  /** Whether it has been settled. */
+  protected isOver = false;
 
   constructor(reserved: readonly ReservedPart[], parts: ReservationParts) {
     this.#reserved = reserved;
     this.#parts = parts;
-  }
-
-  /** Whether it has been settled. */
-  get isOver(): boolean {
-    return this.#isOver;
   }
 
   /** Returns what it requests of the counters that several processes share. */
@@ -67,9 +64,9 @@ export class Reservation {
    * Makes sure that it still holds, before anything is sent. A process that was suspended may have lost it to other
    * processes; then it is reserved again.
    *
-   * @returns Undefined when it holds; otherwise a promise of the reason of the denial, or of undefined.
+   * @returns Undefined when it holds; otherwise a promise of the denial, or of undefined.
    */
-  hold(): Promise<CounterRequest["reason"] | undefined> | undefined {
+  hold(): Promise<AdmissionDenial | undefined> | undefined {
     const { replication } = this.#parts.sharedCounters;
     if (replication === undefined || this.#lease === undefined || this.#isUnder(replication)) return undefined;
     return this.#reserveAgain(replication);
@@ -77,8 +74,8 @@ export class Reservation {
 
   /** Settles it at what was used. */
   settle(actual: Settlement): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.isOver) return;
+    this.isOver = true;
     const now = this.#parts.clock.monotonic();
     for (const part of this.#reserved) part.settle(actual, now);
   }
@@ -88,15 +85,15 @@ export class Reservation {
     return lease.isCertain && lease.number === this.#lease;
   }
 
-  async #reserveAgain(replication: Replication): Promise<CounterRequest["reason"] | undefined> {
+  async #reserveAgain(replication: Replication): Promise<AdmissionDenial | undefined> {
     if (this.counterRequests().length > 0) {
       await replication.renewLease();
       if (this.#isUnder(replication)) return undefined;
       this.#show(false);
       await replication.refresh(); // what other calls of this process have sent counts first
       const confirm = () => this.#show(true);
-      const denied = await replication.reserve(this.counterRequests(), confirm);
-      if (denied !== undefined) return denied;
+      const reason = await replication.reserve(this.counterRequests(), confirm);
+      if (reason !== undefined) return { reason, until: this.#parts.clock.monotonic() + takenElsewhereMs };
       confirm(); // also when the store is unavailable: the next sync reports it
     }
     this.#lease = replication.lease.number;
@@ -104,7 +101,7 @@ export class Reservation {
   }
 
   #show(isConfirmed: boolean): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     for (const part of this.#reserved) part.confirm(isConfirmed);
   }
 }

@@ -146,19 +146,11 @@ export class RateLimiter {
    * @returns Monotonic ms; undefined when it fits now, Infinity when a request in flight has to end first.
    */
   fullUntil(now: number, tokens: number): number | undefined {
-    if (this.#isBusy) return Infinity;
-    const at = this.#freeAt(now, tokens);
-    return at > now ? at : undefined;
-  }
-
-  get #isBusy(): boolean {
-    const { inFlight, slots } = this.#counters;
-    return inFlight + (slots?.others ?? 0) >= this.#concurrent;
-  }
-
-  #freeAt(now: number, tokens: number): number {
     const counters = this.#counters;
-    return Math.max(counters.requests.freeAt(now, 1), counters.tokens.freeAt(now, Math.max(1, roundTokens(tokens))));
+    if (counters.inFlight + (counters.slots?.others ?? 0) >= this.#concurrent) return Infinity;
+    const needed = Math.max(1, roundTokens(tokens));
+    const at = Math.max(counters.requests.freeAt(now, 1), counters.tokens.freeAt(now, needed));
+    return at > now ? at : undefined;
   }
 }
 

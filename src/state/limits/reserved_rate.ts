@@ -35,7 +35,10 @@ export interface KeyChoice {
 export class ReservedRate implements ReservedPart {
   /** When it was reserved. */
   readonly at: number;
-  readonly #key: KeyChoice | undefined;
+  /** The API key of the call, if the provider has several. */
+  readonly apiKey: ApiKey | undefined;
+  /** Its position in the list. */
+  readonly #keyIndex: number | undefined;
   readonly #counters: RateCounters;
   readonly #requests: ReturnType<RateCounter["reserve"]>;
   readonly #tokens: ReturnType<RateCounter["reserve"]>;
@@ -49,17 +52,13 @@ export class ReservedRate implements ReservedPart {
     readonly key?: KeyChoice | undefined;
   }) {
     this.at = now;
-    this.#key = key;
+    this.apiKey = key?.apiKey;
+    this.#keyIndex = key?.index;
     this.#counters = counters;
     const sequence = ++counters.sequence;
     this.#requests = counters.requests.reserve(now, 1, sequence);
     this.#tokens = counters.tokens.reserve(now, roundTokens(tokens), sequence);
     counters.inFlight++;
-  }
-
-  /** The API key of the call, if the provider has several. */
-  get apiKey(): ApiKey | undefined {
-    return this.#key?.apiKey;
   }
 
   /** Number of tokens reserved. */
@@ -74,7 +73,7 @@ export class ReservedRate implements ReservedPart {
    */
   sharedRates(name: string): SharedRate[] {
     const { minute, day } = this.#counters.requests.declared;
-    const key = this.#key === undefined ? name : `${name} ${this.#key.index}`;
+    const key = this.#keyIndex === undefined ? name : `${name} ${this.#keyIndex}`;
     return [
       ...minute === undefined ? [] : [{ name: `model ${key}`, limit: minute, ...slicedMinute }],
       ...day === undefined ? [] : [{ name: `model ${key} day`, limit: day, ...slicedDay }],

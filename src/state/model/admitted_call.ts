@@ -5,8 +5,7 @@
 import type { RateLimits } from "../../contracts/provider.ts";
 import { maxHintMs } from "../breaker/circuit_breaker.ts";
 import { quotaRecovery, statedEnd } from "../breaker/end_date.ts";
-import type { AdmissionDenial } from "../counters/admission_denial.ts";
-import { Reservation, type ReservedPart, takenElsewhereMs } from "../counters/reservation.ts";
+import { Reservation, type ReservedPart } from "../counters/reservation.ts";
 import type { CounterRequest } from "../counters/replicated_counter.ts";
 import type { SharedRate } from "../counters/shared_rate.ts";
 import type { Usage } from "../counters/usage.ts";
@@ -48,17 +47,19 @@ interface AdmittedCallParts {
   readonly requestsOfFirst: () => readonly CounterRequest[];
 }
 
-/** One call, with its API key and its reservation. It ends once; further ends are ignored. */
-export class AdmittedCall {
+/** One call, with its API key and what it reserves. It ends once; further ends are ignored. */
+export class AdmittedCall extends Reservation {
+  /** The API key of the call, if the provider has several. */
+  readonly apiKey: string | undefined;
   readonly #tracker: UsageTrackerParts;
   readonly #parts: AdmittedCallParts;
-  readonly #reservation: Reservation;
   #isAnswered = false;
 
   constructor(tracker: UsageTrackerParts, parts: AdmittedCallParts) {
+    super([parts.rate, ...parts.others], tracker);
+    this.apiKey = parts.rate.apiKey?.value;
     this.#tracker = tracker;
     this.#parts = parts;
-    this.#reservation = new Reservation([parts.rate, ...parts.others], tracker);
   }
 
   /**
@@ -66,8 +67,8 @@ export class AdmittedCall {
    *
    * @param isFirst Whether it is the first call of its request.
    */
-  counterRequests(isFirst: boolean): readonly CounterRequest[] {
-    return [...isFirst ? this.#parts.requestsOfFirst() : [], ...this.#reservation.counterRequests()];
+  override counterRequests(isFirst = false): readonly CounterRequest[] {
+    return [...isFirst ? this.#parts.requestsOfFirst() : [], ...super.counterRequests()];
   }
 
   /** Returns the rate limits that several processes share. */
@@ -76,30 +77,9 @@ export class AdmittedCall {
     return this.#parts.rate.sharedRates(`${provider.id} ${info.id}`);
   }
 
-  /** Confirms the reservation, after the shared counters have granted it. */
-  confirm(): void {
-    this.#reservation.confirm();
-  }
-
-  /**
-   * Makes sure that the call still has what it reserved, before it is sent.
-   *
-   * @returns Undefined when the call may be sent; otherwise a promise of the denial, or of undefined.
-   */
-  hold(): Promise<AdmissionDenial | undefined> | undefined {
-    return this.#reservation.hold()?.then((reason) =>
-      reason && { reason, until: this.#tracker.clock.monotonic() + takenElsewhereMs }
-    );
-  }
-
   /** The reserved cost, nano-dollars; undefined if the price is unknown. */
   get costNanoUsd(): number | undefined {
     return this.#parts.costNanoUsd;
-  }
-
-  /** The API key of the call, if the provider has several. */
-  get apiKey(): string | undefined {
-    return this.#parts.rate.apiKey?.value;
   }
 
   /** Puts the API key in standby; returns undefined when the failure is not about the key. */
@@ -125,9 +105,17 @@ export class AdmittedCall {
     this.#isAnswered = true;
     this.#tracker.outages.answered();
     if (reader !== undefined) return this.#read(headers, reader);
-    if (rateHeaders.every((name) => headers.get(name) === null)) return undefined;
-    const read = (loaded: RateReader) => this.#read(headers, reader = loaded);
-    return import("../../util/rate_headers.ts").then(read, () => {}); // without the parser, the response still counts
+    for (const name of rateHeaders) if (headers.get(name) !== null) return this.#load(headers);
+    return undefined;
+  }
+
+  async #load(headers: ResponseHeaders): Promise<void> {
+    try {
+      reader ??= await import("../../util/rate_headers.ts");
+    } catch {
+      return; // without the parser, the response still counts
+    }
+    this.#read(headers, reader);
   }
 
   #read(headers: ResponseHeaders, { hasResetDates, readRateHeaders }: RateReader): undefined {
@@ -150,7 +138,7 @@ export class AdmittedCall {
   /** Releases the reservation: the call was not sent. */
   cancel(): void {
     this.#parts.rate.release(this.#tracker.clock.monotonic());
-    this.#reservation.settle(noUsage);
+    this.settle(noUsage);
   }
 
   /** Ends the reservation of a failed call, which costs nothing. */
@@ -158,7 +146,7 @@ export class AdmittedCall {
     if (!wasSent) this.cancel();
     else {
       this.#parts.rate.settle({}, this.#tracker.clock.monotonic()); // vendors count failed requests as well
-      this.#reservation.settle(noUsage);
+      this.settle(noUsage);
     }
     const { outages, facts } = this.#tracker;
     if (!this.#isAnswered) outages.unanswered(facts.info.id);
@@ -166,10 +154,10 @@ export class AdmittedCall {
 
   /** Ends the reservation of a successful call with its usage. */
   end(usage: Usage): void {
-    if (this.#reservation.isOver) return;
+    if (this.isOver) return;
     const { keys, facts: { info } } = this.#tracker;
     const { apiKey, at } = this.#parts.rate;
     if (apiKey !== undefined && this.#isAnswered) keys!.recordSuccess(apiKey, info.id, at);
-    this.#reservation.settle(usage);
+    this.settle(usage);
   }
 }

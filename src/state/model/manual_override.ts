@@ -81,7 +81,7 @@ export function appliesTo(owner: BreakerOwner, { pool, state }: MemberState): bo
  * reported.
  */
 function attach(override: CircuitBreaker, member: MemberState): void {
-  const { breakers } = member.state;
+  const { all: breakers } = member.state.breakers;
   if (!appliesTo(override.owner, member)) return;
   if (override.cause === "manual") breakers.unshift(override);
   else breakers.push(override);

@@ -163,7 +163,11 @@ export class MeshState {
 
   /** API keys of providers that have several keys and a model in a pool, by provider id. */
   get keyPools(): ReadonlyMap<string, ApiKeyPool> {
-    return new Map(this.members.flatMap(({ state }) => state.keys === undefined ? [] : [[state.provider, state.keys]]));
+    return new Map(
+      this.members.flatMap(({ state }) =>
+        state.tracker.keys === undefined ? [] : [[state.provider, state.tracker.keys]]
+      ),
+    );
   }
 
   /** Counters shared with other processes. */

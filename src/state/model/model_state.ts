@@ -43,9 +43,10 @@ export class ModelState implements ModelView, PermittedModel {
   readonly breaker: CircuitBreaker;
   /** Counts requests, tokens and cost. */
   readonly tracker: UsageTracker;
+  /** All breakers that apply to the model. */
+  readonly breakers: ModelBreakers;
   /** Called whenever a counter has changed. */
   onCount?: () => void;
-  readonly #breakers: ModelBreakers;
   #inFlight = 0;
   #failures = 0;
   #lastStatus: number | undefined;
@@ -58,38 +59,28 @@ export class ModelState implements ModelView, PermittedModel {
     this.weight = parts.weight;
     this.breaker = parts.poolBreaker;
     this.tracker = parts.tracker;
-    this.#breakers = new ModelBreakers(parts, this, this.tracker);
+    this.breakers = new ModelBreakers(parts, this, this.tracker);
   }
 
   get status(): "active" | "standby" {
-    return this.#breakers.standby === undefined ? "active" : "standby";
+    return this.breakers.standby === undefined ? "active" : "standby";
   }
 
   get isHalfOpen(): boolean {
-    return this.#breakers.isHalfOpen;
-  }
-
-  /** Whether it is half-open and its trial request is in flight. */
-  get hasTrialRequest(): boolean {
-    return this.#breakers.hasTrialRequest;
+    return this.breakers.isHalfOpen;
   }
 
   get reason(): StandbyReason | undefined {
-    return this.#breakers.standby?.reason;
-  }
-
-  /** How many times it has entered standby. An increase means that it has recovered in between. */
-  get standbyCount(): number {
-    return this.#breakers.openCount;
+    return this.breakers.standby?.reason;
   }
 
   /** When the standby began. */
   get since(): number | undefined {
-    return this.#breakers.standby?.since;
+    return this.breakers.standby?.since;
   }
 
   get retryAt(): number | undefined {
-    const until = this.#breakers.standby?.until;
+    const until = this.breakers.standby?.until;
     return until === undefined || until === Infinity ? undefined : until;
   }
 
@@ -117,48 +108,8 @@ export class ModelState implements ModelView, PermittedModel {
     return this.tracker.tokens(this.#now);
   }
 
-  /** All breakers that apply to the model. */
-  get breakers(): CircuitBreaker[] {
-    return this.#breakers.all;
-  }
-
-  /** The provider's API keys, if there are several. */
-  get keys(): ApiKeyPool | undefined {
-    return this.tracker.keys;
-  }
-
-  /** Counters shared with other processes. */
-  get sharedCounters(): SharedCounters {
-    return this.tracker.sharedCounters;
-  }
-
-  /** Output tokens per response. */
-  get outputTokens(): OutputTokens {
-    return this.tracker.outputTokens;
-  }
-
-  /** Members that ModelMesh adds to requests, and that the model has rejected. */
-  get rejectedMembers(): Set<string> {
-    return this.tracker.rejectedMembers;
-  }
-
-  /** Estimated cost of a request, nano-dollars; undefined when no price is known. */
-  estimateCost(load: Load): number | undefined {
-    return this.tracker.estimateCost(load);
-  }
-
-  /** Returns the maximum cost of a request, nano-dollars; undefined when no price is known. */
-  maxCost(load: Load): number | undefined {
-    return this.tracker.maxCost(load);
-  }
-
-  /** Returns why a request cannot be admitted although the model is active. */
-  denial(load: Load, now: number): AdmissionDenial | undefined {
-    return this.tracker.denial(load, now);
-  }
-
   /**
-   * Admits a request. It counts from now on, even beyond a limit. Call {@linkcode ModelState.denial} in the same turn
+   * Admits a request. It counts from now on, even beyond a limit. Call {@linkcode UsageTracker.denial} in the same turn
    * of the event loop, so that concurrent requests see each other's reservations.
    */
   admit(load: Load, now: number): Permit {
@@ -182,8 +133,8 @@ export class ModelState implements ModelView, PermittedModel {
   refresh(now: number): void {
     this.#now = now;
     this.#detectRecovery(); // the standby of an earlier process may have ended
-    this.#breakers.extendDue(now);
-    this.#breakers.refresh(now);
+    this.breakers.extendDue(now);
+    this.breakers.refresh(now);
     this.#detectRecovery();
   }
 
@@ -191,30 +142,32 @@ export class ModelState implements ModelView, PermittedModel {
   begin(): InFlightRequest {
     this.#detectRecovery();
     this.#inFlight++;
-    this.tracker.requestAdmitted();
+    this.tracker.quota.reserveRequest();
     this.onCount?.();
-    return this.#breakers.begin();
+    return this.breakers.begin();
   }
 
   /** Records that an admitted request is sent. Reaching a limit deactivates the model. */
   sent(now: number): void {
-    const decision = this.tracker.requestSent();
-    if (decision !== undefined) this.#breakers.apply(decision, now);
+    const { quota } = this.tracker;
+    quota.addRequest();
+    const decision = quota.decision();
+    if (decision !== undefined) this.breakers.apply(decision, now);
     this.#detectRecovery();
   }
 
   /** Deactivates the model if a limit was reached in another pool or process. */
   review(now: number): void {
     const decision = this.tracker.limitReached();
-    if (decision !== undefined) this.#breakers.apply(decision, now);
+    if (decision !== undefined) this.breakers.apply(decision, now);
     this.#detectRecovery();
   }
 
   /** Unregisters an admitted request that was not sent. */
   withdraw(request: InFlightRequest): void {
     this.#inFlight--;
-    this.#breakers.end(request);
-    this.tracker.requestWithdrawn();
+    this.breakers.end(request);
+    this.tracker.quota.withdrawRequest();
     this.onCount?.();
   }
 
@@ -224,14 +177,14 @@ export class ModelState implements ModelView, PermittedModel {
     const decision = this.tracker.requestFinished(outcome, end, now);
     const isProviders = outcome === "failure" && decision?.scope === "provider" && isProviderTrialRequest(request);
     this.#record(request, isProviders ? "none" : outcome, now, end); // not a failure of the model
-    if (decision !== undefined) this.#breakers.apply(decision, now);
+    if (decision !== undefined) this.breakers.apply(decision, now);
     this.#detectRecovery();
     this.onCount?.();
   }
 
   #record(request: InFlightRequest, outcome: Outcome, now: number, { status }: RequestEnd): void {
     this.#inFlight--;
-    const trials = this.#breakers.end(request);
+    const trials = this.breakers.end(request);
     if (outcome === "failure") {
       this.#failures++;
       this.#lastStatus = status;
@@ -239,22 +192,7 @@ export class ModelState implements ModelView, PermittedModel {
       this.#failures = 0;
       for (const breaker of trials) breaker.recordSuccess(); // only requests admitted while half-open count
     }
-    if (this.#breakers.trip(trials, outcome === "failure", now)) this.#failures = 0;
-  }
-
-  /** Opens the model's breaker across all pools, for conditions at the vendor: for a time in ms, or until a date. */
-  openModelBreaker(reason: StandbyReason, now: number, end: number | EndDate): void {
-    this.#breakers.openModel(reason, now, end);
-  }
-
-  /** Opens the model's breaker across all pools for the cooldown, doubled for each consecutive trip. */
-  openModelBreakerForCooldown(reason: StandbyReason, now: number): void {
-    this.#breakers.openModelForCooldown(reason, now);
-  }
-
-  /** Opens the provider's breaker, for a time in ms or until a date. */
-  openProviderBreaker(reason: StandbyReason, now: number, end: number | EndDate): void {
-    this.#breakers.openProvider(reason, now, end);
+    if (this.breakers.trip(trials, outcome === "failure", now)) this.#failures = 0;
   }
 
   /**
@@ -269,8 +207,8 @@ export class ModelState implements ModelView, PermittedModel {
 
   /** Ends standbys for budgets that are not exhausted. */
   recheckBudgets(now: number): void {
-    const isOver = this.#breakers.closeWhere(({ reason }) => this.hasBudget(reason));
-    if (isOver) this.#breakers.refresh(now);
+    const isOver = this.breakers.closeWhere(({ reason }) => this.hasBudget(reason));
+    if (isOver) this.breakers.refresh(now);
   }
 
   /** Resets counters between standbys when a standby has ended, whatever ended it. */

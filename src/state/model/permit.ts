@@ -7,17 +7,17 @@ import type { Clock } from "../../contracts/runtime.ts";
 import type { InFlightRequest } from "../breaker/model_breakers.ts";
 import type { AdmittedCall } from "./admitted_call.ts";
 import type { CounterRequest } from "../counters/replicated_counter.ts";
-import type { Replication, SharedCounters } from "../counters/shared_counters.ts";
+import type { Replication } from "../counters/shared_counters.ts";
 import type { RateGrant, SharedRate } from "../counters/shared_rate.ts";
 import type { Outcome, RequestEnd } from "../counters/usage.ts";
 import type { Load } from "./usage.ts";
+import type { UsageTracker } from "./usage_tracker.ts";
 import type { AdmissionDenial } from "../counters/admission_denial.ts";
 import { takenElsewhereMs } from "../counters/reservation.ts";
 
 /** The model that a {@linkcode Permit} belongs to. */
 export interface PermittedModel {
-  /** Counters shared with other processes. */
-  readonly sharedCounters: SharedCounters;
+  readonly tracker: UsageTracker;
   /** Registers an admitted request. */
   begin(): InFlightRequest;
   /** Reserves for a call about to be sent. */
@@ -42,7 +42,7 @@ export interface PermittedModel {
  *
  * async function send(state: ModelState, load: Load, clock: { monotonic(): number }): Promise<void> {
  *   const now = clock.monotonic();
- *   if (state.denial(load, now) !== undefined) return;
+ *   if (state.tracker.denial(load, now) !== undefined) return;
  *   const permit = state.admit(load, now); // same turn of the event loop: check and reservation are atomic
  *   if (await permit.confirm(clock) !== undefined) return permit.withdraw();
  *   try {
@@ -89,7 +89,7 @@ export class Permit {
    * capacity was granted. A denied permit must be withdrawn.
    */
   confirm(clock: Pick<Clock, "monotonic">): Promise<AdmissionDenial | undefined> | undefined {
-    const { replication } = this.#state.sharedCounters;
+    const { replication } = this.#state.tracker.sharedCounters;
     if (replication !== undefined) {
       const rates = this.#call.sharedRates();
       const requests = this.#call.counterRequests(!this.#isSent);

@@ -5,7 +5,7 @@
 import type { Headroom } from "../../contracts/rotation.ts";
 import { costInNanoUsd } from "../../util/cost.ts";
 import { hasUnpricedFee, maxCostInNanoUsd } from "../../util/max_cost.ts";
-import { isFree } from "../../util/token_cost.ts";
+import { isFree as costsNothing } from "../../util/token_cost.ts";
 import type { AdmissionDenial } from "../counters/admission_denial.ts";
 import type { Budget, BudgetStep } from "../limits/budget.ts";
 import type { ApiKeyPool } from "../limits/api_key_pool.ts";
@@ -31,13 +31,29 @@ export class UsageTracker {
   readonly #parts: UsageTrackerParts;
   /** Usage against the pool's limits. */
   readonly quota: Quota;
+  /** The provider's API keys, if there are several. */
+  readonly keys: ApiKeyPool | undefined;
+  /** Counters shared with other processes. */
+  readonly sharedCounters: SharedCounters;
+  /** Budgets that apply to the model. */
+  readonly budgetScopes: readonly BudgetScope[];
+  /** Whether the model costs nothing. */
+  readonly isFree: boolean;
+  /** Output tokens per response. */
+  readonly outputTokens: OutputTokens;
+  /** Members that ModelMesh adds to requests, and that the model has rejected. */
+  readonly rejectedMembers: Set<string>;
   readonly #failures: FailureWindow | undefined;
-  readonly #isFree: boolean;
   readonly #budgets: readonly Budget[];
 
   /** @param before The same model's quota under earlier settings; both share their counters. */
   constructor(parts: UsageTrackerParts, before?: Quota) {
     this.#parts = parts;
+    this.keys = parts.keys;
+    this.sharedCounters = parts.sharedCounters;
+    this.budgetScopes = parts.budgetScopes;
+    this.outputTokens = parts.shared.outputTokens;
+    this.rejectedMembers = parts.shared.rejectedMembers;
     const { clock, facts: { pool, name, info, routing } } = parts;
     const { errorRate } = routing.deactivation;
     const { onQuotaReset, cooldownMs } = routing.recovery;
@@ -49,37 +65,7 @@ export class UsageTracker {
     if (routing.rateLimit?.maxRpm !== undefined) parts.shared.rate.countsAlways = true;
     this.#failures = errorRate && new FailureWindow({ windowMs: errorRate.windowMs });
     this.#budgets = parts.budgetScopes.map(({ budget }) => budget);
-    this.#isFree = info.pricing !== undefined && info.pricing.every(isFree);
-  }
-
-  /** The provider's API keys, if there are several. */
-  get keys(): ApiKeyPool | undefined {
-    return this.#parts.keys;
-  }
-
-  /** Counters shared with other processes. */
-  get sharedCounters(): SharedCounters {
-    return this.#parts.sharedCounters;
-  }
-
-  /** Budgets that apply to the model. */
-  get budgetScopes(): readonly BudgetScope[] {
-    return this.#parts.budgetScopes;
-  }
-
-  /** Whether the model costs nothing. */
-  get isFree(): boolean {
-    return this.#isFree;
-  }
-
-  /** Output tokens per response. */
-  get outputTokens(): OutputTokens {
-    return this.#parts.shared.outputTokens;
-  }
-
-  /** Members that ModelMesh adds to requests, and that the model has rejected. */
-  get rejectedMembers(): Set<string> {
-    return this.#parts.shared.rejectedMembers;
+    this.isFree = info.pricing !== undefined && info.pricing.every(costsNothing);
   }
 
   /** Returns the EWMA of the time to a response, ms. */
@@ -99,7 +85,7 @@ export class UsageTracker {
 
   /** Estimates the output tokens: the limit of the request, else the 95th percentile of the model's responses. */
   #estimateOutput({ output }: Pick<Load, "output">): number {
-    return output ?? this.#parts.shared.outputTokens.percentile95() ?? firstGuess;
+    return output ?? this.outputTokens.percentile95() ?? firstGuess;
   }
 
   /** Returns the expected cost of a request, nano-dollars; undefined when no price is known. */
@@ -114,7 +100,7 @@ export class UsageTracker {
 
   #price({ input, output, units }: Load, price: typeof costInNanoUsd): number | undefined {
     const { facts: { info }, clock } = this.#parts;
-    if (this.#isFree) return 0;
+    if (this.isFree) return 0;
     const quantities = { ...units, input, output: this.#estimateOutput({ output }) };
     const { pricing = info.assumedPricing } = info;
     return hasUnpricedFee(quantities, pricing) ? undefined : price(quantities, pricing, clock.now());
@@ -137,31 +123,16 @@ export class UsageTracker {
     return maxRpm !== undefined && rate.rpm(now) >= maxRpm ? { reason: "max_rpm", until: now } : undefined;
   }
 
-  /** Counts an admitted request. */
-  requestAdmitted(): void {
-    this.quota.reserveRequest();
-  }
-
-  /** Counts an admitted request as sent. Returns a decision when that reaches a limit. */
-  requestSent(): DeactivationDecision | undefined {
-    this.quota.addRequest();
-    return this.quota.decision();
-  }
-
-  /** Removes an admitted request that was not sent. */
-  requestWithdrawn(): void {
-    this.quota.withdrawRequest();
-  }
-
   /** Reserves for a call about to be sent, even beyond a limit. */
   reserve(load: Load, now: number): AdmittedCall {
     const { quota } = this;
     const costNanoUsd = this.maxCost(load);
     const cost = costNanoUsd ?? 0;
+    const budgets = this.reserveCost(cost, load);
     return new AdmittedCall(this.#parts, {
       costNanoUsd,
       rate: this.#parts.shared.rate.reserve(now, this.#countTokens(load)),
-      others: [quota.reserve(load.input + this.#estimateOutput(load), cost), ...this.reserveCost(cost, load)],
+      others: quota.isLimited ? [quota.reserve(load.input + this.#estimateOutput(load), cost), ...budgets] : budgets,
       requestsOfFirst: () => quota.counterRequests(),
     });
   }
@@ -228,14 +199,14 @@ export class UsageTracker {
   }
 
   #countTokens({ input, output }: Load): number {
-    return input + (output ?? this.#parts.shared.outputTokens.percentile95() ?? 0);
+    return input + (output ?? this.outputTokens.percentile95() ?? 0);
   }
 
   #budgetDenial(load: Load, now: number): AdmissionDenial | undefined {
     const { clock } = this.#parts;
     const budgets = this.listBudgets(load);
-    if (budgets.length === 0 || this.#isFree) return undefined;
-    if (this.#parts.sharedCounters.replication?.isFailClosed) {
+    if (budgets.length === 0 || this.isFree) return undefined;
+    if (this.sharedCounters.replication?.isFailClosed) {
       return { reason: "storage_unavailable", until: now + unavailableRetryMs };
     }
     const cost = this.maxCost(load);
@@ -257,7 +228,7 @@ export class UsageTracker {
     if (budgetScopes.length === 0) return undefined;
     const wallTimeMs = clock.now();
     for (const { budget, reason } of budgetScopes) {
-      if (!budget.isSpent(wallTimeMs) || (this.#isFree && reason === "budget_limit")) continue;
+      if (!budget.isSpent(wallTimeMs) || (this.isFree && reason === "budget_limit")) continue;
       const standbyMs = Math.max(0, (budget.resetsAt(wallTimeMs) ?? wallTimeMs) - wallTimeMs);
       return { reason, scope: reason === "provider_budget" ? "provider" : "model", standbyMs };
     }

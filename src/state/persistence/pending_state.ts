@@ -77,9 +77,9 @@ export class PendingState {
     state.restore({ failures, lastStatus });
     this.#failures.delete(key);
     const saved = this.#keys.get(state.provider);
-    if (state.keys === undefined || saved === undefined) return;
-    state.keys.reset();
-    mergeApiKeys(state.keys, { ...saved, now: readClocks(this.#clock) });
+    if (state.tracker.keys === undefined || saved === undefined) return;
+    state.tracker.keys.reset();
+    mergeApiKeys(state.tracker.keys, { ...saved, now: readClocks(this.#clock) });
     this.#keys.delete(state.provider); // members of one provider share its keys
   }
 

@@ -123,7 +123,7 @@ export class BreakerEvents {
   }
 
   #hasBudget(breaker: CircuitBreaker, reason: StandbyReason): boolean {
-    return this.#state.members.some(({ state }) => state.breakers.includes(breaker) && state.hasBudget(reason));
+    return this.#state.members.some(({ state }) => state.breakers.all.includes(breaker) && state.hasBudget(reason));
   }
 
   /** Merges a breaker. Times are relative to the time of the message, since clocks of machines differ. */
