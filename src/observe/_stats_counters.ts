@@ -3,9 +3,8 @@
  * @module
  */
 import type { StatsMetrics, StatsScope } from "../contracts/events.ts";
-import type { Outcome } from "../state/counters/usage.ts";
 import { LatencyHistogram } from "./_histograms.ts";
-import type { MemberNames, RequestUsage } from "./hub_events.ts";
+import type { MemberNames, RequestResult } from "./hub_events.ts";
 import type { BreakerOwner } from "../state/breaker/circuit_breaker.ts";
 import { MemberIndex } from "../state/model/member_index.ts";
 
@@ -37,9 +36,14 @@ class StatsCounters {
    * failure.
    *
    * @param request Sequence number of the request; calls for one request are consecutive.
-   * @param outcome `none` counts neither as success nor as failure.
+   * @param result The outcome, of which `none` counts neither as success nor as failure; the time to a response, which
+   * counts in case of success; and the usage, whose values count as 0 unless they are positive finite numbers.
    */
-  addRequest(request: number, outcome: Outcome): void {
+  addRequest(request: number, { outcome, latencyMs, tokensIn, tokensOut, costNanoUsd }: RequestResult): void {
+    this.#tokensIn += countOrZero(tokensIn);
+    this.#tokensOut += countOrZero(tokensOut);
+    this.#costNanoUsd += countOrZero(costNanoUsd);
+    if (outcome === "success" && latencyMs !== undefined) this.#latencies.add(latencyMs);
     if (this.#latestRequest !== request) {
       this.#latestRequest = request;
       this.#total++;
@@ -48,18 +52,6 @@ class StatsCounters {
     if (outcome !== "failure" || this.#latestFailedRequest === request) return;
     this.#latestFailedRequest = request;
     this.#failed++;
-  }
-
-  /** Adds the usage of a request. Values that are not positive finite numbers count as 0. */
-  addUsage({ tokensIn, tokensOut, costNanoUsd }: RequestUsage): void {
-    this.#tokensIn += countOrZero(tokensIn);
-    this.#tokensOut += countOrZero(tokensOut);
-    this.#costNanoUsd += countOrZero(costNanoUsd);
-  }
-
-  /** Records the time to a response, ms. */
-  addLatency(ms: number | undefined): void {
-    if (ms !== undefined) this.#latencies.add(ms);
   }
 
   /** Counts a rotation: a request moved on from this model, or from a model of this provider or pool. */

@@ -9,7 +9,7 @@ import type { Cancel, Clock } from "../contracts/runtime.ts";
 import { newId } from "../util/request_id.ts";
 import type { FinishedRequest, HubEvents } from "./hub_events.ts";
 import { notifySafely } from "../util/once.ts";
-import { type ConfiguredSink, LineOutput, rankSeverity, type RecordKind, SinkLosses } from "./output.ts";
+import { type ConfiguredSink, LineOutput, type RecordKind, severityRanks, SinkLosses } from "./output.ts";
 import { redactAll } from "./redact.ts";
 import type { toRequestLog } from "./request_log.ts";
 
@@ -37,6 +37,12 @@ interface TraceFacts {
 
 /** The sinks and listeners of a mesh. */
 export class Hub {
+  /** Whether any sink logs requests. */
+  logsRequests = false;
+  /** Maximum number of payload bytes that a sink logs. */
+  payloadBytes = 0;
+  /** Whether any sink exports spans. */
+  exportsSpans = false;
   readonly #clock: Clock;
   readonly #redact: (text: string) => string;
   readonly #own: LineOutput[] = [];
@@ -47,7 +53,6 @@ export class Hub {
   #stampedAt = NaN;
   #logged: readonly LineOutput[] = [];
   #requestLogOf: typeof toRequestLog | undefined;
-  #payloadBytes = 0;
   /** The sink that creates spans. */
   #spans: LineOutput | undefined;
   readonly #listeners: Listeners = {
@@ -101,21 +106,6 @@ export class Hub {
   /** Sinks that receive statistics. */
   get statisticsOutputs(): readonly LineOutput[] {
     return this.#outputs.filter(({ takes }) => takes.statistics !== undefined);
-  }
-
-  /** Whether any sink logs requests. */
-  get logsRequests(): boolean {
-    return this.#logged.length > 0;
-  }
-
-  /** Maximum number of payload bytes that a sink logs. */
-  get payloadBytes(): number {
-    return this.#payloadBytes;
-  }
-
-  /** Whether any sink exports spans. */
-  get exportsSpans(): boolean {
-    return this.#spans !== undefined;
   }
 
   /**
@@ -204,7 +194,7 @@ export class Hub {
 
   /** Whether any sink receives traces of a severity. Check it before building a trace in the request path. */
   isTraced(severity: Severity): boolean {
-    return rankSeverity(severity) >= this.#minRank;
+    return severityRanks[severity] >= this.#minRank;
   }
 
   /** Emits a trace entry to all sinks that receive its severity. */
@@ -264,14 +254,16 @@ export class Hub {
     this.#minRank = Math.min(Infinity, ...outputs.map(({ minRank }) => minRank));
     this.#spans = outputs.find(({ sink, takes }) => sink.beginSpan !== undefined && takes.routing !== undefined);
     this.#logged = outputs.filter(({ takes }) => takes.logging !== undefined);
-    this.#payloadBytes = Math.max(
+    this.exportsSpans = this.#spans !== undefined;
+    this.logsRequests = this.#logged.length > 0;
+    this.payloadBytes = Math.max(
       0,
       ...this.#logged.map(({ takes }) => takes.logging!.level === "metadata" ? 0 : takes.logging!.maxPayloadSize),
     );
   }
 
   #trace(facts: TraceFacts, outputs: readonly LineOutput[]): void {
-    const rank = rankSeverity(facts.severity);
+    const rank = severityRanks[facts.severity];
     const entry: TraceEntry = { type: "trace", timestamp: this.timestamp(), ...redactAll(facts, this.#redact) };
     for (const output of outputs) if (rank >= output.minRank) this.#write(output, (sink) => sink.trace(entry));
   }

@@ -23,7 +23,7 @@ export interface MeshMembers {
 }
 
 /** Usage of one request; unknown values are undefined. */
-export interface RequestUsage {
+interface RequestUsage {
   readonly tokensIn?: number | undefined;
   readonly tokensOut?: number | undefined;
   readonly costNanoUsd?: number | undefined;

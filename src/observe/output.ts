@@ -7,13 +7,14 @@ import type { MeshEvent, Severity } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
 import { isThenable } from "../util/once.ts";
 
-/** Severities in ascending order. */
-const severities: readonly Severity[] = ["debug", "info", "warning", "error", "critical"];
-
-/** Returns the rank of a severity; 0 is the least severe. */
-export function rankSeverity(severity: Severity): number {
-  return severities.indexOf(severity);
-}
+/** Ranks of severities; 0 is the least severe. */
+export const severityRanks: Readonly<Record<Severity, number>> = {
+  debug: 0,
+  info: 1,
+  warning: 2,
+  error: 3,
+  critical: 4,
+};
 
 /** Kinds of records that a program's own sink may receive. */
 export type RecordKind = "event" | "log" | "trace";
@@ -34,8 +35,8 @@ export class SinkLosses {
   readonly id: string;
   /** Records for which the sink threw, or which it was not given while it was overloaded. */
   thrown = 0;
-  /** Calls whose promises have not settled. */
-  #pending = 0;
+  /** Calls whose promises have not settled. An overloaded sink receives no records until they do. */
+  pending = 0;
   /** Number of losses reported, and the time of the last report in monotonic ms. */
   reported = 0;
   reportedAt: number = -Infinity;
@@ -47,15 +48,10 @@ export class SinkLosses {
     this.#sink = sink;
   }
 
-  /** Whether the sink is overloaded: it receives no records until pending calls settle. */
-  get isBehind(): boolean {
-    return this.#pending >= maxPending;
-  }
-
   /** Counts a call as pending until its promise settles, and as lost if it rejects. */
   follow(result: PromiseLike<unknown>): void {
-    this.#pending++;
-    Promise.resolve(result).catch(() => this.thrown++).finally(() => this.#pending--);
+    this.pending++;
+    Promise.resolve(result).catch(() => this.thrown++).finally(() => this.pending--);
   }
 
   /** Total number of lost records. */
@@ -84,14 +80,14 @@ export class LineOutput {
     this.takes = takes;
     this.takesRefused = takes.logging !== undefined;
     const { tracing } = takes;
-    this.minRank = tracing === undefined ? severities.length : rankSeverity(sink.minSeverity ?? tracing.minSeverity);
+    this.minRank = tracing === undefined ? Infinity : severityRanks[sink.minSeverity ?? tracing.minSeverity] ?? 0; // a program may state another one
   }
 
   /** Writes a record, unless the sink is overloaded. Counts it as lost if the sink fails. */
   write(write: (sink: Observability) => unknown): void {
     const { sink, losses } = this;
     try {
-      if (losses.isBehind) losses.thrown++;
+      if (losses.pending >= maxPending) losses.thrown++;
       else {
         const result = write(sink);
         if (isThenable(result)) losses.follow(result);

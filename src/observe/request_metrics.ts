@@ -3,6 +3,7 @@
  * @module
  */
 import type { Labels, MetricFamily, Sample } from "../contracts/metrics.ts";
+import { getOrCreate } from "../util/once.ts";
 import { Histogram } from "./_histograms.ts";
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { FinishedRequest, RefusedRequest } from "./hub_events.ts";
@@ -45,12 +46,18 @@ export interface CountedRequest extends Pick<FinishedRequest, "tries" | "tokensI
   readonly record: Pick<RoutingRecord, typeof countedMembers[number]>;
 }
 
+/** A sum of requests with the same labels. */
+interface Sum {
+  readonly labels: Labels;
+  value: number;
+}
+
 /** Usage of one client at one model. */
 interface Consumption {
   readonly labels: Labels;
   /** Identity of the client, which a name may not be. */
   readonly owner: string;
-  readonly byStatus: Map<string, number>;
+  readonly byStatus: Map<string, Sum>;
   tokensIn: number;
   tokensOut: number;
   costNanoUsd: number;
@@ -73,15 +80,15 @@ export class RequestMetrics {
   readonly #consumption = new Map<string, Consumption>();
   readonly #durations = new Map<string, Durations>();
   readonly #overhead = new Map<string, Histogram>();
-  readonly #attempts = new Map<string, { readonly labels: Labels; value: number }>();
-  readonly #rotations = new Map<string, { readonly labels: Labels; value: number }>();
+  readonly #attempts = new Map<string, Sum>();
+  readonly #rotations = new Map<string, Sum>();
 
   /** Counts a request that has ended. */
   addRequest({ record, tries, tokensIn, tokensOut, costNanoUsd }: CountedRequest): void {
     const { pool, operation = "chat", client = "", status = 0, duration_ms, ttft_ms, routing_latency_ms } = record;
     const [model, provider] = [record.model ?? "", record.provider ?? ""];
     const consumption = this.#getConsumption({ pool, model, provider, client }, record.client_id ?? client);
-    countKey(consumption.byStatus, String(status));
+    countRequest(consumption.byStatus, { status: String(status) });
     consumption.tokensIn += toCount(tokensIn);
     consumption.tokensOut += toCount(tokensOut);
     consumption.costNanoUsd += toCount(costNanoUsd);
@@ -90,13 +97,14 @@ export class RequestMetrics {
     if (ttft_ms !== undefined) durations.firstToken.observe(ttft_ms / 1000);
     if (tokensIn !== undefined) durations.tokensIn.observe(tokensIn);
     if (tokensOut !== undefined) durations.tokensOut.observe(tokensOut);
-    made(this.#overhead, pool, () => new Histogram(overheadBounds)).observe(routing_latency_ms / 1000);
+    getOrCreate(this.#overhead, pool, () => new Histogram(overheadBounds)).observe(routing_latency_ms / 1000);
     for (const { model, provider, outcome } of tries) countRequest(this.#attempts, { model, provider, outcome });
   }
 
   /** Counts a request that was rejected before routing. */
   addRefused({ status, client = "", client_id = client }: RefusedRequest): void {
-    countKey(this.#getConsumption({ pool: "", model: "", provider: "", client }, client_id).byStatus, String(status));
+    const { byStatus } = this.#getConsumption({ pool: "", model: "", provider: "", client }, client_id);
+    countRequest(byStatus, { status: String(status) });
   }
 
   /** Counts a change of a pool's current model. */
@@ -115,7 +123,7 @@ export class RequestMetrics {
       totals.set(id, {
         name,
         ...(id === name ? {} : { id }),
-        requests: [...byStatus.values()].reduce((sum, count) => sum + count, requests),
+        requests: [...byStatus.values()].reduce((sum, { value }) => sum + value, requests),
         tokens_in: tokens_in + tokensIn,
         tokens_out: tokens_out + tokensOut,
         cost_usd: cost_usd + costNanoUsd / nanoPerUsd,
@@ -150,7 +158,7 @@ export class RequestMetrics {
     owner: string,
   ): Consumption {
     const { pool, model, provider, client } = labels;
-    return made(this.#consumption, joinLabels([pool, model, provider, client, owner]), () => ({
+    return getOrCreate(this.#consumption, joinLabels([pool, model, provider, client, owner]), () => ({
       labels,
       owner,
       byStatus: new Map(),
@@ -161,7 +169,7 @@ export class RequestMetrics {
   }
 
   #getDurations(labels: Labels): Durations {
-    return made(this.#durations, joinLabels(Object.values(labels)), () => ({
+    return getOrCreate(this.#durations, joinLabels(Object.values(labels)), () => ({
       labels,
       nonStreaming: new Histogram(durationBounds),
       firstToken: new Histogram(firstTokenBounds),
@@ -183,20 +191,8 @@ function counter(name: string, help: string, samples: readonly Sample[]): Metric
   return { name, help, type: "counter", samples: samples.map((sample) => ({ ...sample })) };
 }
 
-function countRequest(counters: Map<string, { readonly labels: Labels; value: number }>, labels: Labels): void {
-  made(counters, joinLabels(Object.values(labels)), () => ({ labels, value: 0 })).value++;
-}
-
-function countKey(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
-}
-
-function made<Value>(values: Map<string, Value>, key: string, make: () => Value): Value {
-  const known = values.get(key);
-  if (known !== undefined) return known;
-  const value = make();
-  values.set(key, value);
-  return value;
+function countRequest(counters: Map<string, Sum>, labels: Labels): void {
+  getOrCreate(counters, joinLabels(Object.values(labels)), () => ({ labels, value: 0 })).value++;
 }
 
 /** Joins values to a map key. Names in a configuration contain no control characters. */
@@ -210,9 +206,9 @@ function toCount(value: number | undefined): number {
 
 /** Adds up samples with the same labels: of clients that have had the same name. */
 function summed(samples: readonly Sample[]): readonly Sample[] {
-  const sums = new Map<string, { readonly labels: Labels; value: number }>();
+  const sums = new Map<string, Sum>();
   for (const { labels, value } of samples) {
-    made(sums, joinLabels(Object.values(labels)), () => ({ labels, value: 0 })).value += value;
+    getOrCreate(sums, joinLabels(Object.values(labels)), () => ({ labels, value: 0 })).value += value;
   }
   return [...sums.values()];
 }
@@ -226,7 +222,7 @@ function consumptionFamilies(consumption: readonly Consumption[]): MetricFamily[
       type: "counter",
       samples: summed(
         consumption.flatMap(({ labels, byStatus }) =>
-          [...byStatus].map(([status, value]) => ({ labels: { ...labels, status }, value }))
+          [...byStatus.values()].map((sum) => ({ labels: { ...labels, ...sum.labels }, value: sum.value }))
         ),
       ),
     },

@@ -158,30 +158,18 @@ export class Statistics {
    */
   addRequest({ pool, model, provider, fallback_chain }: RequestPath, result: RequestResult): void {
     const request = this.#requests++;
-    const { outcome } = result;
-    const ofPool = this.#membership.getCounters("pool", pool);
-    ofPool.addRequest(request, outcome);
-    if (outcome === "success") ofPool.addLatency(result.latencyMs);
-    ofPool.addUsage(result);
+    this.#membership.getCounters("pool", pool).addRequest(request, result);
+    let latencyMs: number | undefined;
     for (const step of fallback_chain) {
-      const stepOutcome = step.outcome === "empty" ? "none" : "failure";
-      if (step.model !== model) this.#membership.getCounters("model", step.model).addRequest(request, stepOutcome);
-      if (step.provider !== provider) {
-        this.#membership.getCounters("provider", step.provider).addRequest(request, stepOutcome);
-      }
+      const left = { outcome: step.outcome === "empty" ? "none" : "failure" } as const;
+      if (step.model === model) latencyMs ??= step.ms;
+      else this.#membership.getCounters("model", step.model).addRequest(request, left);
+      if (step.provider !== provider) this.#membership.getCounters("provider", step.provider).addRequest(request, left);
     }
     if (model === null || provider === null) return;
-    const ms = outcome === "success" ? fallback_chain.find((step) => step.model === model)?.ms : undefined;
-    for (
-      const counters of [
-        this.#membership.getCounters("model", model),
-        this.#membership.getCounters("provider", provider),
-      ]
-    ) {
-      counters.addRequest(request, outcome);
-      counters.addLatency(ms);
-      counters.addUsage(result);
-    }
+    const served = { ...result, latencyMs };
+    this.#membership.getCounters("model", model).addRequest(request, served);
+    this.#membership.getCounters("provider", provider).addRequest(request, served);
   }
 
   /**

@@ -56,25 +56,20 @@ export class RecordRing implements Observability, RecordSource {
   }
 
   emit(record: OwnedRecord): void {
-    this.add(record);
+    this.#records[++this.#latest % capacity] = record;
+    for (const wake of this.#waiting) wake();
   }
 
   log(record: OwnedRecord): void {
-    this.add(record);
+    this.emit(record);
   }
 
   trace(record: OwnedRecord): void {
-    this.add(record);
+    this.emit(record);
   }
 
   flush(): Promise<void> {
     return Promise.resolve();
-  }
-
-  /** Receives a record of any kind. */
-  add(record: OwnedRecord): void {
-    this.#records[++this.#latest % capacity] = record;
-    for (const wake of this.#waiting) wake();
   }
 
   async next(after: number | null, { waitMs, signal }: RecordWait): Promise<RecordPage> {

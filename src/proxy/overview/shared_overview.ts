@@ -50,7 +50,7 @@ export class OverviewOwner {
 
   /** Adds a report. */
   receive(process: number, { records, finished, refused, rotations, inFlight, lost }: OverviewReport): void {
-    for (const record of records) this.#records.add(record);
+    for (const record of records) this.#records.emit(record);
     for (const request of finished) this.#metrics.addRequest(request);
     for (const request of refused) this.#metrics.addRefused(request);
     for (const [pool, reason] of rotations) this.#metrics.addRotation(pool, reason);

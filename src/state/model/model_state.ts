@@ -4,14 +4,9 @@
  */
 import type { Headroom, ModelView, StandbyReason } from "../../contracts/rotation.ts";
 import type { CircuitBreaker } from "../breaker/circuit_breaker.ts";
-import type { EndDate } from "../breaker/end_date.ts";
 import type { AdmittedCall } from "./admitted_call.ts";
 import { type InFlightRequest, ModelBreakers, type ModelBreakersParts } from "../breaker/model_breakers.ts";
-import type { AdmissionDenial } from "../counters/admission_denial.ts";
-import type { ApiKeyPool } from "../limits/api_key_pool.ts";
 import { Permit, type PermittedModel } from "./permit.ts";
-import type { OutputTokens } from "../metrics/output_tokens.ts";
-import type { SharedCounters } from "../counters/shared_counters.ts";
 import type { Outcome, RequestEnd } from "../counters/usage.ts";
 import type { Load } from "./usage.ts";
 import type { UsageTracker } from "./usage_tracker.ts";
