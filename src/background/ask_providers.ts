@@ -2,6 +2,7 @@
  * Queries providers for metadata of their models at startup. What no provider reports is taken from the catalogue.
  * @module
  */
+import { isQueryEnabled, modelQueries } from "../config/settings/offers.ts";
 import type { ModelInfo, Provider } from "../contracts/provider.ts";
 import { findBuiltInModels } from "../registry/catalogue.ts";
 import { infoIn } from "../registry/model_facts.ts";
@@ -51,7 +52,7 @@ class ModelQueries {
 
   async run(): Promise<void> {
     const { clock } = this.#parts.runtime;
-    if (this.#instance.entry.queries !== undefined) {
+    if (modelQueries.some((name) => isQueryEnabled(this.#instance.entry, name))) {
       const { describedModels } = await import("./provider_queries.ts"); // imported on demand
       this.#described = await describedModels(this.#instance, this.#parts);
     }

@@ -22,7 +22,8 @@ export async function discoverModels(
 ): Promise<ReadonlyMap<string, ModelListing>> {
   const configured = new Set([...parts.settings.models.values()].map(({ provider }) => provider));
   const discoverable = instances.filter(({ entry, connector, provider }) =>
-    createOffer(entry, connector, configured.has(entry.id)) === "list" && (canList(provider) || entry.enumerateModels)
+    createOffer(entry, connector, configured.has(entry.id)) === "list" &&
+    (canList(provider) || entry.discovery?.enumerateModels)
   );
   if (discoverable.length === 0) return new Map();
   const { fetchListings: listingsOf } = await import("./listings.ts"); // imported on demand

@@ -66,7 +66,7 @@ export async function requestListing(
   const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
   try {
     const models = checkModelCount(await untilAborted(requestModels(instance.provider!, connection), connection.stop));
-    const mayBeEmpty = entry.instance !== undefined && entry.enumerateModels === undefined; // its models are configured
+    const mayBeEmpty = entry.instance !== undefined && entry.discovery?.enumerateModels === undefined; // its models are configured
     return models.length > 0 || mayBeEmpty ? { models } : { problem: `listed no model${addressIn(connection)}` };
   } catch (error) {
     const { message } = toFailure(connection.stop.aborted ? connection.stop.reason : error, instance.provider!, redact);

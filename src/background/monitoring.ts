@@ -100,7 +100,7 @@ export class Monitoring {
 /** Also where a monitor of an earlier process opened a breaker: without one that probes, none would close it. */
 function isMonitored({ settings: { health, sync }, registry, state }: MonitoringParts): boolean {
   return health?.intervalMs !== undefined || sync?.intervalMs !== undefined ||
-    registry.instances.some(({ entry }) => entry.refreshMs !== undefined) ||
+    registry.instances.some(({ entry }) => entry.catalogue?.refreshIntervalMs !== undefined) ||
     registry.pools.some(({ routing: { recovery, deactivation } }) =>
       recovery.probeIntervalMs !== undefined || recovery.probeOnStart || deactivation.maintenance !== undefined
     ) ||

@@ -121,8 +121,8 @@ function syncPlan(parts: MonitoringParts): ReadonlyMap<number, readonly string[]
   const plan = new Map<number, string[]>();
   if (!sync.enabled) return plan;
   const synced = new Set(syncedProviders(parts));
-  for (const { entry: { id, refreshMs } } of registry.instances) {
-    const intervalMs = refreshMs ?? (synced.has(id) ? sync.intervalMs : undefined);
+  for (const { entry: { id, catalogue } } of registry.instances) {
+    const intervalMs = catalogue?.refreshIntervalMs ?? (synced.has(id) ? sync.intervalMs : undefined);
     if (intervalMs !== undefined) plan.set(intervalMs, [...plan.get(intervalMs) ?? [], id]);
   }
   return plan;

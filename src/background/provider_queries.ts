@@ -2,6 +2,7 @@
  * Queries vendors for descriptions of models and for quotas, at the start, where configured.
  * @module
  */
+import { isQueryEnabled, modelQueries } from "../config/settings/offers.ts";
 import { infoIn } from "../registry/model_facts.ts";
 import type { Member, ProviderInstance, Registry } from "../registry/registry.ts";
 import type { ModelInfo, Quota } from "../contracts/provider.ts";
@@ -28,7 +29,7 @@ export interface QueryParts {
 /**
  * Asks a provider to describe its models. Never rejects; failures are traced.
  *
- * @param instance An opened provider with `queries`.
+ * @param instance An opened provider.
  * @param parts Dependencies.
  * @returns The queried members of each description, by the provider's model id.
  */
@@ -36,8 +37,7 @@ export async function describedModels(
   instance: ProviderInstance,
   parts: QueryParts,
 ): Promise<ReadonlyMap<string, ModelInfo>> {
-  const [details, capabilities, pricing] = (["details", "capabilities", "pricing"] as const)
-    .map((name) => isAsked(instance, name));
+  const [details, capabilities, pricing] = modelQueries.map((name) => isAsked(instance, name));
   if (!details && !capabilities && !pricing) return new Map();
   const described = await query(
     instance,
@@ -58,7 +58,7 @@ export async function describedModels(
 }
 
 /**
- * Queries the quotas of providers with `queries.quota`. One whose quota is exhausted enters standby until the quota
+ * Queries the quotas of providers that report them. One whose quota is exhausted enters standby until the quota
  * resets.
  *
  * @param registry Opened providers and their models.
@@ -85,7 +85,7 @@ export async function checkQuotas({ instances, allPools }: Registry, parts: Quer
 
 /** Whether a query is enabled. One that the connector cannot answer is not sent: the configuration was warned. */
 function isAsked({ entry, connector }: ProviderInstance, query: VendorQuery): boolean {
-  return entry.queries?.[query] === true && connector?.queries?.includes(query) !== false;
+  return isQueryEnabled(entry, query) && connector?.queries?.includes(query) !== false;
 }
 
 function isSpent({ used, remaining }: Quota): boolean {

@@ -14,6 +14,7 @@ import type { Relisting } from "../background/relisting.ts";
 import { isRetiring } from "../config/check/is_retiring.ts";
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import { isProvider } from "../config/settings/known.ts";
+import { isQueryEnabled } from "../config/settings/offers.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Cancel, Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
@@ -107,7 +108,7 @@ export class Lifecycle {
   async begin(assembly: Assembly): Promise<void> {
     const { settings, state, registry, deps } = assembly;
     await this.#parts.store?.load(state);
-    if (registry.instances.some(({ entry }) => entry.queries?.quota)) {
+    if (registry.instances.some(({ entry }) => isQueryEnabled(entry, "quota"))) {
       const { checkQuotas } = await import("../background/provider_queries.ts");
       await checkQuotas(registry, deps);
     }

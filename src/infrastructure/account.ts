@@ -2,6 +2,7 @@
  * Accounts at providers: which one stores an object, and which ones can store new objects.
  * @module
  */
+import { findConfiguredService } from "../config/settings/offers.ts";
 import type { Infrastructure } from "../contracts/infrastructure.ts";
 import { ObjectNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import type { ModelEntry, ProviderInstance } from "../registry/registry.ts";
@@ -22,14 +23,14 @@ export type Ability = "files" | "batch" | "fineTuning";
 
 /** Whether an account provides a service, according to its configuration and connector. */
 export function hasAbility(instance: ProviderInstance, ability: Ability): boolean {
-  const { provider, entry: { infrastructure = {} } } = instance;
+  const { provider, entry } = instance;
   if (provider?.infrastructure === undefined) return false;
-  return infrastructure[ability] ?? provider.infrastructure.facts[ability] !== undefined;
+  return findConfiguredService(entry, ability) ?? provider.infrastructure.facts[ability] !== undefined;
 }
 
 /** Maximum file size of an account, bytes. */
 export function maxFileBytes({ provider, entry }: ProviderInstance): number {
-  return entry.infrastructure?.maxFileBytes ?? provider?.infrastructure?.facts.files?.maxBytes ?? Infinity;
+  return entry.files?.maxSize ?? provider?.infrastructure?.facts.files?.maxBytes ?? Infinity;
 }
 
 /** Returns the limits of a batch. */
@@ -37,7 +38,7 @@ export function batchLimits(
   { instance, batch }: Pick<ModelEntry, "instance" | "batch">,
 ): { readonly maxItems: number; readonly maxBytes: number } {
   const facts = instance.provider?.infrastructure?.facts.batch;
-  const provider = instance.entry.infrastructure?.maxItems ?? facts?.maxItems ?? Infinity;
+  const provider = instance.entry.batch?.maxItems ?? facts?.maxItems ?? Infinity;
   return {
     maxItems: Math.min(batch?.maxItems ?? Infinity, provider),
     maxBytes: Math.min(batch?.maxPayload ?? Infinity, facts?.maxBytes ?? Infinity, maxFileBytes(instance)),

@@ -28,7 +28,7 @@ export function catalogueModels(
   const listed = discovered?.get(entry.id)?.models;
   const infos = offeredInfos(entry, catalogue, listed).map((info) => withQueriedFacts(info, queried?.get(info.id)));
   // an instance is queried in place of a catalogue, unless its list is asked for explicitly
-  const isListed = listed !== undefined && (entry.instance === undefined || entry.enumerateModels === true);
+  const isListed = listed !== undefined && (entry.instance === undefined || entry.discovery?.enumerateModels === true);
   const isPooled = poolFilter(infos, { catalogue, isListed });
   return infos.map((info) => ({
     name: `${vendor}.${info.id}`,
@@ -44,11 +44,11 @@ export function catalogueModels(
 
 /** Completes a provider's list by what its catalogue knows about the models. */
 function offeredInfos(
-  { enumerateModels }: ProviderEntry,
+  { discovery }: ProviderEntry,
   catalogue: readonly ModelInfo[],
   listed: readonly ModelInfo[] | undefined,
 ): readonly ModelInfo[] {
-  if (enumerateModels === false) return [];
+  if (discovery?.enumerateModels === false) return [];
   if (listed === undefined) return catalogue;
   const known = new Map(catalogue.map((info) => [info.id, info]));
   return listed.map((info) => ({ ...findCatalogued(info.id, (id) => known.get(id)), ...info }));

@@ -6,8 +6,17 @@ import { beginMark, withTables } from "../../scripts/schema/reference.ts";
 import { documentTypes } from "../../scripts/schema/types.ts";
 import { complete } from "../../src/config/schema/complete.ts";
 import type { Field, Given } from "../../src/config/schema/field.ts";
-import type { model } from "../../src/config/schema/models.ts";
+import { model } from "../../src/config/schema/models.ts";
+import { observability } from "../../src/config/schema/observability.ts";
 import { parse } from "../../src/config/schema/parse.ts";
+import { pool } from "../../src/config/schema/pools.ts";
+import { provider } from "../../src/config/schema/providers.ts";
+import { proxy } from "../../src/config/schema/proxy.ts";
+import { discovery, secrets, storage } from "../../src/config/schema/schema.ts";
+import { validate } from "../../src/config/build/validate.ts";
+import { knownConnectors } from "../../src/config/settings/known.ts";
+import type { ConfiguredModel, ProviderEntry, RoutingSettings, Settings } from "../../src/config/settings/settings.ts";
+import { serverConnectors } from "../../connectors/server.ts";
 import { Report } from "../../src/config/schema/report.ts";
 import type {
   DatedPricing,
@@ -131,6 +140,110 @@ Deno.test("types of values and settings follow from the fields", () => {
   assertEquals(complete(section, { log: {} }).log, { path: "log" });
 });
 
+/** The sections of an entry or of the document, and where their settings are. */
+const sections: readonly [path: string, section: Field, read: (settings: Settings) => unknown][] = [
+  ["providers.acme", provider, readProvider],
+  ...(["discovery", "catalogue", "pricing", "batch", "files", "quota"] as const).map((name) =>
+    [
+      `providers.acme.${name}`,
+      provider.fields[name],
+      (settings: Settings) => readProvider(settings)[name],
+    ] as const satisfies unknown[]
+  ),
+  ["providers.acme.fine_tuning", provider.fields.fine_tuning, (settings) => readProvider(settings).fineTuning],
+  ["providers.acme.execution", provider.fields.execution, readProvider],
+  [
+    "providers.acme.retry.budget",
+    provider.fields.retry.fields.budget,
+    (settings) => readProvider(settings).retryBudget,
+  ],
+  ["models.small", model, readModel],
+  ["models.small.batch", model.fields.batch, (settings) => readModel(settings).batch],
+  ["pools.text-generation", pool, readRouting],
+  ["pools.text-generation.retry", pool.fields.retry, (settings) => readRouting(settings).retry],
+  ["pools.text-generation.deactivation", pool.fields.deactivation, (settings) => readRouting(settings).deactivation],
+  ["pools.text-generation.recovery", pool.fields.recovery, (settings) => readRouting(settings).recovery],
+  ["pools.text-generation.rate_limit", pool.fields.rate_limit, (settings) => readRouting(settings).rateLimit],
+  ["storage", storage, ({ storage }) => storage],
+  ["storage.persistence", storage.fields.persistence, ({ storage }) => storage],
+  ["storage.locking", storage.fields.locking, ({ storage }) => storage?.locking],
+  ["secrets.resolution", secrets.fields.resolution, ({ secrets }) => secrets],
+  ["discovery.health", discovery.fields.health, ({ health }) => health],
+  ["discovery.catalogue", discovery.fields.catalogue, ({ catalogue }) => catalogue],
+  ["proxy", proxy, ({ proxy }) => proxy],
+  ["proxy.cors", proxy.fields.cors, ({ proxy }) => proxy?.cors],
+  ["observability.logging", observability.fields.logging.item, ({ observability: [sink] }) => sink?.logging],
+  ["observability.statistics", observability.fields.statistics.item, ({ observability: [sink] }) => sink?.statistics],
+  ["observability.tracing", observability.fields.tracing.item, ({ observability: [sink] }) => sink?.tracing],
+];
+
+function readProvider({ providers }: Settings): ProviderEntry {
+  return providers.get("acme")!;
+}
+
+function readModel({ models }: Settings): ConfiguredModel {
+  return models.get("small")!;
+}
+
+function readRouting({ pools }: Settings): RoutingSettings {
+  return pools.get("text-generation")!.routing;
+}
+
+/** A document with a member at a path, and what its sections require. */
+function documentWith(path: string, member: object): unknown {
+  const [head = "", ...inner] = path.split(".");
+  const nested = inner.reduceRight<object>((value, key) => ({ [key]: value }), member);
+  const url = "https://models.example/list.json";
+  const common: Readonly<Record<string, object>> = {
+    providers: { acme: { connector: "acme.llm.v1" } },
+    models: { small: { provider: "acme" } },
+    ...(head === "discovery" && { discovery: { catalogue: { url, public_key: btoa("0".repeat(32)) } } }),
+    ...(path === "storage.locking" && { storage: { sync_policy: "immediate" } }),
+  };
+  return { ...common, [head]: mergeObjects(common[head] ?? {}, nested) };
+}
+
+function mergeObjects(one: object, other: object): object {
+  const merged: Record<string, unknown> = { ...one };
+  for (const [key, value] of Object.entries(other)) {
+    const own = merged[key];
+    merged[key] = typeof own === "object" && own !== null && typeof value === "object"
+      ? mergeObjects(own, value)
+      : value;
+  }
+  return merged;
+}
+
+for (const [path, section, read] of sections) {
+  Deno.test(`a key that is added to "${path}" is a setting with its default`, () => {
+    const fields = section.fields as Record<string, Field>;
+    fields.max_tests = { type: "integer", default: 5 };
+    try {
+      const known = {
+        ...knownConnectors(serverConnectors),
+        providers: [{ id: "acme.llm.v1", vendor: "acme", models: [] }],
+      };
+      const settings = [{}, { max_tests: 7 }].map((member) => validate(documentWith(path, member), { known }));
+      assertEquals(settings.map(read).map((one) => (one as { maxTests?: number }).maxTests), [5, 7]);
+    } finally {
+      delete fields.max_tests;
+    }
+  });
+}
+
+Deno.test("the value of an alias is that of its key", () => {
+  const field = {
+    type: "object",
+    aliases: [["is_on", "inner.enabled"]],
+    fields: {
+      is_on: { type: "flag", default: true },
+      inner: { type: "object", fields: { enabled: { type: "flag" } } },
+    },
+  } as const;
+  const read = (given: Given<typeof field>) => complete(field, given).isOn;
+  assertEquals([read({}), read({ inner: { enabled: false } }), read({ is_on: false })], [true, false, false]);
+});
+
 /** `true`, which alone fits, if two objects have the same keys. */
 type SameKeys<One, Other> = [keyof One, keyof Other] extends [keyof Other, keyof One] ? true : false;
 
@@ -158,6 +271,7 @@ Deno.test("fields have only facts that are read, so that a misspelt one is notic
       isLiteral: true,
       isMultiline: true,
       format: true,
+      isVerbatim: true,
     },
   };
   const { schema } = await import("../../src/config/schema/schema.ts");

@@ -43,7 +43,10 @@ Deno.test("configured models are warned of by their names, from 30 days before",
     "models.b: has been retired since 2027-01-01",
     "models.c: will be retired on 2027-01-31",
   ]);
-  assertEquals(warned({ models: { d: "later" }, entry: { enumerateModels: false } }, now + day).length, 1);
+  assertEquals(
+    warned({ models: { d: "later" }, entry: { discovery: { enumerateModels: false } } }, now + day).length,
+    1,
+  );
 });
 
 Deno.test("of what a provider offers by itself, its defaults and what pools name are warned of", () => {
@@ -57,7 +60,12 @@ Deno.test("of what a provider offers by itself, its defaults and what pools name
 
 Deno.test("what is disabled, given as an instance, unknown or lists its own models is not warned of", () => {
   for (
-    const entry of [{ enabled: false }, { instance: {} }, { connector: "other.llm.v1" }, { enumerateModels: true }]
+    const entry of [
+      { enabled: false },
+      { instance: {} },
+      { connector: "other.llm.v1" },
+      { discovery: { enumerateModels: true } },
+    ]
   ) {
     assertEquals(warned({ entry }), []);
   }

@@ -130,24 +130,22 @@ interface RoutingParts extends ProviderParts {
  * @param layers Layers, highest precedence first.
  */
 function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts): RoutingSettings {
-  const settings = complete(pool, mergeLayers(layers));
-  const { strategy, fallbackStrategy: fallback, rateLimit, balanceMode, providerRecovery } = settings;
+  const { capability: _, models: __, providers: ___, excludedProviders: ____, budget: _____, ...settings } = complete(
+    pool,
+    mergeLayers(layers),
+  );
+  const { strategy, fallbackStrategy: fallback } = settings;
   const withOwnRetry = [...parts.providerValues].filter(([, { error, execution }]) => error ?? execution?.max_retries);
-  return Object.freeze({
+  return deepFreeze({
+    ...settings,
     strategy: typeof strategy === "string" ? resolveStrategy(strategy, parts.strategies) ?? strategy : strategy,
     fallbackStrategy: fallback === undefined ? undefined : resolveStrategy(fallback, parts.strategies),
-    modelPriority: deepFreeze(settings.modelPriority?.map((name) => parts.models.toTarget(name)) ?? []),
-    providerPriority: deepFreeze(expandProviders(settings.providerPriority, parts)),
-    retry: deepFreeze(buildRetry(layers, settings.retry)),
-    providerRetry: deepFreeze(
-      new Map(withOwnRetry.map(([id, value]) => [id, buildRetry(layers, settings.retry, value)])),
-    ),
-    deactivation: deepFreeze(buildDeactivation(settings.deactivation)),
-    recovery: deepFreeze(settings.recovery),
-    rateLimit: deepFreeze(rateLimit),
-    balanceMode,
-    providerDeactivation: deepFreeze(new Set(settings.providerDeactivation)),
-    providerRecovery,
+    modelPriority: settings.modelPriority?.map((name) => parts.models.toTarget(name)) ?? [],
+    providerPriority: expandProviders(settings.providerPriority, parts),
+    retry: buildRetry(layers, settings.retry),
+    providerRetry: new Map(withOwnRetry.map(([id, value]) => [id, buildRetry(layers, settings.retry, value)])),
+    deactivation: buildDeactivation(settings.deactivation),
+    providerDeactivation: new Set(settings.providerDeactivation),
   });
 }
 

@@ -15,7 +15,7 @@ import { referencesIn } from "../schema/references.ts";
 import { complete } from "../schema/complete.ts";
 import { model, type ModelValues } from "../schema/models.ts";
 import { provider, type ProviderValues } from "../schema/providers.ts";
-import type { ConfiguredModel, InfrastructureSettings, ProviderEntry, ProviderQueries } from "../settings/settings.ts";
+import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
 import { findRowProblems, isRows } from "../../util/pricing.ts";
 
 /** Checks each provider's connector, credentials and attributes, and fills in defaults. */
@@ -35,53 +35,26 @@ export function buildProviders(
 
 /** One entry with the defaults of a provider, not validated. */
 export function buildProvider(id: string, value: ProviderValues): ProviderEntry {
-  const { enabled, auth, execution: section, retry } = complete(provider, value);
-  const { ca, baseUrl, userAgent, maxRetries: _, ...execution } = section;
+  const { apiKey: apiKeys = [], auth, execution, retry, error: _, infrastructure: __, ...settings } = complete(
+    provider,
+    value,
+  );
+  const { ca, userAgent, baseUrl: ___, maxRetries: ____, ...limits } = execution;
   return {
+    connector: id,
+    config: {},
+    ...settings,
     id,
-    connector: value.connector ?? id,
-    instance: value.instance,
-    enabled,
-    apiKeys: value.api_key ?? value.auth?.api_key ?? [],
+    apiKeys,
     tokens: buildTokenSettings(auth),
-    baseUrl: value.base_url ?? baseUrl,
     source: "config",
-    ...execution,
+    ...limits,
     silenceMs: value.execution?.timeout ?? defaultTimeouts.silence,
     ...(ca === undefined ? {} : { authoritiesFile: ca }),
     ...(userAgent === "client" ? { forwardsUserAgent: true } : {}),
     retryBudget: retry.budget,
     budget: mergeBudgets([value.budget]),
-    enumerateModels: value.discovery?.enumerate_models ?? value.catalogue?.auto_discover,
-    refreshMs: value.catalogue?.refresh_interval,
-    queries: buildQueries(value),
-    infrastructure: buildInfrastructure(value),
-    quotaReset: value.quota?.reset_schedule,
-    config: value.config ?? {},
   };
-}
-
-function buildQueries({ discovery, pricing, quota }: ProviderValues): ProviderQueries | undefined {
-  const queries = {
-    details: discovery?.model_details,
-    capabilities: discovery?.capability_query,
-    pricing: pricing?.query,
-    quota: quota?.query_current || quota?.query_remaining,
-  };
-  return Object.values(queries).includes(true) ? queries : undefined;
-}
-
-function buildInfrastructure(
-  { batch, files, fine_tuning, infrastructure }: ProviderValues,
-): InfrastructureSettings | undefined {
-  const settings = {
-    files: files?.upload ?? infrastructure?.files,
-    maxFileBytes: files?.max_size,
-    batch: batch?.supported ?? infrastructure?.batch,
-    maxItems: batch?.max_items,
-    fineTuning: fine_tuning?.supported ?? infrastructure?.fine_tuning,
-  };
-  return Object.values(settings).every((one) => one === undefined) ? undefined : settings;
 }
 
 /** Resolves each model's provider and capabilities; omitted facts are taken from the catalogue later. */
@@ -162,22 +135,11 @@ function checkProvider(
 
 function buildModel(name: string, value: ModelValues, vendor: string | undefined): ConfiguredModel {
   const prefix = `${vendor}.`;
-  const { weight, batch, embeddingSpace, responseFormats } = complete(model, value);
+  const { model: id, batch, ...settings } = complete(model, value);
   return {
+    ...settings,
     name,
-    provider: value.provider ?? "",
-    id: value.model ?? (name.startsWith(prefix) && name !== prefix ? name.slice(prefix.length) : name),
-    capabilities: value.capabilities,
-    delivery: value.delivery ?? {},
-    features: value.features ?? {},
-    constraints: value.constraints ?? {},
-    pricing: value.pricing,
-    limits: value.limits ?? {},
+    id: id ?? (name.startsWith(prefix) && name !== prefix ? name.slice(prefix.length) : name),
     ...(batch === undefined ? {} : { batch: { ...batch, polling: batch.polling ?? batch.callback } }),
-    weight,
-    ...(embeddingSpace === undefined ? {} : { embeddingSpace }),
-    ...(value.voices === undefined ? {} : { voices: Object.fromEntries(value.voices) }),
-    ...(responseFormats === undefined ? {} : { responseFormats }),
-    parameters: value.parameters,
   };
 }

@@ -24,7 +24,7 @@ import { checkProviders, expandProviders, type ProviderParts } from "../check/na
 import type { Given } from "../schema/field.ts";
 import { observability, type ObservabilityValues } from "../schema/observability.ts";
 import { defaultSink } from "../settings/defaults.ts";
-import type { SinkOutput, SinkSettings } from "../settings/observability.ts";
+import type { ConnectorKey, SinkOutput, SinkSettings } from "../settings/observability.ts";
 
 /** Checks the connector and attributes of the store. */
 export function buildSecrets(values: SecretValues, known: KnownConnectors, report: Report): SecretSettings {
@@ -65,15 +65,18 @@ export function buildStorage(
     );
     return undefined;
   }
-  const { connector, onUnavailable, persistence, locking } = complete(storage, values)!;
-  const { syncPolicy, syncIntervalMs, ...coding } = persistence;
+  const { syncPolicy: policy, syncIntervalMs: intervalMs, persistence, locking, ...settings } = complete(
+    storage,
+    values,
+  )!;
+  const { connector } = settings;
+  const { syncPolicy: _, syncIntervalMs: __, ...coding } = persistence;
   const config = Object.fromEntries(Object.entries(values).filter(([key]) => !Object.hasOwn(storage.fields, key)));
-  const policy = values.sync_policy ?? syncPolicy;
   if (!storages.includes(connector)) {
     report.problem("storage.connector", `no storage ${show(connector)} is registered${suggest(connector, storages)}`);
   }
   return {
-    connector,
+    ...settings,
     config: deepFreeze(readAttributes(config, {
       path: "storage",
       connector,
@@ -82,9 +85,8 @@ export function buildStorage(
       report,
     })),
     policy,
-    intervalMs: values.sync_interval ?? syncIntervalMs,
+    intervalMs,
     ...coding,
-    onUnavailable,
     locking: buildLocking(locking, policy),
   };
 }
@@ -115,7 +117,9 @@ export function buildDiscovery(
 }
 
 function buildSync(values: SyncValues, parts: DiscoveryParts): SyncSettings {
-  const { enabled, connector, intervalMs, providers, ...actions } = complete(discovery.fields.sync, values);
+  const { enabled, connector, intervalMs, providers } = complete(discovery.fields.sync, values);
+  const { connector: _, enabled: __, interval: ___, providers: ____, ...own } = discovery.fields.sync.fields;
+  const actions = Object.keys(own) as (keyof typeof own)[];
   checkSection(values, "sync", parts);
   if (values.auto_register === false && values.on_new_model === "register") {
     parts.report.warn("discovery.sync.on_new_model", 'is "notify", since "auto_register" is false');
@@ -125,11 +129,7 @@ function buildSync(values: SyncValues, parts: DiscoveryParts): SyncSettings {
     enabled,
     intervalMs,
     providers: providers && expandProviders(providers, parts),
-    actions: {
-      auto_register: actions.autoRegister,
-      on_new_model: actions.onNewModel,
-      on_deprecated_model: actions.onDeprecatedModel,
-    },
+    actions: Object.fromEntries(actions.map((key) => [key, values[key] ?? own[key].default])),
   };
 }
 
@@ -170,11 +170,9 @@ export function buildObservability(
   const { events, logging, statistics, tracing } = complete(observability, values);
   const outputs: Readonly<Record<typeof sections[number], readonly SinkOutput[] | undefined>> = {
     routing: values.routing?.map(() => ({ routing: events })),
-    logging: logging?.map(({ level, redactSecrets, maxPayloadSize }) => ({
-      logging: { level, redactSecrets, maxPayloadSize },
-    })),
-    statistics: statistics?.map(({ flushIntervalMs, scopes }) => ({ statistics: { flushIntervalMs, scopes } })),
-    tracing: tracing?.map(({ minSeverity }) => ({ tracing: { minSeverity } })),
+    logging: logging?.map((sink) => ({ logging: dropConnectorKeys(sink) })),
+    statistics: statistics?.map((sink) => ({ statistics: dropConnectorKeys(sink) })),
+    tracing: tracing?.map((sink) => ({ tracing: dropConnectorKeys(sink) })),
   };
   return sections.flatMap((section) =>
     (values[section] ?? []).map((sink: SinkValues, index, { length }) => {
@@ -191,6 +189,11 @@ type SinkValues =
 
 /** Keys of an entry that are attributes of its connector. */
 const attributeKeys: readonly string[] = ["url", "path", "secret"];
+
+function dropConnectorKeys<Sink extends object>(sink: Sink): Omit<Sink, ConnectorKey> {
+  const isForConnector = (key: string) => ["connector", "config", "retentionMs", ...attributeKeys].includes(key);
+  return Object.fromEntries(Object.entries(sink).filter(([key]) => !isForConnector(key))) as Omit<Sink, ConnectorKey>;
+}
 
 interface SinkContext {
   readonly section: string;

@@ -15,7 +15,8 @@ import type {
   ProviderSubject,
 } from "../schema/condition.ts";
 import { conditions } from "../schema/conditions.ts";
-import { valueAt } from "../schema/parse.ts";
+import { isQueryEnabled } from "../settings/offers.ts";
+import { valueAt } from "../schema/tree.ts";
 import { mayUse } from "../schema/_pool_conditions.ts";
 import type { ModelValues } from "../schema/models.ts";
 import { createLookup, everyPool, type First, type PoolValues } from "../schema/pools.ts";
@@ -118,8 +119,8 @@ class ConditionChecker {
     const ids = discovery?.sync?.providers && expandProviders(discovery.sync.providers, this.#facts);
     const enabled = [...entries.values()].filter((entry) => entry.enabled);
     const synced = enabled.filter(({ id }) => ids?.includes(id) ?? true);
-    const hasOwn = enabled.some(({ refreshMs }) => refreshMs !== undefined);
-    const isAll = synced.every(({ refreshMs }) => refreshMs !== undefined);
+    const hasOwn = enabled.some(({ catalogue }) => catalogue?.refreshIntervalMs !== undefined);
+    const isAll = synced.every(({ catalogue }) => catalogue?.refreshIntervalMs !== undefined);
     return {
       values: this.#values,
       sharing: storage && known.findSharing(storage.connector ?? schema.fields.storage.fields.connector.default),
@@ -160,7 +161,7 @@ class ConditionChecker {
     const entry = entries.get(model.provider);
     if (!entry?.enabled) return undefined;
     const isKnown = model.capabilities !== undefined || members.catalogued(model)?.capabilities !== undefined ||
-      !entry.queries?.capabilities && entry.instance === undefined;
+      !isQueryEnabled(entry, "capabilities") && entry.instance === undefined;
     const leaves = isKnown ? members.findKnownLeaves(model) : undefined;
     return {
       value: this.#values.models!.get(name)!,

@@ -11,6 +11,7 @@ import { expandProviders, type ProviderParts } from "./names.ts";
 import type { Members } from "./pool_members.ts";
 import { quoted, type Report, show, under } from "../schema/report.ts";
 import { defaultRetry } from "../settings/defaults.ts";
+import { findConfiguredService } from "../settings/offers.ts";
 import type { DocumentValues } from "../schema/schema.ts";
 import type { HealthSettings, PoolSettings, ProviderEntry } from "../settings/settings.ts";
 
@@ -155,9 +156,9 @@ function mayServe(endpoint: string, parts: PoolFacts): boolean {
 }
 
 function maySupport(entry: ProviderEntry, feature: keyof InfrastructureFacts, { connectorOf }: ProviderParts): boolean {
-  const { enabled, instance, infrastructure } = entry;
+  const { enabled, instance } = entry;
   if (!enabled) return false;
   if (instance !== undefined) return true; // known after the start
   const { infrastructure: facts } = connectorOf(entry) ?? {};
-  return facts !== undefined && (infrastructure?.[feature] ?? facts[feature] !== undefined);
+  return facts !== undefined && (findConfiguredService(entry, feature) ?? facts[feature] !== undefined);
 }

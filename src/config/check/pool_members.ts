@@ -8,7 +8,7 @@ import { servesOperation } from "../../capability/operations.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import type { OperationName } from "../../contracts/provider.ts";
 import type { KnownModel, KnownProvider } from "../settings/known.ts";
-import { createOffer, findCatalogued, poolFilter } from "../settings/offers.ts";
+import { createOffer, findCatalogued, isQueryEnabled, poolFilter } from "../settings/offers.ts";
 import type { ConfiguredModel, PoolSettings, ProviderEntry } from "../settings/settings.ts";
 
 interface MemberParts extends ProviderParts {
@@ -114,8 +114,9 @@ export class Members {
 
   /** Whether the vendor is asked for the price of a model, which is therefore known only after the start. */
   isPriceQueried({ provider }: ConfiguredModel): boolean {
-    const { queries, instance } = this.#parts.entries.get(provider) ?? {};
-    if (!queries?.details && !queries?.pricing) return false;
+    const entry = this.#parts.entries.get(provider);
+    if (entry === undefined || !(isQueryEnabled(entry, "details") || isQueryEnabled(entry, "pricing"))) return false;
+    const { instance } = entry;
     const isAnswered = this.#findConnector(provider)?.queries?.includes("pricing") !== false;
     return instance === undefined ? isAnswered : instance.describeModels !== undefined;
   }

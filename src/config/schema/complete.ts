@@ -3,6 +3,7 @@
  * @module
  */
 import type { Field, Given } from "./field.ts";
+import { valueAt } from "./tree.ts";
 
 /** The name of `max_streams` in the code: `maxStreams`. */
 type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name;
@@ -32,14 +33,15 @@ type Members<Keys, Required> =
   };
 
 /** The value of a field with defaults, in base units: `max_streams` is `maxStreams`, and a duration `delay` is `delayMs`. */
-export type Completed<One> = One extends { readonly fields: infer Keys } ? Members<Keys, RequiredKeys<One>>
+export type Completed<One> = One extends { readonly isVerbatim: true } ? Given<One>
+  : One extends { readonly fields: infer Keys } ? Members<Keys, RequiredKeys<One>>
   : One extends { readonly type: "list"; readonly item: infer Item } ? readonly Completed<Item>[]
   : One extends { readonly type: "map"; readonly item: infer Item } ? ReadonlyMap<string, Completed<Item>>
   : One extends { readonly options: readonly [infer Other, infer Inner] } ? Completed<Other> | Completed<Inner>
   : Given<One>;
 
 /**
- * Completes what is given with defaults.
+ * Completes what is given with defaults. The value of an alias is also that of the key for which it stands.
  *
  * @param given Undefined for a section that the document does not have.
  */
@@ -48,9 +50,9 @@ export function complete<One extends Field>(field: One, given?: Given<One>): Com
 }
 
 function completeValue(field: Field, given: unknown): unknown {
-  const { type, fields, item, options, default: standard } = field;
-  if (type === "object") return isLeftOut(field, given) ? undefined : completeMembers(fields!, given ?? {});
-  if (given === undefined) return standard;
+  const { type, item, options, default: defaultValue } = field;
+  if (type === "object") return isLeftOut(field, given) ? undefined : completeMembers(field, given ?? {});
+  if (given === undefined) return defaultValue;
   if (type === "list") return (given as readonly unknown[]).map((one) => completeValue(item!, one));
   if (type === "map") {
     return new Map([...given as ReadonlyMap<string, unknown>].map(([name, one]) => [name, completeValue(item!, one)]));
@@ -65,10 +67,12 @@ function isLeftOut({ isOptional, required }: Field, given: unknown): boolean {
   return given === undefined && (isOptional === true || required !== undefined);
 }
 
-function completeMembers(fields: NonNullable<Field["fields"]>, given: object): Readonly<Record<string, unknown>> {
+function completeMembers({ fields, aliases = [], isVerbatim }: Field, given: object): Values {
+  if (isVerbatim) return given as Values;
+  const values = aliases.reduce(applyAlias, given as Values);
   const settings: Record<string, unknown> = {};
-  for (const [key, field] of Object.entries(fields)) {
-    const setting = completeValue(field, (given as Readonly<Record<string, unknown>>)[key]);
+  for (const [key, field] of Object.entries(fields!)) {
+    const setting = completeValue(field, values[key]);
     if (setting !== undefined) settings[toSettingName(key, field)] = setting;
   }
   return settings;
@@ -77,4 +81,18 @@ function completeMembers(fields: NonNullable<Field["fields"]>, given: object): R
 function toSettingName(key: string, { type }: Field): string {
   const name = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return type === "duration" ? `${name}Ms` : name;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+function applyAlias(values: Values, [key, alias]: readonly [string, string]): Values {
+  const value = valueAt(values, alias);
+  return value === undefined || valueAt(values, key) !== undefined ? values : setValueAt(values, key, value);
+}
+
+/** Copies the objects on the path. */
+function setValueAt(values: Values, path: string, value: unknown): Values {
+  const [key = "", ...inner] = path.split(".");
+  if (inner.length === 0) return { ...values, [key]: value };
+  return { ...values, [key]: setValueAt((values[key] ?? {}) as Values, inner.join("."), value) };
 }

@@ -46,6 +46,8 @@ export interface Field {
   readonly required?: readonly string[];
   /** Whether an object has settings only if it is given. */
   readonly isOptional?: boolean;
+  /** Whether settings have an object as given: connectors declare the same facts, under the names of the document. */
+  readonly isVerbatim?: boolean;
   /** Whether other keys are accepted and passed to the connector. */
   readonly isOpen?: boolean;
   /** Aliases among the keys. */

@@ -7,6 +7,7 @@ import type { Given } from "./field.ts";
 /** A row of prices. */
 export const priceRow = {
   type: "object",
+  isVerbatim: true,
   fields: {
     /** First day on which the row applies, as an ISO date (UTC). */
     from: { type: "text", isLiteral: true, format: "day" },
@@ -102,6 +103,7 @@ export const model = {
     /** Delivery modes. They can only restrict those of the capability. */
     delivery: {
       type: "object",
+      isVerbatim: true,
       fields: {
         /** Whether the model serves non-streaming responses. */
         synchronous: { type: "flag" },
@@ -116,6 +118,7 @@ export const model = {
     /** Features. A model with `false` is skipped for requests that need the feature. */
     features: {
       type: "object",
+      isVerbatim: true,
       fields: {
         /** Whether the model supports tool calling. */
         tool_calling: { type: "flag" },
@@ -142,6 +145,7 @@ export const model = {
     /** Size limits. */
     constraints: {
       type: "object",
+      isVerbatim: true,
       fields: {
         /** Context window in tokens: input and output together. */
         context_window: { type: "integer", min: 1 },
@@ -166,6 +170,7 @@ export const model = {
     /** The vendor's rate limits. Limits reported in response headers take precedence. */
     limits: {
       type: "object",
+      isVerbatim: true,
       fields: {
         /** Requests per minute. */
         rpm: { type: "integer", min: 1 },
@@ -182,6 +187,8 @@ export const model = {
     /** How request parameters are adapted to the model. */
     parameters: {
       type: "object",
+      isVerbatim: true,
+      isOptional: true,
       fields: {
         /** Request members to rename, such as `max_tokens: max_completion_tokens`. */
         rename: { type: "record", item: { type: "text", isLiteral: true } },
@@ -321,7 +328,7 @@ export const model = {
     /** Embedding space. Embedding requests fail over only among models of the same space. */
     embedding_space: { type: "text", isLiteral: true },
     /** The vendor's voice for each requested voice. `default` applies to all others. */
-    voices: { type: "map", item: { type: "text" } },
+    voices: { type: "record", item: { type: "text" } },
     /** Supported formats of transcriptions or of synthesized speech. All by default. */
     response_formats: { type: "list", min: 1, item: { type: "text", isLiteral: true } },
   },

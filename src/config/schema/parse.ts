@@ -5,7 +5,7 @@
 import { readScalar, type ValueLocation } from "./_scalars.ts";
 import type { Field, Fields, Given } from "./field.ts";
 import { describeType, type Report, snakeCase, suggest, under } from "./report.ts";
-import { copyTree, isPlainObject, listMembers } from "./tree.ts";
+import { copyTree, isPlainObject, listMembers, valueAt } from "./tree.ts";
 import { referencesIn } from "./references.ts";
 
 /** Reads a value as given, without defaults; reports and returns undefined if it is invalid. */
@@ -127,11 +127,6 @@ function compareAliases(values: unknown, one: string, other: string, { path, rep
   const [first, second] = [valueAt(values, one), valueAt(values, other)];
   if (first === undefined || second === undefined || isSame(first, second)) return;
   report.problem(under(path, other), `differs from "${one}", which is an alias: set only one of them`);
-}
-
-/** The member of a plain object at a dotted path; undefined if there is none. */
-export function valueAt(values: unknown, path: string): unknown {
-  return path.split(".").reduce((value: unknown, key) => isPlainObject(value) ? value[key] : undefined, values);
 }
 
 function isSame(one: unknown, other: unknown): boolean {

@@ -126,3 +126,8 @@ export function deepFreeze<Value>(value: Value): Value {
 function refuseChange(): never {
   throw new TypeError("Cannot change the settings: they are frozen");
 }
+
+/** The member of a plain object at a dotted path; undefined if there is none. */
+export function valueAt(values: unknown, path: string): unknown {
+  return path.split(".").reduce((value: unknown, key) => isPlainObject(value) ? value[key] : undefined, values);
+}

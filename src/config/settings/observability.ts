@@ -8,8 +8,11 @@ import type { observability } from "../schema/observability.ts";
 type Section = Completed<typeof observability>;
 type Entry<Name extends "logging" | "statistics" | "tracing"> = NonNullable<Section[Name]>[number];
 
+/** Settings of an entry that its connector receives. */
+export type ConnectorKey = "connector" | "config" | "url" | "path" | "secret" | "retentionMs";
+
 /** How an entry of `observability.logging` logs requests. */
-export type LoggingSettings = Pick<Entry<"logging">, "level" | "redactSecrets" | "maxPayloadSize">;
+export type LoggingSettings = Omit<Entry<"logging">, ConnectorKey>;
 
 /** What a sink receives; the present member is its section. */
 export interface SinkOutput {
@@ -18,9 +21,9 @@ export interface SinkOutput {
   /** The request log, including rejected requests. */
   readonly logging?: LoggingSettings;
   /** Statistics. */
-  readonly statistics?: Pick<Entry<"statistics">, "flushIntervalMs" | "scopes">;
+  readonly statistics?: Omit<Entry<"statistics">, ConnectorKey>;
   /** Trace entries of at least this severity. */
-  readonly tracing?: Pick<Entry<"tracing">, "minSeverity">;
+  readonly tracing?: Omit<Entry<"tracing">, ConnectorKey>;
 }
 
 /** A configured sink. */

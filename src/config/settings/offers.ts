@@ -1,7 +1,9 @@
 /**
- * Determines which models a provider offers in addition to its configured ones.
+ * Determines what a provider offers: models in addition to its configured ones, services, and answers to queries.
  * @module
  */
+import type { VendorQuery } from "../../contracts/connector.ts";
+import type { InfrastructureFacts } from "../../contracts/infrastructure.ts";
 import type { ModelInfo } from "../../contracts/provider.ts";
 import { splitDate } from "../../util/model_ids.ts";
 import type { KnownProvider } from "./known.ts";
@@ -18,10 +20,11 @@ type Offer = "catalogue" | "list" | "none";
  * @param hasOwn Whether models are configured for it.
  */
 export function createOffer(
-  { enumerateModels, instance }: Pick<ProviderEntry, "enumerateModels" | "instance">,
+  { discovery, instance }: Pick<ProviderEntry, "discovery" | "instance">,
   connector: Pick<KnownProvider, "models"> | undefined,
   hasOwn: boolean,
 ): Offer {
+  const { enumerateModels } = discovery ?? {};
   if (enumerateModels !== undefined) return enumerateModels ? "list" : "none";
   if (instance !== undefined) return "list";
   return connector?.models.length === 0 && !hasOwn ? "list" : "catalogue";
@@ -63,4 +66,26 @@ function isDefault({ defaultFor = [] }: Pick<ModelInfo, "defaultFor">): boolean 
  */
 export function findCatalogued<Model>(id: string, find: (id: string) => Model | undefined): Model | undefined {
   return find(id) ?? find(splitDate(id).undated);
+}
+
+/** Whether a service is configured; undefined leaves it to the connector's facts. */
+export function findConfiguredService(
+  { files, batch, fineTuning }: ProviderEntry,
+  service: keyof InfrastructureFacts,
+): boolean | undefined {
+  return { files: files?.upload, batch: batch?.supported, fineTuning: fineTuning?.supported }[service];
+}
+
+/** The queries about models. */
+export const modelQueries = ["details", "capabilities", "pricing"] as const;
+
+/** Whether the vendor is queried at startup. */
+export function isQueryEnabled({ discovery, pricing, quota }: ProviderEntry, query: VendorQuery): boolean {
+  const enabled = {
+    details: discovery?.modelDetails,
+    capabilities: discovery?.capabilityQuery,
+    pricing: pricing?.query,
+    quota: quota?.queryCurrent || quota?.queryRemaining,
+  };
+  return enabled[query] === true;
 }

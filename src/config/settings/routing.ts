@@ -80,12 +80,27 @@ export type RecoverySettings = Pick<RecoverySection, "cooldownMs"> & Partial<Rec
 /** Conditions that deactivate a whole provider. */
 export type ProviderDeactivation = NonNullable<PoolValues["provider_deactivation"]>[number];
 
-/** Routing settings of a pool, merged from its own, those of `*`, and the defaults. */
-export interface RoutingSettings {
+type PoolSection = Completed<typeof pool>;
+
+/** Keys of a pool that define its members, and those that have settings of another form. */
+type OtherKey =
+  | "capability"
+  | "models"
+  | "providers"
+  | "excludedProviders"
+  | "budget"
+  | "strategy"
+  | "modelPriority"
+  | "providerPriority"
+  | "retry"
+  | "deactivation"
+  | "recovery"
+  | "providerDeactivation";
+
+/** Routing settings of a pool, merged from its own, those of `*`, and the defaults. Pages set some of them. */
+export interface RoutingSettings extends Partial<Omit<PoolSection, OtherKey>> {
   /** Strategy id, or an instance of the program. */
   readonly strategy: string | SelectionStrategy;
-  /** Strategy used when no candidate is on a configured priority list, or when the strategy selects none. */
-  readonly fallbackStrategy?: string;
   /** Model names in order of preference. */
   readonly modelPriority: readonly string[];
   /** Provider entry ids in order of preference. */
@@ -96,13 +111,8 @@ export interface RoutingSettings {
   readonly providerRetry: ReadonlyMap<string, RetrySettings>;
   readonly deactivation: DeactivationSettings;
   readonly recovery: RecoverySettings;
-  /** Undefined if no strategy or limit counts requests. */
-  readonly rateLimit?: RateLimitSettings;
-  readonly balanceMode?: BalanceMode;
   /** Effective in all pools; undefined or empty disables it. */
   readonly providerDeactivation?: ReadonlySet<ProviderDeactivation>;
-  /** Undefined: recovery after the pool's cooldown. */
-  readonly providerRecovery?: PoolValues["provider_recovery"];
 }
 
 /**

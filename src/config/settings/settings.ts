@@ -4,18 +4,10 @@
  * @module
  */
 import type { ConfigProblem } from "../../errors.ts";
-import type {
-  CapabilityPath,
-  DatedPricing,
-  ModelConstraints,
-  ModelFeatures,
-  ParameterRules,
-  RateLimits,
-} from "../../contracts/provider.ts";
-import type { Provider } from "../../contracts/provider.ts";
+import type { CapabilityPath } from "../../contracts/provider.ts";
 import type { Authorities } from "../../contracts/runtime.ts";
 import type { Completed } from "../schema/complete.ts";
-import type { model, ModelValues } from "../schema/models.ts";
+import type { model } from "../schema/models.ts";
 import type { AuthValues, provider } from "../schema/providers.ts";
 import type { discovery, secrets } from "../schema/schema.ts";
 import type { SinkSettings } from "./observability.ts";
@@ -50,21 +42,35 @@ export interface TokenSettings
   readonly method: Exclude<Required<AuthValues>["method"], "api_key">;
 }
 
-/** An entry of `providers`. A `timeoutMs` is the time limit of a complete response. */
+type ProviderSection = Completed<typeof provider>;
+
+/** Keys of an entry that have settings of another form. */
+type ConvertedKey =
+  | "connector"
+  | "apiKey"
+  | "auth"
+  | "execution"
+  | "error"
+  | "retry"
+  | "budget"
+  | "infrastructure"
+  | "config";
+
+/**
+ * An entry of `providers`. Those of a program have no further sections. A `timeoutMs` is the time limit of a complete
+ * response.
+ */
 export interface ProviderEntry
-  extends Omit<Completed<typeof provider.fields.execution>, "baseUrl" | "maxRetries" | "ca" | "userAgent"> {
+  extends
+    Partial<Omit<ProviderSection, ConvertedKey | "enabled">>,
+    Pick<ProviderSection, "enabled">,
+    Omit<ProviderSection["execution"], "baseUrl" | "maxRetries" | "ca" | "userAgent"> {
   readonly id: string;
   /** Connector id. */
   readonly connector: string;
-  /** A provider instance in place of a connector. */
-  readonly instance?: Provider;
-  /** Whether the entry is used. */
-  readonly enabled: boolean;
   /** API keys as configured, with unresolved secret references. */
   readonly apiKeys: readonly string[];
   readonly tokens?: TokenSettings;
-  /** Overrides the vendor's base URL; with unresolved secret references. */
-  readonly baseUrl?: string;
   /** Origin of the entry: `config`, or the name of an environment variable. */
   readonly source: string;
   /** Idle timeout: maximum time between two events of a stream, ms. */
@@ -77,28 +83,8 @@ export interface ProviderEntry
   readonly forwardsUserAgent?: boolean;
   readonly retryBudget: RetryBudgetSettings;
   readonly budget?: BudgetSettings;
-  /** Whether its models are listed at startup; undefined: if it has neither a catalogue nor configured models. */
-  readonly enumerateModels?: boolean;
-  /** Interval between syncs of its model list, ms; undefined: the common interval. */
-  readonly refreshMs?: number;
-  /** Queries to the vendor at startup. */
-  readonly queries?: ProviderQueries;
-  /** File, batch and fine-tuning settings. */
-  readonly infrastructure?: InfrastructureSettings;
-  readonly quotaReset?: "monthly" | "daily" | "daily_utc" | "rolling";
   /** Attributes of the connector, with unresolved secret references. */
   readonly config: Readonly<Record<string, unknown>>;
-}
-
-/** File, batch and fine-tuning settings of a provider; undefined members default to the connector's facts. */
-export interface InfrastructureSettings {
-  readonly files?: boolean;
-  /** Maximum file size, bytes. */
-  readonly maxFileBytes?: number;
-  readonly batch?: boolean;
-  /** Maximum requests per batch. */
-  readonly maxItems?: number;
-  readonly fineTuning?: boolean;
 }
 
 /** Batch settings of a model. */
@@ -107,38 +93,12 @@ export interface BatchSettings extends Omit<Required<Completed<typeof model>>["b
   readonly polling: boolean;
 }
 
-/** Queries to a vendor at startup. */
-export interface ProviderQueries {
-  /** Constraints, features and prices of its models. */
-  readonly details?: boolean;
-  readonly capabilities?: boolean;
-  readonly pricing?: boolean;
-  /** The account's quota. */
-  readonly quota?: boolean;
-}
-
 /** A configured model; omitted facts are taken from the catalogue. */
-export interface ConfiguredModel
-  extends Pick<Completed<typeof model>, "weight" | "embeddingSpace" | "responseFormats"> {
+export interface ConfiguredModel extends Omit<Completed<typeof model>, "model" | "batch"> {
   readonly name: string;
-  /** Entry id of its provider. */
-  readonly provider: string;
   /** The upstream model id. */
   readonly id: string;
-  /** Capability leaves as configured. */
-  readonly capabilities?: readonly CapabilityPath[];
-  /** Restricts the delivery modes of its capabilities. */
-  readonly delivery: Required<ModelValues>["delivery"];
-  readonly features: ModelFeatures;
-  readonly constraints: ModelConstraints;
-  /** Prices, which override every row of the catalogue per field; a list replaces its rows. */
-  readonly pricing?: DatedPricing | readonly DatedPricing[];
-  readonly limits: RateLimits;
   readonly batch?: BatchSettings;
-  /** Applied after the connector's own rules. */
-  readonly parameters?: ParameterRules;
-  /** The vendor's voice by requested voice. */
-  readonly voices?: Readonly<Record<string, string>>;
 }
 
 /** Settings of the secret store. A cache time of 0 disables the cache. */

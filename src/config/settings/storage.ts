@@ -10,7 +10,9 @@ type Persistence = Section["persistence"];
 
 /** The section `storage`: how records are coded, and when they are written. */
 export interface StorageSettings
-  extends Pick<Section, "connector" | "onUnavailable">, Omit<Persistence, "syncPolicy" | "syncIntervalMs"> {
+  extends
+    Omit<Section, "syncPolicy" | "syncIntervalMs" | "persistence" | "locking">,
+    Omit<Persistence, "syncPolicy" | "syncIntervalMs"> {
   /** Attributes, with unresolved secret references. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly policy: Section["syncPolicy"];

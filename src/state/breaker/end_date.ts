@@ -66,10 +66,10 @@ export function statedEnd(
  */
 export function quotaRecovery(
   { cooldownMs, onQuotaReset, quotaResetSchedule }: RecoverySettings,
-  provider: Pick<ProviderEntry, "quotaReset">,
+  provider: Pick<ProviderEntry, "quota">,
   clock: Pick<Clock, "now" | "monotonic">,
 ): number | EndDate {
   if (onQuotaReset === false) return cooldownMs;
   const now = clock.now();
-  return new EndDate(now + untilQuotaReset(quotaResetSchedule ?? provider.quotaReset, now), clock);
+  return new EndDate(now + untilQuotaReset(quotaResetSchedule ?? provider.quota?.resetSchedule, now), clock);
 }
