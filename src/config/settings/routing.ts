@@ -2,7 +2,7 @@
  * Routing settings of a pool after validation: strategy, breakers, retries and limits.
  * @module
  */
-import type { BalanceMode, SelectionStrategy } from "../../contracts/rotation.ts";
+import type { SelectionStrategy } from "../../contracts/rotation.ts";
 import type { Cron } from "../../util/cron.ts";
 import type { Completed } from "../schema/complete.ts";
 import type { pool, PoolValues } from "../schema/pools.ts";
