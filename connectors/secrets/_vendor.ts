@@ -24,7 +24,7 @@ const refusals =
   /AccessDenied|UnrecognizedClient|Signature|ExpiredToken|MissingAuthentication|^invalid_(?:client|grant)$/;
 
 /** A call to the vendor. */
-export interface VendorCall extends Omit<UpstreamRequest, "signal" | "isWhole"> {
+export interface VendorCall extends Omit<UpstreamRequest, "signal" | "isNonStreaming"> {
   /** The operation, worded to follow "cannot": `look up the secret "NAME"`. */
   readonly task: string;
   /** Error statuses or codes that the caller handles. */
@@ -109,7 +109,7 @@ export class Vendor {
     const controller = new AbortController();
     const cancel = this.runtime.clock.after(maxResponseMs, () => controller.abort());
     try {
-      const response = await this.runtime.send({ ...request, signal: controller.signal, isWhole: true });
+      const response = await this.runtime.send({ ...request, signal: controller.signal, isNonStreaming: true });
       return { status: response.status, text: await readVendorText(response) };
     } catch (error) {
       if (ConnectorError.isInstance(error)) throw this.error(task, error.message);

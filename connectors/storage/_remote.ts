@@ -44,7 +44,7 @@ export async function callRemote(
   const cancel = runtime.clock.after(timeoutMs, () => controller.abort());
   try {
     const { signal } = controller;
-    const response = await runtime.send({ method, url, headers, signal, isWhole: true, ...(body && { body }) });
+    const response = await runtime.send({ method, url, headers, signal, isNonStreaming: true, ...(body && { body }) });
     return { status: response.status, headers: response.headers, bytes: await readResponseBytes(response) };
   } catch (error) {
     if (!NetworkError.isInstance(error) && !controller.signal.aborted) throw error;

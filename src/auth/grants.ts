@@ -101,7 +101,7 @@ async function requestToken(
     headers: { "content-type": "application/x-www-form-urlencoded", "accept": "application/json" },
     body: new URLSearchParams(given).toString(),
     signal,
-    isWhole: true,
+    isNonStreaming: true,
   });
   const body = await readTokenJson(response);
   if (response.status >= 200 && response.status <= 299) return tokenIn(body);

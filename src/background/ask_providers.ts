@@ -108,7 +108,7 @@ class ModelQueries {
     return isBuiltIn ? connector.models.find(({ id }) => id === info.id) ?? info : info;
   }
 
-  async #query<Answer>(question: keyof Provider, query: () => Answer): Promise<Awaited<Answer> | undefined> {
+  async #query<Result>(question: keyof Provider, query: () => Result): Promise<Awaited<Result> | undefined> {
     if (typeof this.#instance.provider![question] !== "function") return undefined; // custom providers may not implement it
     try {
       return await query() ?? undefined;

@@ -106,12 +106,12 @@ function report({ entry: { id } }: ProviderInstance, { used, remaining }: Quota,
   });
 }
 
-async function query<Answer>(
+async function query<Result>(
   instance: ProviderInstance,
   question: "describeModels" | "checkQuota",
   { runtime, hub, redact }: QueryParts,
-  call: (options: Connection) => Promise<Answer> | undefined,
-): Promise<Answer | undefined> {
+  call: (options: Connection) => Promise<Result> | undefined,
+): Promise<Result | undefined> {
   const { entry, provider } = instance;
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, limitMs) };
   const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
@@ -120,8 +120,8 @@ async function query<Answer>(
     hub.trace({ severity: "warning", component: "provider", message, provider: entry.id });
   };
   try {
-    const answer = call(connection);
-    const result = answer === undefined ? undefined : await untilAborted(answer, connection.stop);
+    const pending = call(connection);
+    const result = pending === undefined ? undefined : await untilAborted(pending, connection.stop);
     if (result === undefined) warn("returned nothing: the vendor does not report it");
     return result;
   } catch (error) {

@@ -78,7 +78,7 @@ export function operationLeaves(tree: CapabilityTree, operation: OperationName):
 }
 
 const everyMode: readonly Delivery[] = ["sync", "stream", "batch"];
-const wholeAnswers: readonly Delivery[] = ["sync", "batch"];
+const nonStreaming: readonly Delivery[] = ["sync", "batch"];
 const syncOnly: readonly Delivery[] = ["sync"];
 
 const batchable: ReadonlySet<CapabilityPath> = new Set([
@@ -101,5 +101,5 @@ const batchable: ReadonlySet<CapabilityPath> = new Set([
  */
 export function deliveryModes(path: CapabilityPath): readonly Delivery[] {
   if (servesOperation(path, "chat") || servesOperation(path, "speech")) return everyMode;
-  return batchable.has(path) ? wholeAnswers : syncOnly;
+  return batchable.has(path) ? nonStreaming : syncOnly;
 }

@@ -138,8 +138,8 @@ async function show(context: TaskContext): Promise<void> {
         in_use: isUsed,
         ...(kept.problem === undefined ? facts : { problem: kept.problem }),
       };
-      const answer = { built_in: { date, models: count }, url: section?.url ?? null, renewed: renewed ?? null };
-      return void shell.stdout.write(`${JSON.stringify(answer)}\n`);
+      const output = { built_in: { date, models: count }, url: section?.url ?? null, renewed: renewed ?? null };
+      return void shell.stdout.write(`${JSON.stringify(output)}\n`);
     }
     shell.stdout.write(`Built in: ${counted(count, "model")}, as of ${date}${isUsed ? "" : " (in use)"}\n`);
     if (section === undefined) {

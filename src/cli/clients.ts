@@ -162,10 +162,10 @@ async function showUsage(context: ClientTaskContext): Promise<void> {
     query.set("format", "csv");
     return void shell.stdout.write(await proxy.text(`${path}?${query}`));
   }
-  const answer = await proxy.json<{ data: readonly UsageRow[] }>(`${path}?${query}`);
-  if (flags.json) return void shell.stdout.write(`${JSON.stringify(answer)}\n`);
-  if (answer.data.length === 0) return void shell.stderr.write("No requests in that period\n");
-  shell.stdout.write(formatUsageRows(answer.data, ["day", "pool"]));
+  const usage = await proxy.json<{ data: readonly UsageRow[] }>(`${path}?${query}`);
+  if (flags.json) return void shell.stdout.write(`${JSON.stringify(usage)}\n`);
+  if (usage.data.length === 0) return void shell.stderr.write("No requests in that period\n");
+  shell.stdout.write(formatUsageRows(usage.data, ["day", "pool"]));
 }
 
 function fetchClients(proxy: RemoteProxy): Promise<{ readonly data: readonly ListedClient[] }> {
@@ -189,11 +189,11 @@ function showToken(client: ListedClient, { flags, parts: { shell } }: ClientTask
 }
 
 function say(
-  answer: unknown,
+  response: unknown,
   message: string,
   { flags, parts: { shell } }: Pick<ClientTaskContext, "flags" | "parts">,
 ): void {
-  shell.stdout.write(`${flags.json ? JSON.stringify(answer) : printable(message)}\n`);
+  shell.stdout.write(`${flags.json ? JSON.stringify(response) : printable(message)}\n`);
 }
 
 type Limits = Readonly<Record<string, unknown>> & { readonly budget?: Record<string, number | null> };

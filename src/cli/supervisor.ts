@@ -98,7 +98,7 @@ class Supervisor {
     if ("report" in message) return this.#overview.receive(number, message.report);
     if ("listening" in message) return this.#listens(slot, message.listening);
     if (!("question" in message)) return; // a message of the runtime itself
-    this.#overview.answer(message.question).then((found) => respond({ answer: found, id: message.id })).catch(
+    this.#overview.answer(message.question).then((found) => respond({ result: found, id: message.id })).catch(
       this.#report,
     );
   }

@@ -10,7 +10,7 @@ import { formatUsageRows } from "./usage_rows.ts";
 
 const period = ["since", "from", "to"];
 
-interface UsageAnswer {
+interface UsageResponse {
   readonly by: readonly UsageDimension[];
   readonly data: readonly UsageRow[];
 }
@@ -54,10 +54,10 @@ Exit code: 0 done, 1 failed, 2 usage error
       shell.stdout.write(await proxy.text(`/mesh/usage?${query}`));
       return 0;
     }
-    const answer = await proxy.json<UsageAnswer>(`/mesh/usage?${query}`);
-    if (flags.json) shell.stdout.write(`${JSON.stringify(answer)}\n`);
-    else if (answer.data.length === 0) shell.stderr.write("No requests in that period\n");
-    else shell.stdout.write(formatUsageRows(answer.data, answer.by));
+    const usage = await proxy.json<UsageResponse>(`/mesh/usage?${query}`);
+    if (flags.json) shell.stdout.write(`${JSON.stringify(usage)}\n`);
+    else if (usage.data.length === 0) shell.stderr.write("No requests in that period\n");
+    else shell.stdout.write(formatUsageRows(usage.data, usage.by));
     return 0 satisfies ExitCode;
   },
 };

@@ -27,5 +27,5 @@ export type Order = "stop" | "reload";
 /** A message of the supervisor. */
 export type ToWorker =
   | { readonly shared: SharedReply }
-  | { readonly answer: unknown; readonly id: number }
+  | { readonly result: unknown; readonly id: number }
   | { readonly order: Order };

@@ -52,7 +52,7 @@ export async function call<Body extends RequestBody, Response, Result>(
  *
  * @throws {TypeError} When the operation has streamed.
  */
-export function requireWhole<Response>(delivered: Delivered<Response>): CompletionResponse<Response> {
+export function requireNonStreaming<Response>(delivered: Delivered<Response>): CompletionResponse<Response> {
   if (delivered.kind === "whole") return delivered.response;
   throw new TypeError("The operation has streamed its response");
 }

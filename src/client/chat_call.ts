@@ -5,7 +5,7 @@
 import type { ChatCompletion, ChatCompletionRequest } from "../contracts/openai.ts";
 import type { ChatParams } from "../contracts/params.ts";
 import { chat } from "../pipeline/operations/chat.ts";
-import { call, requireWhole } from "./call.ts";
+import { call, requireNonStreaming } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 import { ChatStream } from "./stream.ts";
@@ -24,6 +24,6 @@ export function callChat(
     request,
     settings,
     toResult: (result) =>
-      result.kind === "stream" ? new ChatStream(result.stream, result.requestId) : requireWhole(result).body,
+      result.kind === "stream" ? new ChatStream(result.stream, result.requestId) : requireNonStreaming(result).body,
   });
 }

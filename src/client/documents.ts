@@ -5,7 +5,7 @@
 import type { Params } from "../contracts/params.ts";
 import type { DocumentRequest, DocumentResponse } from "../contracts/openai.ts";
 import { documents } from "../pipeline/operations/documents.ts";
-import { callWhole } from "./call_whole.ts";
+import { callNonStreaming } from "./call_non_streaming.ts";
 import type { CallContext } from "./call_context.ts";
 import { readFiles } from "./read_files.ts";
 import type { CallSettings } from "./options.ts";
@@ -42,7 +42,7 @@ export class Documents {
    * ```
    */
   async parse({ file, ...request }: Params<ParseRequest>, settings?: CallSettings): Promise<DocumentResponse> {
-    return callWhole(this.#context, {
+    return callNonStreaming(this.#context, {
       operation: documents,
       request,
       files: await readFiles("file", file),

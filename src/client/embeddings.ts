@@ -5,7 +5,7 @@
 import type { Params } from "../contracts/params.ts";
 import type { EmbeddingRequest, EmbeddingResponse } from "../contracts/openai.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
-import { callWhole } from "./call_whole.ts";
+import { callNonStreaming } from "./call_non_streaming.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 
@@ -35,7 +35,7 @@ export class Embeddings {
    * ```
    */
   create(request: Params<EmbeddingRequest>, settings?: CallSettings): Promise<EmbeddingResponse> {
-    return callWhole(this.#context, {
+    return callNonStreaming(this.#context, {
       operation: embeddings,
       request,
       settings,

@@ -6,7 +6,7 @@ import type { ImageParams } from "../contracts/params.ts";
 import type { ImageEditRequest, ImageRequest, ImagesResponse } from "../contracts/images.ts";
 import { image } from "../pipeline/operations/image.ts";
 import { imageEdit } from "../pipeline/operations/image_edit.ts";
-import { callWhole } from "./call_whole.ts";
+import { callNonStreaming } from "./call_non_streaming.ts";
 import type { CallContext } from "./call_context.ts";
 import { readFiles } from "./read_files.ts";
 import type { CallSettings } from "./options.ts";
@@ -38,7 +38,7 @@ export class Images {
    * ```
    */
   generate(request: ImageParams<ImageRequest>, settings?: CallSettings): Promise<ImagesResponse> {
-    return callWhole(this.#context, {
+    return callNonStreaming(this.#context, {
       operation: image,
       request: withModel(request),
       settings,
@@ -65,7 +65,7 @@ export class Images {
   async edit(request: ImageParams<ImageEditRequest>, settings?: CallSettings): Promise<ImagesResponse> {
     const { image: images, mask, ...fields } = request;
     const files = [...await readFiles("image", images), ...await readFiles("mask", mask)];
-    return callWhole(this.#context, {
+    return callNonStreaming(this.#context, {
       operation: imageEdit,
       request: withModel(fields),
       files,

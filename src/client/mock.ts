@@ -60,17 +60,17 @@ function createScript({ responses }: MockOptions): Middleware {
   return {
     beforeRequest(request, { operation }) {
       const response = responses[Math.min(taken++, responses.length - 1)] ?? "";
-      const answer = typeof response === "function" ? response(request) : response;
-      if (answer instanceof Error) throw answer;
-      if (typeof answer === "string" && operation !== "chat") {
+      const next = typeof response === "function" ? response(request) : response;
+      if (next instanceof Error) throw next;
+      if (typeof next === "string" && operation !== "chat") {
         throw new TypeError(
           `The scripted response to a request for ${operation} has to be a complete response, not a string`,
         );
       }
-      if (answer instanceof Uint8Array !== (operation === "speech")) {
+      if (next instanceof Uint8Array !== (operation === "speech")) {
         throw new TypeError(`A scripted response has to be bytes for a request for speech, and only for that`);
       }
-      return { ...request, [scripted]: typeof answer === "string" ? createCompletion(answer) : answer };
+      return { ...request, [scripted]: typeof next === "string" ? createCompletion(next) : next };
     },
   };
 }
@@ -99,9 +99,9 @@ const mockProvider: GivenProvider = {
   id: "mock",
   instanceSettings: { models: [{ id: "mock", capabilities }] },
   operations,
-  complete: scriptedAnswer,
+  complete: readScriptedResponse,
   async *stream(request) {
-    yield* splitCompletion((await scriptedAnswer(request)).body);
+    yield* splitCompletion((await readScriptedResponse(request)).body);
   },
   getCapabilities: () => capabilities,
   supports: (_model, _capability, delivery) => delivery !== "batch",
@@ -115,17 +115,17 @@ const mockProvider: GivenProvider = {
   isRetryable: () => false,
 };
 
-async function scriptedAnswer({ body, operation }: CompletionRequest): Promise<CompletionResponse> {
-  const answer = Reflect.get(body, scripted) as ChatCompletion | Transcription | Uint8Array;
-  if (answer instanceof Uint8Array) {
-    return { body: {} as ChatCompletion, content: { type: "audio/mpeg", bytes: answer } };
+async function readScriptedResponse({ body, operation }: CompletionRequest): Promise<CompletionResponse> {
+  const scriptedResponse = Reflect.get(body, scripted) as ChatCompletion | Transcription | Uint8Array;
+  if (scriptedResponse instanceof Uint8Array) {
+    return { body: {} as ChatCompletion, content: { type: "audio/mpeg", bytes: scriptedResponse } };
   }
-  if (operation === "chat") return { body: answer as ChatCompletion };
+  if (operation === "chat") return { body: scriptedResponse as ChatCompletion };
   const { findTranscriptType } = await import("../util/audio_format.ts"); // few scripts have transcripts
   const type = findTranscriptType(String(body.response_format));
-  if (type === undefined) return { body: answer as ChatCompletion };
-  const bytes = new TextEncoder().encode(String((answer as Transcription).text));
-  return { body: answer as ChatCompletion, content: { type, bytes } };
+  if (type === undefined) return { body: scriptedResponse as ChatCompletion };
+  const bytes = new TextEncoder().encode(String((scriptedResponse as Transcription).text));
+  return { body: scriptedResponse as ChatCompletion, content: { type, bytes } };
 }
 
 /** Splits a completion into chunks of one word each, as a provider would stream it. */

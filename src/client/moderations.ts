@@ -5,7 +5,7 @@
 import type { Params } from "../contracts/params.ts";
 import type { ModerationRequest, ModerationResponse } from "../contracts/openai.ts";
 import { moderation } from "../pipeline/operations/moderation.ts";
-import { callWhole } from "./call_whole.ts";
+import { callNonStreaming } from "./call_non_streaming.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 
@@ -35,7 +35,7 @@ export class Moderations {
    * ```
    */
   create(request: Params<ModerationRequest>, settings?: CallSettings): Promise<ModerationResponse> {
-    return callWhole(this.#context, {
+    return callNonStreaming(this.#context, {
       operation: moderation,
       request,
       settings,

@@ -5,7 +5,7 @@
 import type { Params } from "../contracts/params.ts";
 import type { RerankRequest, RerankResponse } from "../contracts/openai.ts";
 import { rerank } from "../pipeline/operations/rerank.ts";
-import { callWhole } from "./call_whole.ts";
+import { callNonStreaming } from "./call_non_streaming.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 
@@ -35,7 +35,7 @@ export class Rerank {
    * ```
    */
   create(request: Params<RerankRequest>, settings?: CallSettings): Promise<RerankResponse> {
-    return callWhole(this.#context, {
+    return callNonStreaming(this.#context, {
       operation: rerank,
       request,
       settings,

@@ -10,7 +10,7 @@ import type { Delivered } from "../pipeline/perform.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { OriginalRequest } from "../pipeline/original.ts";
 import { isObject } from "../util/is_object.ts";
-import { call, requireWhole } from "./call.ts";
+import { call, requireNonStreaming } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 import { ResponseStream } from "./response_stream.ts";
@@ -90,7 +90,7 @@ function toModelResponse(result: Delivered<ChatCompletion>, translation: Transla
   if (result.kind === "stream") {
     return new ResponseStream(result.stream, { requestId: result.requestId, translator: translation.events() });
   }
-  const { native, body } = requireWhole(result);
+  const { native, body } = requireNonStreaming(result);
   const response: JsonObject = native === undefined ? translation.toResponse(body) : JSON.parse(decoder.decode(native));
   return { access_programs: null, ...response, output_text: joinOutputText(response) } as unknown as ModelResponse;
 }

@@ -5,7 +5,7 @@
 import type { Params } from "../contracts/params.ts";
 import type { SearchRequest, SearchResponse } from "../contracts/openai.ts";
 import { search } from "../pipeline/operations/search.ts";
-import { callWhole } from "./call_whole.ts";
+import { callNonStreaming } from "./call_non_streaming.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 
@@ -35,7 +35,7 @@ export class Search {
    * ```
    */
   create(request: Params<SearchRequest>, settings?: CallSettings): Promise<SearchResponse> {
-    return callWhole(this.#context, {
+    return callNonStreaming(this.#context, {
       operation: search,
       request,
       settings,

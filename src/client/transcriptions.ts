@@ -7,7 +7,7 @@ import type { Transcription, TranscriptionFields } from "../contracts/audio.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
 import { audioTranslation } from "../pipeline/operations/audio_translation.ts";
 import { transcription } from "../pipeline/operations/transcription.ts";
-import { call, requireWhole } from "./call.ts";
+import { call, requireNonStreaming } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import { type FileInput, readFiles } from "./read_files.ts";
 import type { CallSettings } from "./options.ts";
@@ -106,7 +106,7 @@ async function transcribe(
     files: await readFiles("file", file),
     settings,
     toResult: (result) => {
-      const { body, content } = requireWhole(result);
+      const { body, content } = requireNonStreaming(result);
       return content === undefined ? body : new TextDecoder().decode(content.bytes as Uint8Array);
     },
   });

@@ -157,7 +157,7 @@ export interface UpstreamRequest {
   /** Connect timeout, ms, on runtimes that can measure the connection phase. */
   readonly connectTimeoutMs?: number;
   /** Whether the response is read at once rather than streamed; a runtime may use a faster client for that. */
-  readonly isWhole?: boolean;
+  readonly isNonStreaming?: boolean;
   /** Certificate authorities trusted for this request in addition to the runtime's own. */
   readonly authorities?: Authorities | undefined;
 }

@@ -68,8 +68,8 @@ export async function mintId(
   { instance, key, fingerprint }: Account,
   mesh: InfrastructureMesh,
 ): Promise<{ readonly id: string; readonly ref: ObjectRef }> {
-  const whole = { ...ref, provider: instance.entry.id, account: fingerprint };
-  return { id: await encodeObjectId(whole, secretFor(key, mesh)), ref: whole };
+  const reference = { ...ref, provider: instance.entry.id, account: fingerprint };
+  return { id: await encodeObjectId(reference, secretFor(key, mesh)), ref: reference };
 }
 
 /** An object with a valid id, and the account that stores it. */

@@ -59,7 +59,7 @@ export async function batchOperationFor(url: unknown, number: number): Promise<B
     defaultModel: operation.defaultModel,
     check: (body) => operation.check(body, []),
     measureNeeds: (body) => operation.measureNeeds(body, []),
-    readUsage: (answer, context) => operation.readUsage(answer, context),
+    readUsage: (reported, context) => operation.readUsage(reported, context),
   };
 }
 
@@ -80,6 +80,6 @@ function plainOperation(endpoint: string, chat: Loaded): BatchOperation {
       const units = { hasFees: true as const, ...countVendorTools({ ...body }) };
       return { load: { input, output, units }, findLack: () => undefined };
     },
-    readUsage: (answer, context) => chat.readUsage(answer, context),
+    readUsage: (reported, context) => chat.readUsage(reported, context),
   };
 }

@@ -50,7 +50,7 @@ const advice: Readonly<Record<Ability, string>> = {
 export function membersFor(ability: Ability, pool: Pool, opening?: BatchOpening): readonly Member[] {
   const members = pool.members.filter(({ model }) =>
     hasAbility(model.instance, ability) && (ability !== "fineTuning" || model.info.features?.fine_tunable !== false) &&
-    (opening === undefined || answers(model, opening))
+    (opening === undefined || servesBatch(model, opening))
   );
   if (members.length > 0) return members;
   const what = opening === undefined ? words[ability] : `batches of ${opening.operation.endpoint}`;
@@ -62,7 +62,7 @@ export function membersFor(ability: Ability, pool: Pool, opening?: BatchOpening)
   );
 }
 
-function answers(model: Member["model"], { operation: { operation }, needs }: BatchOpening): boolean {
+function servesBatch(model: Member["model"], { operation: { operation }, needs }: BatchOpening): boolean {
   const { instance: { provider }, leaves, info } = model;
   const performs = operation.name === "chat" || provider?.operations?.includes(operation.name);
   return model.delivers("batch") && performs === true && leaves.some((leaf) => operation.serves(leaf)) &&

@@ -36,12 +36,12 @@ export class LineSplitter {
   *push(chunk: Uint8Array): Generator<Line> {
     for (let from = 0; from < chunk.length;) {
       const at = chunk.indexOf(newline, from);
-      const isWhole = at >= 0;
-      const part = chunk.subarray(from, isWhole ? at : chunk.length);
-      this.#buffered.push(isWhole ? part : part.slice()); // copied, so that the chunk can be collected
+      const isComplete = at >= 0;
+      const part = chunk.subarray(from, isComplete ? at : chunk.length);
+      this.#buffered.push(isComplete ? part : part.slice()); // copied, so that the chunk can be collected
       this.#size += part.length;
       if (this.#size > this.#maxBytes) throw brokenLine(this.#number, `is over ${this.#maxBytes} bytes`);
-      if (!isWhole) return;
+      if (!isComplete) return;
       yield* this.end();
       this.#number++;
       from = at + 1;

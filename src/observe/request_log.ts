@@ -69,6 +69,6 @@ function shortenPayload(
   const bytes = new TextEncoder().encode(limited);
   if (bytes.length <= maxPayloadSize) return limited;
   // decoding as a stream drops an incomplete character at the end
-  const whole = new TextDecoder().decode(bytes.subarray(0, maxPayloadSize), { stream: true });
-  return `${whole}${ellipsis}`;
+  const start = new TextDecoder().decode(bytes.subarray(0, maxPayloadSize), { stream: true });
+  return `${start}${ellipsis}`;
 }

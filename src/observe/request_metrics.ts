@@ -252,7 +252,7 @@ function durationFamilies(durations: readonly Durations[]): MetricFamily[] {
       name: "modelmesh_request_duration_seconds",
       help: "Time from the arrival of a request to the end of its response.",
       type: "histogram",
-      samples: durations.map(({ labels, nonStreaming: whole }) => whole.sample(labels)),
+      samples: durations.map(({ labels, nonStreaming: complete }) => complete.sample(labels)),
     },
     {
       name: "modelmesh_time_to_first_token_seconds",

@@ -176,7 +176,7 @@ export class Connection implements CallOptions {
       connectTimeoutMs,
       signal: this.stop,
       onBytes: () => this.#idle?.touch(),
-      isWhole: !this.#idle,
+      isNonStreaming: !this.#idle,
       authorities: entry.authorities,
     };
     const upstream = this.trace === undefined ? plain : withTrace(plain, this.trace);

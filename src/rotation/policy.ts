@@ -34,7 +34,7 @@ const word = /^[a-z_]{1,40}$/;
  */
 export function createPolicy(own: OwnPolicies, settings: DeactivationSettings, onFailure: () => void): RotationPolicy {
   const builtIn = consecutiveFailures(settings);
-  const query = <Answer>(question: () => Answer, otherwise: () => Answer): Answer => {
+  const query = <Result>(question: () => Result, otherwise: () => Result): Result => {
     try {
       return question();
     } catch {

@@ -20,7 +20,7 @@ type Fetcher = (url: string, init: RequestInit, authorities?: Authorities) => Pr
 /** Classifies an error of `fetch` by the runtime's message; undefined if the message is unknown. */
 type FaultClassifier = (text: string) => NetworkFault | undefined;
 
-const unanswered: NetworkFault = {
+const withoutResponse: NetworkFault = {
   message: "The connection to the provider broke before its response began",
   neverSent: false,
 };
@@ -61,7 +61,7 @@ export function fetchSender(
         ...(sent instanceof ReadableStream ? { duplex: "half" } : {}),
       }, authorities);
     } catch (error) {
-      throw translate(error, signal, classify, unanswered);
+      throw translate(error, signal, classify, withoutResponse);
     }
     onBytes?.();
     return toUpstreamResponse(response, request, { classify, open });

@@ -22,7 +22,7 @@ import { IdleSockets } from "./_idle_sockets.ts";
 import { listenError } from "./_listen_error.ts";
 import { builtin } from "./_node_builtin.ts";
 import { OpenResponses } from "./_open_responses.ts";
-import { plainResponse } from "./_plain_response.ts";
+import { toPlainResponse } from "./_plain_response.ts";
 import { createRequest, requestUrl } from "./_request_url.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
@@ -119,15 +119,15 @@ async function exchange(
   });
   response.on("error", () => {}); // the client has disconnected, which `close` reports
   try {
-    const answer = plain === undefined
-      ? await plainResponse(await open.respond(toRequest(message, client.native)))
+    const result = plain === undefined
+      ? await toPlainResponse(await open.respond(toRequest(message, client.native)))
       : await open.respondPlain(plain, {
         withSignal: (signal) => new MessageRequest(message, signal),
         stop: client,
         peer: () => message.socket.remoteAddress,
         untilOver: () => over,
       });
-    await send(answer, message, response);
+    await send(result, message, response);
   } catch {
     if (response.headersSent) response.destroy();
     else response.writeHead(500).end();

@@ -17,7 +17,7 @@ const lastWordMs = 50;
 const delayMs = 20;
 
 /** Bodies that are sent in one piece, and cannot be interrupted. */
-const wholeTypes = /^(application\/json|text\/(?!event-stream))/;
+const nonStreamingTypes = /^(application\/json|text\/(?!event-stream))/;
 
 type PlainHandler = NonNullable<RequestHandler["plain"]>;
 
@@ -72,7 +72,7 @@ export class OpenResponses {
       last: () => new Response(null, { status: 503 }),
       finish: (response) => {
         // complete bodies first, since access to `body` would create a stream
-        if (isWhole(response) || response.body === null) return this.#over(open, response);
+        if (isNonStreaming(response) || response.body === null) return this.#over(open, response);
         open.followClient();
         return new Response(open.follow(response.body, () => this.#open.delete(open)), response);
       },
@@ -271,6 +271,6 @@ function stopped(): MeshError {
   return new MeshError("The proxy is shutting down", { code: "shutting_down" });
 }
 
-function isWhole(response: Response): boolean {
-  return wholeTypes.test(response.headers.get("content-type") ?? "");
+function isNonStreaming(response: Response): boolean {
+  return nonStreamingTypes.test(response.headers.get("content-type") ?? "");
 }

@@ -6,12 +6,12 @@ import type { PlainResponse } from "../contracts/shell.ts";
 import { toPlainStream } from "../util/bytes.ts";
 
 /** Converts a response. Bodies other than event streams are read completely. */
-export async function plainResponse(answer: Response): Promise<PlainResponse> {
-  const { status, body } = answer;
-  const headers: Record<string, string> = Object.fromEntries(answer.headers);
-  const cookies = answer.headers.getSetCookie();
+export async function toPlainResponse(response: Response): Promise<PlainResponse> {
+  const { status, body } = response;
+  const headers: Record<string, string> = Object.fromEntries(response.headers);
+  const cookies = response.headers.getSetCookie();
   if (cookies.length > 1) Object.assign(headers, { "set-cookie": cookies }); // the form that servers accept
   const isEvents = headers["content-type"] === "text/event-stream";
   if (isEvents || body === null) return { status, headers, body: body && toPlainStream(body) };
-  return { status, headers, body: new Uint8Array(await answer.arrayBuffer()) };
+  return { status, headers, body: new Uint8Array(await response.arrayBuffer()) };
 }

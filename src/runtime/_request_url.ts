@@ -18,11 +18,11 @@ export function requestUrl(target: string, host = "localhost"): string {
   if (host === latestHost && /^\/[\w/-]*$/.test(target)) return `http://${host}${target}`;
   const received = readTarget(target) ?? target;
   const path = received.startsWith("/") ? received : `/${received}`;
-  const whole = `http://${host}${path}`;
+  const url = `http://${host}${path}`;
   // credentials are not part of a host, and `Request` rejects them
-  if (!URL.canParse(whole) || host.includes("@")) return `http://localhost${path}`;
+  if (!URL.canParse(url) || host.includes("@")) return `http://localhost${path}`;
   latestHost = host;
-  return whole;
+  return url;
 }
 
 /**

@@ -236,7 +236,7 @@ export function seededRandom(seed: number): () => number {
 }
 
 /** The parts of a response of a fake provider. */
-export interface FakeAnswer {
+export interface FakeResponse {
   /** @default 200 */
   readonly status?: number;
   /** Response headers. */
@@ -246,7 +246,7 @@ export interface FakeAnswer {
 }
 
 /** Creates a response for `send` of a {@linkcode testRuntime}. */
-export function fakeAnswer({ status = 200, headers = {}, body }: FakeAnswer = {}): UpstreamResponse {
+export function createFakeResponse({ status = 200, headers = {}, body }: FakeResponse = {}): UpstreamResponse {
   const response = body === undefined ? null : toByteStream(body);
   return { status, headers: new Headers(headers), body: response, reader: () => response && response.getReader() };
 }

@@ -123,8 +123,8 @@ export function mergePricing(
   if (priceConditions.some((name) => configured[name] !== undefined)) return [configured];
   if (known === undefined || known.length === 0) return [configured];
   return known.map((row) => {
-    const standard = known.find((one) => toTier(one.tier) === undefined && compareConditions(one, row) === 0);
-    return { ...row, ...(toTier(row.tier) === undefined ? configured : scalePrices(configured, row, standard)) };
+    const baseRow = known.find((one) => toTier(one.tier) === undefined && compareConditions(one, row) === 0);
+    return { ...row, ...(toTier(row.tier) === undefined ? configured : scalePrices(configured, row, baseRow)) };
   });
 }
 
@@ -136,9 +136,9 @@ export function isRows(
 }
 
 /** Scales the overriding prices per token by the ratio of a row to that of standard calls. */
-function scalePrices(configured: DatedPricing, row: Pricing, standard: Pricing = {}): DatedPricing {
+function scalePrices(configured: DatedPricing, row: Pricing, baseRow: Pricing = {}): DatedPricing {
   const scaled = Object.entries(configured).map(([name, price]) => {
-    const [own, usual] = [row[name as keyof Pricing], standard[name as keyof Pricing]];
+    const [own, usual] = [row[name as keyof Pricing], baseRow[name as keyof Pricing]];
     const isScaled = typeof price === "number" && own !== undefined && usual !== undefined && usual > 0;
     return [name, isScaled ? price * own / usual : price];
   });

@@ -111,6 +111,7 @@ export function findHighestPrice(pricing: readonly Pricing[], name: keyof Pricin
 /** Whether a model is free of charge. */
 export function isFree(row: DatedPricing): boolean {
   const { from: _from, above_tokens: _above, ...prices } = row;
-  const isWhole = (prices.input === undefined) === (prices.output === undefined);
-  return isWhole && hasPrice(row) && Object.values(prices).every((price) => typeof price !== "number" || price === 0);
+  const hasBothPrices = (prices.input === undefined) === (prices.output === undefined);
+  return hasBothPrices && hasPrice(row) &&
+    Object.values(prices).every((price) => typeof price !== "number" || price === 0);
 }

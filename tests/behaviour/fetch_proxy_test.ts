@@ -5,7 +5,7 @@ import { serverConnectors } from "../../connectors/server.ts";
 import proxy from "../../proxy.ts";
 import { createFetchProxy } from "../../src/proxy/fetch_proxy.ts";
 import { toFetch } from "../../src/runtime/server_shell.ts";
-import { fakeAnswer, testRuntime, type TestRuntimeOptions } from "../../src/runtime/test.ts";
+import { createFakeResponse, testRuntime, type TestRuntimeOptions } from "../../src/runtime/test.ts";
 import { fakeShell } from "../support/_cli.ts";
 import { assertRefused, goodBody } from "../support/_surface.ts";
 import { testConfig } from "../support/proxy.ts";
@@ -26,7 +26,7 @@ function createProxy(options: Pick<TestRuntimeOptions, "env" | "files">) {
     connectors: serverConnectors,
     runtime() {
       runtimes++;
-      return testRuntime({ send: () => Promise.resolve(fakeAnswer({ body })), ...options });
+      return testRuntime({ send: () => Promise.resolve(createFakeResponse({ body })), ...options });
     },
     shell: () => ({ ...shell, exit: (code) => exits.push(code) as never }),
     report: (line) => reports.push(line),

@@ -33,7 +33,7 @@ import { searchIn } from "../../connectors/providers/_retrieval.ts";
 import { formatSubtitles, groupSegments } from "../../connectors/providers/_subtitles.ts";
 import { fromPredict, toPredict } from "../../connectors/providers/_vertex_provider.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
-import { fakeAnswer, fakeClock } from "../../src/runtime/test.ts";
+import { createFakeResponse, fakeClock } from "../../src/runtime/test.ts";
 import { drained, type GrowthCase, prepared, times } from "./_case.ts";
 
 const defaults = { model: "m", keepsFunctionCall: false, random: () => 0, now: () => 0 };
@@ -46,7 +46,11 @@ const performed = (
   operation: (post: never) => (request: never, options: never) => Promise<unknown>,
   body: JsonObject,
   answer: JsonObject | string,
-) => operation((() => Promise.resolve(fakeAnswer({ body: answer }))) as never)({ model, body } as never, {} as never);
+) =>
+  operation((() => Promise.resolve(createFakeResponse({ body: answer }))) as never)(
+    { model, body } as never,
+    {} as never,
+  );
 
 const chunkText = (more: JsonObject = {}) =>
   JSON.stringify({
@@ -58,7 +62,7 @@ const chunkText = (more: JsonObject = {}) =>
     ...more,
   });
 const streamOf = (lines: readonly string[]) =>
-  fakeAnswer({ headers: { "content-type": "text/event-stream" }, body: [lines.join("")] });
+  createFakeResponse({ headers: { "content-type": "text/event-stream" }, body: [lines.join("")] });
 const dataOf = (value: string) => `data: ${value}\n\n`;
 const finished = chunkText({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] });
 const embedding = { path: "embed", write: () => ({}), purposes: {}, purposeName: "task", own: [] } as const;
@@ -110,7 +114,7 @@ export const operationCases: readonly GrowthCase[] = [
         dataOf("[DONE]"),
       ];
       await drained(readCompletionEvents(Promise.resolve(streamOf(events)), defaults));
-      await readCompletion(fakeAnswer({ body: { ...text, choices } }));
+      await readCompletion(createFakeResponse({ body: { ...text, choices } }));
     },
   },
   {
@@ -128,7 +132,7 @@ export const operationCases: readonly GrowthCase[] = [
         { type: "response.completed", response },
       ];
       await drained(readResponseEvents(Promise.resolve(streamOf(events.map((one) => dataOf(JSON.stringify(one)))))));
-      await readResponse(fakeAnswer({ body: response }));
+      await readResponse(createFakeResponse({ body: response }));
     },
   },
   prepared({

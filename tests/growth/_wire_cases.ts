@@ -13,7 +13,7 @@ import { readEntries } from "../../src/registry/_archive.ts";
 import { ChunkedDecoder } from "../../src/runtime/http1/chunked.ts";
 import { isPersistent, responseFraming } from "../../src/runtime/http1/body.ts";
 import { HeadScanner, parseResponseHead, responseRules } from "../../src/runtime/http1/response_head.ts";
-import { fakeAnswer, fakeClock } from "../../src/runtime/test.ts";
+import { createFakeResponse, fakeClock } from "../../src/runtime/test.ts";
 import { fromJson, toJson } from "../../src/storage/_formats.ts";
 import { readAll, readBody } from "../../src/util/bytes.ts";
 import { readFormStream } from "../../src/util/form_stream.ts";
@@ -216,7 +216,7 @@ export const wireCases: readonly GrowthCase[] = [
     work: async (chunks) => {
       const limit = { maxBytes: 1e9, tooLarge: () => new Error() };
       await readAll(createReader(chunks), limit);
-      await readBody(fakeAnswer({ body: chunks.map(() => "x") }), limit);
+      await readBody(createFakeResponse({ body: chunks.map(() => "x") }), limit);
     },
   }),
   prepared({
@@ -269,10 +269,10 @@ export const wireCases: readonly GrowthCase[] = [
       input: (size) => (bodyOf as (size: number) => string)(size),
       work: async (body) => {
         refusable(() => parseObject(body));
-        await readBytes(fakeAnswer({ body }));
-        await readResponseText(fakeAnswer({ body }));
-        await readJsonObject(fakeAnswer({ body })).catch(() => {});
-        await readHttpFault(fakeAnswer({ status: 500, body }), { readError: readOpenAiError }, fakeClock());
+        await readBytes(createFakeResponse({ body }));
+        await readResponseText(createFakeResponse({ body }));
+        await readJsonObject(createFakeResponse({ body })).catch(() => {});
+        await readHttpFault(createFakeResponse({ status: 500, body }), { readError: readOpenAiError }, fakeClock());
       },
     })
   ),

@@ -10,7 +10,7 @@ import { Result } from "../../src/pipeline/result.ts";
 import type { RequestPlan } from "../../src/pipeline/eligibility.ts";
 import type { RouteDeps } from "../../src/pipeline/request.ts";
 import { RequestContext } from "../../src/pipeline/request_context.ts";
-import { fakeAnswer, fakeClock, settle, testRuntime } from "../../src/runtime/test.ts";
+import { createFakeResponse, fakeClock, settle, testRuntime } from "../../src/runtime/test.ts";
 import { RetryBudget } from "../../src/state/limits/retry_budget.ts";
 import { createMember, createModel } from "../support/_members.ts";
 
@@ -44,7 +44,7 @@ interface Options {
 
 function start({ behaviours, budget = 10, timeoutMs = 60_000, signal, skipSleeps = true, onTry }: Options) {
   const clock = fakeClock({ skipSleeps });
-  const runtime = testRuntime({ clock, send: () => Promise.resolve(fakeAnswer()) });
+  const runtime = testRuntime({ clock, send: () => Promise.resolve(createFakeResponse()) });
   const provider = {
     classifyError: (error: unknown) => UpstreamError.isInstance(error) ? error.kind : "network",
     isRetryable: (error: unknown) => UpstreamError.isInstance(error) && error.kind === "server",

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { NetworkError } from "../../src/errors.ts";
 import { Connection } from "../../src/pipeline/connection.ts";
 import type { ProviderInstance } from "../../src/registry/registry.ts";
-import { fakeAnswer, testRuntime, type TestRuntimeOptions } from "../../src/runtime/test.ts";
+import { createFakeResponse, testRuntime, type TestRuntimeOptions } from "../../src/runtime/test.ts";
 
 const instance = {
   credential: "the-key",
@@ -14,7 +14,7 @@ const instance = {
 const request = { method: "POST", url: "https://api.acme.example/v1/chat", headers: {} };
 
 function connect(kind: ConstructorParameters<typeof Connection>[2], options: TestRuntimeOptions = {}) {
-  const runtime = testRuntime({ send: () => Promise.resolve(fakeAnswer()), ...options });
+  const runtime = testRuntime({ send: () => Promise.resolve(createFakeResponse()), ...options });
   return { runtime, clock: runtime.clock, connection: new Connection(runtime, instance, kind) };
 }
 
@@ -125,7 +125,7 @@ describe("A connection", () => {
   for (const [what, errors, sent, calls, answered] of cases) {
     it(what, async () => {
       const left = [...errors];
-      const send = () => left.length > 0 ? Promise.reject(left.shift()) : Promise.resolve(fakeAnswer());
+      const send = () => left.length > 0 ? Promise.reject(left.shift()) : Promise.resolve(createFakeResponse());
       const { connection, runtime } = connect("sync", { send });
       if (answered) await connection.send(request);
       else await assertRejects(() => connection.send(request), NetworkError);

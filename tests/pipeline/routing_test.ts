@@ -8,7 +8,7 @@ import { Hub } from "../../src/observe/hub.ts";
 import type { RouteDeps } from "../../src/pipeline/request.ts";
 import type { Call, Received } from "../../src/pipeline/result.ts";
 import { Routing } from "../../src/pipeline/routing.ts";
-import { fakeAnswer, fakeClock, testRuntime } from "../../src/runtime/test.ts";
+import { createFakeResponse, fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { RetryBudget } from "../../src/state/limits/retry_budget.ts";
 import { createMember, createModel, createPool } from "../support/_members.ts";
 
@@ -34,7 +34,7 @@ const operation = {
 
 function scene({ models, scope = "any" }: Scene) {
   const clock = fakeClock();
-  const runtime = testRuntime({ clock, send: () => Promise.resolve(fakeAnswer()) });
+  const runtime = testRuntime({ clock, send: () => Promise.resolve(createFakeResponse()) });
   const codes = { retryableCodes: new Set(), nonRetryableCodes: new Set() };
   const routing = {
     modelPriority: [],

@@ -1,6 +1,6 @@
 import { assertEquals, assertGreaterOrEqual, assertLess, assertNotEquals, assertRejects } from "@std/assert";
 import { NetworkError } from "../../src/errors.ts";
-import { fakeAnswer, fakeClock, seededRandom, testRuntime } from "../../src/runtime/test.ts";
+import { createFakeResponse, fakeClock, seededRandom, testRuntime } from "../../src/runtime/test.ts";
 
 Deno.test("fakeClock() stands still until it is advanced", async () => {
   const clock = fakeClock({ now: 1_000 });
@@ -161,7 +161,8 @@ Deno.test("testRuntime() answers by script and keeps files in memory", async () 
     env: { KEY: "1" },
     files: { "a.yaml": "a: 1" },
     random: () => 0.5,
-    send: () => Promise.resolve(fakeAnswer({ status: 429, headers: { "Retry-After": "5" }, body: ["one ", "two"] })),
+    send: () =>
+      Promise.resolve(createFakeResponse({ status: 429, headers: { "Retry-After": "5" }, body: ["one ", "two"] })),
   });
   const answer = await runtime.send({ url: "https://a.example/", headers: {} });
   assertEquals([answer.status, answer.headers.get("retry-after")], [429, "5"]);

@@ -202,7 +202,7 @@ function buildProviderEntry({ id, own: { timeout } }: KnownParts, apiKey: ApiKey
     enabled: true,
     apiKeys: typeof apiKey === "string" ? [apiKey] : [],
     source: "create",
-    timeoutMs: timeout ?? defaultTimeouts.answer,
+    timeoutMs: timeout ?? defaultTimeouts.response,
     silenceMs: timeout ?? defaultTimeouts.silence,
     connectTimeoutMs: defaultTimeouts.connect,
     retryBudget: defaultRetryBudget,

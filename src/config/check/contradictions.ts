@@ -182,7 +182,7 @@ function checkNothing(usd: number | undefined, path: string, report: Report): vo
 
 /** The unknown prices of a model that a call may need. */
 function missingPrice(model: ConfiguredModel, values: DocumentValues, members: Members): string | undefined {
-  const known = members.catalogued(model)?.pricing ?? answeredPricing(model, values);
+  const known = members.catalogued(model)?.pricing ?? queryInstancePricing(model, values);
   if (known === undefined && model.pricing === undefined) {
     if (members.isLocal(model) || members.isCostStated(model) || members.isPriceQueried(model)) return undefined; // without a response: `no_price`
   }
@@ -195,7 +195,7 @@ function missingPrice(model: ConfiguredModel, values: DocumentValues, members: M
 }
 
 /** An instance of the program already exists, so its prices can be queried. */
-function answeredPricing({ provider, id }: ConfiguredModel, { providers }: DocumentValues) {
+function queryInstancePricing({ provider, id }: ConfiguredModel, { providers }: DocumentValues) {
   try {
     return pricingIn(callNow(() => providers?.get(provider)?.instance?.getPricing(id)));
   } catch {

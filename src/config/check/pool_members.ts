@@ -117,8 +117,8 @@ export class Members {
     const entry = this.#parts.entries.get(provider);
     if (entry === undefined || !(isQueryEnabled(entry, "details") || isQueryEnabled(entry, "pricing"))) return false;
     const { instance } = entry;
-    const isAnswered = this.#findConnector(provider)?.queries?.includes("pricing") !== false;
-    return instance === undefined ? isAnswered : instance.describeModels !== undefined;
+    const hasPricingQuery = this.#findConnector(provider)?.queries?.includes("pricing") !== false;
+    return instance === undefined ? hasPricingQuery : instance.describeModels !== undefined;
   }
 
   /** The leaves that a model of the document serves. */

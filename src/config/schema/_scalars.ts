@@ -160,8 +160,8 @@ function describeNumber({ type, min, max, above }: Field): string {
 }
 
 /** A valid value for a key whose secret is not known yet: nothing is served with it. */
-function createSample({ type, default: standard, min, max = Infinity, above }: Field): unknown {
-  if (standard !== undefined) return standard;
+function createSample({ type, default: defaultValue, min, max = Infinity, above }: Field): unknown {
+  if (defaultValue !== undefined) return defaultValue;
   if (type === "flag") return true;
   if (type === "duration" || type === "size") return Math.max(min ?? 1, 60_000);
   return max <= 1 ? 0.5 : Math.min((min ?? above ?? 0) + 1, max);

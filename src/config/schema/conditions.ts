@@ -193,8 +193,8 @@ const sinkConditions = (): readonly Condition<SinkSubject>[] => [
     reason: ({ value }) => {
       const level = getLevel(value);
       if (level === "metadata") return ': no payloads are logged at the level "metadata"';
-      const isWhole = level === "summary" && Number(value.max_payload_size) >= maxSummaryBytes;
-      return isWhole ? ': at the level "summary", 200 characters are logged' : undefined;
+      const isBeyondSummary = level === "summary" && Number(value.max_payload_size) >= maxSummaryBytes;
+      return isBeyondSummary ? ': at the level "summary", 200 characters are logged' : undefined;
     },
   },
 ];

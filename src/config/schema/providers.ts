@@ -115,7 +115,7 @@ export const provider = {
         /** Alias of `base_url`. */
         base_url: { type: "text", format: "baseUrl" },
         /** Time limit for a non-streaming response, and for silence in a stream. The default for silence is 60s. */
-        timeout: { type: "duration", default: defaultTimeouts.answer as number },
+        timeout: { type: "duration", default: defaultTimeouts.response as number },
         /** Time limit for establishing a connection. */
         connect_timeout: { type: "duration", default: defaultTimeouts.connect as number },
         /** Retries within one attempt, in addition to the pool's retries. */

@@ -200,9 +200,9 @@ export class OutputBuffer {
     const at = head.length + lengthBytes;
     const bytes = this.#room(at + most);
     const length = put(body, bytes, at);
-    const whole = `${head}content-length: ${length}\r\n\r\n`;
-    encodeHead(whole, bytes, at - whole.length);
-    return [bytes.subarray(at - whole.length, at + length)];
+    const completeHead = `${head}content-length: ${length}\r\n\r\n`;
+    encodeHead(completeHead, bytes, at - completeHead.length);
+    return [bytes.subarray(at - completeHead.length, at + length)];
   }
 
   /** Encodes a chunk of a chunked body; undefined without data, since an empty chunk would end the body. */

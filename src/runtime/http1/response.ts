@@ -20,7 +20,7 @@ const compressions: ReadonlyMap<string | undefined, string> = new Map([
 /** Creates a decompressor for a format. */
 export type Decompressor = (format: string) => ReadableWritablePair<Uint8Array, Uint8Array>;
 
-const standard: Decompressor = (format) =>
+const createNative: Decompressor = (format) =>
   new DecompressionStream(format as CompressionFormat) as ReadableWritablePair<Uint8Array, Uint8Array>;
 
 interface ResponseOptions {
@@ -39,7 +39,7 @@ export class Http1Response implements UpstreamResponse {
   #stream: ReadableStream<Uint8Array> | undefined;
 
   constructor({ status, fields }: ResponseHead, body: Body, { isAsIs, decompressor }: ResponseOptions) {
-    this.#decompressor = decompressor ?? standard;
+    this.#decompressor = decompressor ?? createNative;
     this.#body = body;
     this.status = status;
     const compression = this.#compression = isAsIs

@@ -5,12 +5,12 @@
 import type { RequestBody } from "../contracts/openai.ts";
 import type { UploadedFile } from "../contracts/provider.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
-import { call, requireWhole } from "./call.ts";
+import { call, requireNonStreaming } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 
 /** The operation, its request and its settings. */
-interface WholeCall<Body extends RequestBody, Response> {
+interface NonStreamingCall<Body extends RequestBody, Response> {
   readonly operation: CheckedOperation<Body, Response>;
   readonly request: object;
   readonly files?: readonly UploadedFile[];
@@ -22,13 +22,13 @@ interface WholeCall<Body extends RequestBody, Response> {
  *
  * @throws {MeshError} When the request fails. An aborted call throws the signal's reason.
  */
-export function callWhole<Body extends RequestBody, Response extends object>(
+export function callNonStreaming<Body extends RequestBody, Response extends object>(
   context: CallContext,
-  { settings = {}, ...called }: WholeCall<Body, Response>,
+  { settings = {}, ...called }: NonStreamingCall<Body, Response>,
 ): Promise<Response> {
   return call(context, {
     ...called,
     settings,
-    toResult: (result) => requireWhole(result).body,
+    toResult: (result) => requireNonStreaming(result).body,
   });
 }
