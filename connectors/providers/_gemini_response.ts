@@ -16,6 +16,7 @@ import type {
 } from "../../src/contracts/openai.ts";
 import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { UpstreamError } from "../../src/errors.ts";
+import { findOwn } from "../../src/util/find_own.ts";
 import { formatArguments } from "../../src/util/call_arguments.ts";
 import { parseCount } from "./_count.ts";
 import { toAnnotations, toOutputImage } from "./_gemini_output.ts";
@@ -150,6 +151,18 @@ export function toCompletionUsage(metadata: JsonObject | undefined): CompletionU
 const billedPerRequest = /gemini-[12]\D/;
 
 /**
+ * The service tiers of Vertex AI's types of traffic. What its provisioned throughput serves is paid in advance.
+ *
+ * Source: docs.cloud.google.com, reference of Google.Cloud.AIPlatform.V1, `TrafficType`, read 2026-11-26.
+ */
+const trafficTiers: Readonly<Record<string, string>> = {
+  ON_DEMAND: "default",
+  ON_DEMAND_FLEX: "flex",
+  ON_DEMAND_PRIORITY: "priority",
+  PROVISIONED_THROUGHPUT: "reserved",
+};
+
+/**
  * Extracts what the vendor bills besides the counts of {@linkcode toCompletionUsage}: parts by modality, and searches.
  *
  * Source: https://ai.google.dev/gemini-api/docs/pricing, /google-search and /priority-inference, read 2026-11-26.
@@ -177,7 +190,7 @@ export function readGeminiBilled(
     cachedImage: count(cacheTokensDetails, "IMAGE"),
     searches: billedPerRequest.test(model) ? Math.min(queries, 1) : queries,
   };
-  const stated = tier ?? asText(metadata?.serviceTier);
+  const stated = tier ?? asText(metadata?.serviceTier) ?? findOwn(trafficTiers, metadata?.trafficType);
   return {
     ...Object.fromEntries(Object.entries(counts).filter(([, counted]) => counted > 0)),
     ...(stated && { tier: stated.toLowerCase() }),

@@ -32,6 +32,7 @@ const usageMembers = [
   "candidatesTokensDetails",
   "cacheTokensDetails",
   "serviceTier",
+  "trafficType",
 ];
 
 /** State of one choice. */

@@ -74,6 +74,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   readonly #calls: OperationTable;
   /** Native dialects that it supports. */
   readonly dialects: readonly string[];
+  /** The region in which calls are processed, if the base URL determines it. */
+  readonly region: string | undefined;
   readonly #infrastructure: Infrastructure | undefined;
 
   /**
@@ -89,6 +91,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     const { baseUrl = "" } = vendor;
     const ownAddress = () => typeof baseUrl === "string" ? baseUrl : baseUrl(settings, runtime.env);
     this.#baseUrl = stripTrailing(settings.baseUrl ?? ownAddress(), "/");
+    this.region = vendor.findRegion?.(this.#baseUrl);
     this.#chatUrl = `${this.#baseUrl}/chat/completions`;
     this.dialects = listDialects(vendor, settings);
     this.#runtime = runtime;

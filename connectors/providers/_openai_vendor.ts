@@ -70,6 +70,8 @@ export interface OpenAiCompatible {
   readonly baseUrl?:
     | string
     | ((settings: ProviderSettings, env?: (name: string) => string | undefined) => string);
+  /** Derives the region in which calls are processed from the base URL. */
+  readonly findRegion?: (baseUrl: string) => string | undefined;
   /** Environment variables by which it is detected. */
   readonly detection?: Detection;
   /** The catalogue of known models; a function lets bundlers remove the catalogue together with the vendor. */

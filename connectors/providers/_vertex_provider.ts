@@ -50,6 +50,8 @@ export const vertexConnector: ProviderConnector = {
 };
 
 class VertexProvider extends BaseProvider {
+  /** The location, unless calls may be processed anywhere. */
+  readonly region: string | undefined;
   readonly #root: string;
   readonly #parent: string;
   readonly #runtime: Runtime;
@@ -63,6 +65,7 @@ class VertexProvider extends BaseProvider {
     if (!/^[a-z0-9-]+$/.test(location)) {
       throw createAttributeError({ settings, name: "location" }, 'expected one such as "europe-west1"');
     }
+    this.region = location === "global" ? undefined : location;
     this.#root = stripTrailing(settings.baseUrl ?? toLocationAddress(location), "/").replace(/\/v1(beta1)?$/, "");
     this.#runtime = runtime;
     const parent = this.#parent = `projects/${project}/locations/${location}`;

@@ -88,11 +88,15 @@ function readSearches({ object, model }: JsonObject): BilledUsage {
   return isChat && typeof model === "string" && searchModels.test(model) ? { searches: 1 } : {};
 }
 
+/** Regions with processing of their own have an address of their own (developers.openai.com, "Data residency"). */
+const regionalAddress = /^https:\/\/([a-z]{2})\.api\.openai\.com(?:[:/]|$)/;
+
 /** OpenAI. */
 export const openai: OpenAiCompatible = {
   id: "openai.llm.v1",
   vendor: "openai",
   baseUrl: "https://api.openai.com/v1",
+  findRegion: (baseUrl) => regionalAddress.exec(baseUrl)?.[1],
   detection: { keys: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
   parameters: familyRules,
   ownState: ["annotations"],

@@ -58,16 +58,22 @@ function formatMembers(entry: CatalogueEntry): string[] {
   return order.flatMap((name) => entry[name] === undefined ? [] : formatMember(name, entry[name]));
 }
 
-/** Formats a member as `deno fmt` does: on one line, or a line per element if it is too long. */
+/** Formats a member. */
 function formatMember(name: string, value: unknown): string {
-  const line = `    ${name}: ${formatLiteral(value)},\n`;
-  if (line.length <= width + 1) return line;
-  if (typeof value === "string") return `    ${name}:\n      ${formatLiteral(value)},\n`;
-  const parts = Array.isArray(value)
-    ? value.map(formatLiteral)
-    : Object.entries(value as object).map(([key, one]) => `${formatKey(key)}: ${formatLiteral(one)}`);
-  const [open, close] = Array.isArray(value) ? "[]" : "{}";
-  return `    ${name}: ${open}\n${parts.map((part) => `      ${part},\n`).join("")}    ${close},\n`;
+  const isLong = typeof value === "string" && 4 + name.length + formatLiteral(value).length + 3 > width;
+  return isLong ? `    ${name}:\n      ${formatLiteral(value)},\n` : formatLine(`${name}: `, value, "    ");
+}
+
+/** Formats a value as `deno fmt` does: on one line, or a line per element if it is too long. */
+function formatLine(head: string, value: unknown, indent: string): string {
+  const line = `${indent}${head}${formatLiteral(value)},\n`;
+  if (line.length <= width + 1 || typeof value !== "object" || value === null) return line;
+  const isList = Array.isArray(value);
+  const parts = Object.entries(value).map(([key, one]) =>
+    formatLine(isList ? "" : `${formatKey(key)}: `, one, `${indent}  `)
+  );
+  const [open, close] = isList ? "[]" : "{}";
+  return `${indent}${head}${open}\n${parts.join("")}${indent}${close},\n`;
 }
 
 function formatLiteral(value: unknown): string {

@@ -69,6 +69,10 @@ class AuthorizedProvider implements Provider {
     return this.#inner.operations ?? [];
   }
 
+  get region(): string | undefined {
+    return this.#inner.region;
+  }
+
   get infrastructure(): Infrastructure | undefined {
     const { infrastructure } = this.#inner;
     return infrastructure && this.#authorizedInfrastructure(infrastructure);

@@ -139,7 +139,7 @@ function formatPrices(price: DatedPricing | undefined): string[] {
   const factors = Object.entries(price?.multipliers?.inference_geo ?? {});
   const others = [
     ...otherPrices.flatMap(([name, unit]) => price?.[name] === undefined ? [] : `${formatPrice(price[name])} ${unit}`),
-    ...factors.map(([region, factor]) => `×${factor} in ${region}`),
+    ...factors.map(([region, factor]) => `×${factor} in ${region === "*" ? "regions" : region}`),
   ];
   return [
     formatPrice(input),

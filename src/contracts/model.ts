@@ -125,7 +125,7 @@ export type PriceTier =
 
 /** Factors of the prices per token, by the value of a fact about the call. */
 export interface PriceMultipliers {
-  /** By the region in which the vendor processed the call, such as `us`. */
+  /** By the region in which the vendor processed the call, such as `us`; `*` is any other region that is named. */
   readonly inference_geo?: Readonly<Record<string, number>>;
 }
 

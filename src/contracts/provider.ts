@@ -265,6 +265,11 @@ export interface Provider
   readonly dialects?: readonly string[] | ((model: string) => readonly string[]);
   /** Files, batches and fine-tuning jobs, if the vendor supports them. */
   readonly infrastructure?: Infrastructure | undefined;
+  /**
+   * The region in which calls are processed, if the address determines it. Prices may depend on it. A region that a
+   * response names takes precedence.
+   */
+  readonly region?: string | undefined;
 }
 
 /** An error response, as parsed by a provider's connector. */

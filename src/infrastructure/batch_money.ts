@@ -152,10 +152,11 @@ export async function measureBatchUsage(
 /** The price of a batch: that of its tier, or of standard calls times the discount. */
 export function batchTerms(
   { instance, info, batch }: Pick<ModelEntry, "instance" | "info" | "batch">,
-): Pick<Quantities, "tier" | "factor"> {
-  if (batch?.costDiscount !== undefined) return { tier: "default", factor: batch.costDiscount };
-  if (info.pricing?.some(({ tier }) => tier === "batch")) return { tier: "batch" };
-  return { tier: "default", factor: instance.provider?.infrastructure?.facts.batch?.priceFactor ?? 1 };
+): Pick<Quantities, "tier" | "factor" | "region"> {
+  const { region, infrastructure } = instance.provider ?? {};
+  if (batch?.costDiscount !== undefined) return { tier: "default", factor: batch.costDiscount, region };
+  if (info.pricing?.some(({ tier }) => tier === "batch")) return { tier: "batch", region };
+  return { tier: "default", factor: infrastructure?.facts.batch?.priceFactor ?? 1, region };
 }
 
 const plainPrices: ReadonlySet<string> = new Set(["from", "tier", "input", "output", "cached_input"]);

@@ -49,7 +49,9 @@ interface ChargedCall {
 }
 
 /** Prices a call, and those that the vendor made for it. The cost that a vendor states includes them. */
-function findTotal({ furtherCalls = [], ...own }: Quantities, call: ChargedCall): Charge | undefined {
+function findTotal({ furtherCalls = [], ...reported }: Quantities, call: ChargedCall): Charge | undefined {
+  const { region = call.member.model.instance.provider?.region } = reported;
+  const own = { ...reported, region };
   const further = own.cost === undefined ? furtherCalls : [];
   return further.reduce(
     (sum, one) => addCharges(sum, priceFurtherCall(one, own, call)),

@@ -144,11 +144,16 @@ export function priceByRow(
   const completed = completeRow(quantities, row, rows);
   const tokens = priceTokens(quantities, completed.row, hasUnits);
   if (tokens === undefined) return undefined;
-  const { hasFees, factor = 1, region = "" } = quantities;
-  const regional = row.multipliers?.inference_geo?.[region] ?? 1;
+  const { hasFees, factor = 1, region } = quantities;
+  const regional = findRegionalFactor(row, region);
   const others = (units.usd ?? 0) * (hasFees ? 1 : factor) + (row.per_request ?? 0) * factor;
   const nanoUsd = toNanoUsd(tokens * regional * factor * nanoPerToken + others * nanoPerUsd);
   return nanoUsd === undefined ? undefined : { nanoUsd, unpriced: units.unpriced ?? completed.unpriced };
+}
+
+function findRegionalFactor({ multipliers }: DatedPricing, region: string | undefined): number {
+  const factors = multipliers?.inference_geo;
+  return region === undefined ? 1 : factors?.[region] ?? factors?.["*"] ?? 1;
 }
 
 /** Rounds an amount; undefined if it is invalid, since a provider may return invalid prices. */

@@ -1,6 +1,10 @@
 /** Prices of the catalogue that depend on the hour, or that are per page. */
 import { assertEquals } from "@std/assert";
 import { serverConnectors } from "../../connectors/server.ts";
+import type { Provider } from "../../src/contracts/provider.ts";
+import { openAiCompatible } from "../../connectors/providers/_openai_compatible.ts";
+import { openai } from "../../connectors/providers/openai.ts";
+import { testRuntime } from "../../src/runtime/test.ts";
 import { isProvider } from "../../src/config/settings/known.ts";
 import { costInNanoUsd, type Quantities } from "../../src/util/cost.ts";
 import { maxCostInNanoUsd } from "../../src/util/max_cost.ts";
@@ -29,4 +33,20 @@ Deno.test("DeepSeek costs twice as much from 01:00 to 04:00 and from 06:00 to 10
 Deno.test("Mistral's document parsing costs 0.004 per page", () => {
   const pricing = pricesOf("mistral.api.v1", "mistral-ocr-latest");
   assertEquals(costInNanoUsd({ input: 0, output: 0, pages: 10 } as Quantities, pricing, 0), 40_000_000);
+});
+
+Deno.test("the price of OpenAI's models depends on the region of the address, that of earlier ones does not", () => {
+  const readRegion = (baseUrl: string) =>
+    (openAiCompatible(openai).create({ id: "a", baseUrl }, testRuntime()) as Provider).region;
+  const addresses: Readonly<Record<string, string | undefined>> = {
+    "https://api.openai.com/v1": undefined,
+    "https://eu.api.openai.com/v1": "eu",
+    "https://us.api.openai.com/v1/": "us",
+    "https://eu.api.openai.com.example/v1": undefined,
+    "http://127.0.0.1:8080/v1": undefined,
+  };
+  for (const [address, region] of Object.entries(addresses)) assertEquals(readRegion(address), region, address);
+  const usage: Quantities = { input: 1_000_000, output: 0, region: "eu" };
+  assertEquals(costInNanoUsd(usage, pricesOf("openai.llm.v1", "gpt-5.4-mini"), 0), 0.825e9);
+  assertEquals(costInNanoUsd(usage, pricesOf("openai.llm.v1", "gpt-4.1"), 0), 2e9);
 });

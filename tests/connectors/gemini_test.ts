@@ -215,11 +215,13 @@ Deno.test("the catalogue answers without a call", async () => {
   const own = provider();
   assertEquals((await own.getModelInfo("gemini-2.5-pro"))?.constraints?.context_window, 1_048_576);
   assertEquals(await own.getModelInfo("gemini-99"), undefined);
-  assertEquals(own.getPricing("gemini-2.5-pro")?.at(-1), {
+  assertEquals(own.getPricing("gemini-2.5-pro")?.find(({ tier, above_tokens }) => !tier && above_tokens), {
     above_tokens: 200_000,
     input: 2.5,
     output: 15,
     cached_input: 0.25,
+    audio_input: 2.5,
+    per_search: 0.035,
   });
   assert(own.supports("gemini-2.5-pro", "generation.text-generation.chat-completion", "stream"));
   assert(own.supports("gemini-embedding-001", "text-embeddings", "sync"));

@@ -18,6 +18,8 @@ export interface Entry extends Billed {
   /** Prices, in place of those of the catalogue. */
   readonly pricing?: unknown;
   readonly capability?: string;
+  /** The connector's own attributes. */
+  readonly config?: Readonly<Record<string, unknown>>;
   /** The endpoints, by the dialect of the upstream response, that are asked. */
   readonly dialects?: readonly BilledDialect[];
   /** Members of the requests. */
@@ -59,7 +61,7 @@ export interface Spend {
 
 /** Asks a proxy in each dialect, non-streaming and streaming, and reads what it has recorded. */
 export async function readSpend(entry: Entry): Promise<Spend> {
-  const { connector, model, pricing, dialects = ["chat"], asks = {}, capability = "chat-completion" } = entry;
+  const { connector, model, pricing, dialects = ["chat"], asks = {}, capability = "chat-completion", config } = entry;
   const answers = vendorDialects(connector);
   await using upstream = await startUpstream((request) =>
     billedAnswer(request.path.endsWith("/responses") ? "responses" : answers, entry)
@@ -82,6 +84,7 @@ export async function readSpend(entry: Entry): Promise<Spend> {
           connector,
           base_url: upstream.url,
           api_key: "key-of-a-0123456789",
+          ...(config !== undefined && { config }),
           ...(dialects.includes("responses") && { config: { responses: true } }),
         },
       },
@@ -142,5 +145,5 @@ function toNanoUsd(usd: number): number {
 
 function vendorDialects(connector: string): BilledDialect {
   if (connector.startsWith("anthropic.")) return "messages";
-  return connector.startsWith("google.gemini.") ? "gemini" : "chat";
+  return connector.startsWith("google.") ? "gemini" : "chat";
 }

@@ -60,7 +60,8 @@ export const fireworks: readonly CatalogueEntry[] = [
     window: 1_048_576,
     isDefault: true,
     pricing: [{ input: 0.15, output: 0.5, cached_input: 0.03 }],
-    source: ["api.fireworks.ai by LiteLLM", "2026-11-20"],
+    tiers: { priority: 1.25 },
+    source: ["api.fireworks.ai by LiteLLM", "2026-11-26"],
   },
   {
     id: "accounts/fireworks/models/glm-5p3",
@@ -70,7 +71,8 @@ export const fireworks: readonly CatalogueEntry[] = [
     efforts: "low high max",
     isDefault: true,
     pricing: [{ input: 1.4, output: 4.4, cached_input: 0.26 }],
-    source: ["api.fireworks.ai by LiteLLM", "2026-11-20"],
+    tiers: { priority: 1.25 },
+    source: ["api.fireworks.ai by LiteLLM", "2026-11-26"],
   },
   {
     id: "accounts/fireworks/models/deepseek-v4p1-flash",
@@ -78,7 +80,8 @@ export const fireworks: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 393_216,
     pricing: [{ input: 0.3, output: 1.2, cached_input: 0.006 }],
-    source: ["docs.fireworks.ai by LiteLLM", "2026-11-20"],
+    tiers: { priority: 1.25 },
+    source: ["docs.fireworks.ai by LiteLLM", "2026-11-26"],
   },
   {
     id: "accounts/fireworks/models/kimi-k3p1-pro",
@@ -87,7 +90,8 @@ export const fireworks: readonly CatalogueEntry[] = [
     maxOutput: 131_072,
     efforts: "low high max",
     pricing: [{ input: 2, output: 10, cached_input: 0.2 }],
-    source: ["api.fireworks.ai by LiteLLM", "2026-11-20"],
+    tiers: { priority: 1.5 },
+    source: ["api.fireworks.ai by LiteLLM", "2026-11-26"],
   },
   {
     id: "accounts/fireworks/models/gpt-oss-20b",

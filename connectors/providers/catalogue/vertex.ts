@@ -1,5 +1,6 @@
 /**
- * Vertex AI's models by Google and Anthropic. Prices are for the location `global`.
+ * Vertex AI's models by Google and Anthropic. Prices are for the location `global`; models since 2026 cost
+ * a tenth more in others.
  * @module
  */
 import type { CatalogueEntry } from "../_catalogue.ts";
@@ -11,14 +12,18 @@ export const entries: readonly CatalogueEntry[] = [
     can: "TSRVA",
     window: 1_048_576,
     pricing: [{ input: 2, output: 10, cached_input: 0.1, audio_input: 2 }],
-    source: ["cloud.google.com by LiteLLM", "2026-11-20"],
+    everyRow: { per_search: 0.014, multipliers: { inference_geo: { "*": 1.1 } } },
+    tiers: { priority: 1.8, flex: 0.5 },
+    source: ["cloud.google.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "gemini-4-hydrogen",
     can: "TSRVA",
     window: 1_048_576,
     pricing: [{ input: 1.5, output: 7.5, cached_input: 0.075, audio_input: 1.5 }],
-    source: ["cloud.google.com by LiteLLM", "2026-11-20"],
+    everyRow: { per_search: 0.014, multipliers: { inference_geo: { "*": 1.1 } } },
+    tiers: { priority: 1.8 },
+    source: ["cloud.google.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "gemini-3.8-flash",
@@ -32,16 +37,20 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 0.75, output: 3.75, cached_input: 0.075, audio_input: 0.75 },
       { from: "2027-01-01", input: 1.5, output: 7.5, cached_input: 0.15, audio_input: 1.5 },
     ],
-    source: ["cloud.google.com by LiteLLM", "2026-11-20"],
+    everyRow: { per_search: 0.014, multipliers: { inference_geo: { "*": 1.1 } } },
+    tiers: { priority: 1.8, flex: 0.5 },
+    source: ["cloud.google.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "gemini-3.5-flash-lite",
     can: "TSRVA",
     window: 1_048_576,
     maxOutput: 65_536,
-    pricing: [{ input: 0.3, output: 2.5, cached_input: 0.03 }],
+    pricing: [{ input: 0.3, output: 2.5, cached_input: 0.03, audio_input: 0.3 }],
+    everyRow: { per_search: 0.014, multipliers: { inference_geo: { "*": 1.1 } } },
+    tiers: { priority: 1.8, flex: 0.5 },
     retires: "2027-07-21",
-    source: ["cloud.google.com by LiteLLM", "2026-11-20"],
+    source: ["cloud.google.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "gemini-3.5-flash",
@@ -49,8 +58,10 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 65_536,
     pricing: [{ input: 1.5, output: 9, cached_input: 0.15, audio_input: 1.5 }],
+    everyRow: { per_search: 0.014, multipliers: { inference_geo: { "*": 1.1 } } },
+    tiers: { priority: 1.8, flex: 0.5 },
     retires: "2027-05-19",
-    source: ["cloud.google.com by LiteLLM", "2026-11-20"],
+    source: ["cloud.google.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "gemini-3.1-pro-preview",
@@ -58,19 +69,23 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_048_576,
     maxOutput: 65_536,
     pricing: [
-      { input: 2, output: 12, cached_input: 0.2 },
-      { above_tokens: 200_000, input: 4, output: 18, cached_input: 0.4 },
+      { input: 2, output: 12, cached_input: 0.2, audio_input: 2 },
+      { above_tokens: 200_000, input: 4, output: 18, cached_input: 0.4, audio_input: 4 },
     ],
-    source: ["cloud.google.com by LiteLLM", "2026-11-20"],
+    everyRow: { per_search: 0.014 },
+    tiers: { priority: 1.8, flex: 0.5 },
+    source: ["cloud.google.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "gemini-3.1-flash-lite",
     can: "TSRVA",
     window: 1_048_576,
     maxOutput: 65_536,
-    pricing: [{ input: 0.25, output: 1.5, cached_input: 0.025, audio_input: 0.5 }],
+    pricing: [{ input: 0.25, output: 1.5, cached_input: 0.025, audio_input: 0.5, cached_audio_input: 0.05 }],
+    everyRow: { per_search: 0.014 },
+    tiers: { priority: 1.8, flex: 0.5 },
     retires: "2027-05-07",
-    source: ["cloud.google.com by LiteLLM", "2026-11-20"],
+    source: ["cloud.google.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "claude-fable-5-1@default",
@@ -79,8 +94,9 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 128_000,
     pricing: [{ input: 10, output: 50, cached_input: 0.25, cache_write: 12.5 }],
+    everyRow: { per_search: 0.01, multipliers: { inference_geo: { "*": 1.1 } } },
     retires: "2027-03-01",
-    source: ["cloud.google.com by LiteLLM", "2026-11-20"],
+    source: ["cloud.google.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "claude-opus-5-5@default",
@@ -89,7 +105,8 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 128_000,
     pricing: [{ input: 4, output: 20, cached_input: 0.2, cache_write: 5 }],
-    source: ["cloud.google.com by LiteLLM", "2026-11-20"],
+    everyRow: { per_search: 0.01, multipliers: { inference_geo: { "*": 1.1 } } },
+    source: ["cloud.google.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "claude-opus-5@default",
@@ -98,8 +115,9 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 128_000,
     pricing: [{ input: 5, output: 25, cached_input: 0.5, cache_write: 6.25 }],
+    everyRow: { per_search: 0.01, multipliers: { inference_geo: { "*": 1.1 } } },
     retires: "2027-01-24",
-    source: ["cloud.google.com by LiteLLM", "2026-11-20"],
+    source: ["cloud.google.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "claude-sonnet-5-5@default",
@@ -109,7 +127,8 @@ export const entries: readonly CatalogueEntry[] = [
     maxOutput: 128_000,
     isDefault: true,
     pricing: [{ input: 2, output: 10, cached_input: 0.1, cache_write: 2.5 }],
-    source: ["cloud.google.com by LiteLLM", "2026-11-20"],
+    everyRow: { per_search: 0.01, multipliers: { inference_geo: { "*": 1.1 } } },
+    source: ["cloud.google.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "claude-sonnet-5@default",
@@ -118,8 +137,9 @@ export const entries: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 128_000,
     pricing: [{ input: 2, output: 10, cached_input: 0.2, cache_write: 2.5 }],
+    everyRow: { per_search: 0.01, multipliers: { inference_geo: { "*": 1.1 } } },
     retires: "2026-12-24",
-    source: ["cloud.google.com by LiteLLM", "2026-11-20"],
+    source: ["cloud.google.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "claude-haiku-5-5@default",
@@ -131,7 +151,8 @@ export const entries: readonly CatalogueEntry[] = [
       { input: 0.1, output: 0.5, cached_input: 0.01, cache_write: 0.125 },
       { input: 0.5, output: 2.5, cached_input: 0.05, cache_write: 0.625, above_tokens: 100_000 },
     ],
-    source: ["cloud.google.com by LiteLLM", "2026-11-20"],
+    everyRow: { per_search: 0.01, multipliers: { inference_geo: { "*": 1.1 } } },
+    source: ["cloud.google.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "gemini-embedding-001",

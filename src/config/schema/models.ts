@@ -40,7 +40,10 @@ export const priceRow = {
     multipliers: {
       type: "object",
       fields: {
-        /** Factors by the region in which the vendor processed the request, such as `us: 1.1`. */
+        /**
+         * Factors by the region in which the vendor processed the request, such as `us: 1.1`. `*` is any other region
+         * that is named.
+         */
         inference_geo: { type: "record", item: { type: "number", min: 0 } },
       },
     },

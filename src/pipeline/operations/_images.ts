@@ -86,9 +86,14 @@ export function needsOfImages(body: ImageOptions, files: readonly UploadedFile[]
   const text = emptyText();
   addText(prompt, text);
   const images = n ?? 1;
-  const input = Math.ceil(countTokens(text) + files.length * maxTokensPerSquare * unknownArea);
+  const imageInput = Math.ceil(files.length * maxTokensPerSquare * unknownArea);
+  const output = images * tokensPerImage(body);
   return {
-    load: { input, output: images * tokensPerImage(body), units: { images } },
+    load: {
+      input: Math.ceil(countTokens(text)) + imageInput,
+      output,
+      units: { images, imageInput, imageOutput: output },
+    },
     findLack: (model) => findImageLack(model, body, files),
   };
 }
@@ -160,10 +165,11 @@ export function readImageUsage({ usage }: AnswerUsage, { model, load }: UsageCon
     const quantities = { ...readImageParts(reported, { read, written }), input: read, output: written, images };
     return { quantities, tokens: read + written, isEstimated: false };
   }
-  const isPaidByTokens = model.pricing?.at(-1)?.output !== undefined;
+  const { output: price, image_output = price } = model.pricing?.at(-1) ?? {};
+  const isPaidByTokens = image_output !== undefined;
   const quantities = isPaidByTokens ? { input: load.input, output: load.output ?? 0 } : { input: 0, output: 0 };
   return {
-    quantities: { ...quantities, images },
+    quantities: { ...load.units, ...quantities, images },
     tokens: quantities.input + quantities.output,
     isEstimated: isPaidByTokens,
   };

@@ -117,3 +117,31 @@ Deno.test("cost of media: speech by the character costs as much as by the millio
     assertEquals((await readSums(proxy)).budget, 165_000);
   }
 });
+
+/** One request for an image, by tokens, under a budget; the largest image has 6 240 tokens: 0.1872 USD at 30. */
+async function drawUnder(daily_limit: number) {
+  await using upstream = await startUpstream(json(picture));
+  const pricing = { input: 5, output: 10, image_output: 30 };
+  await using proxy = await startTestProxy({
+    upstreams: {},
+    config: {
+      providers: { a: { connector: "openai.llm.v1", base_url: upstream.url, api_key: "key-of-a-0123456789" } },
+      models: { m: { provider: "a", model: "model-of-no-catalogue", capabilities: ["text-to-image"], pricing } },
+      pools: { p: { models: ["m"] } },
+      budget: { daily_limit },
+    },
+  });
+  const response = await fetch(`${proxy.url}${images.path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(images.asked),
+  });
+  await response.arrayBuffer();
+  return { status: response.status, spent: (await readSums(proxy)).budget };
+}
+
+Deno.test("cost of media: an image reserves the price of image tokens, and costs it if the vendor states no usage", async () => {
+  // with the prompt: 2 tokens · 5
+  assertEquals(await drawUnder(0.19), { status: 200, spent: 187_210_000 });
+  assertEquals(await drawUnder(0.18), { status: 429, spent: 0 });
+});

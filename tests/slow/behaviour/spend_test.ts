@@ -9,6 +9,10 @@ import { type Entry, readSpend } from "../../support/_spend.ts";
 
 const openai = { connector: "openai.llm.v1", model: "model-of-no-catalogue" } as const;
 const claude = { connector: "anthropic.claude.v1", model: "claude-of-no-catalogue" } as const;
+const vertex = (location: string) => ({
+  ...{ connector: "google.vertex.v1", model: "gemini-3.8-flash", dialects: ["chat", "gemini"] as const },
+  config: { project: "p", location },
+});
 const gemini = { connector: "google.gemini.v1", model: "gemini-3-of-no-catalogue" } as const;
 
 /** Usage in the format of chat completions. */
@@ -293,6 +297,48 @@ const rows: readonly Row[] = [
     ...{ ...gemini, pricing: tiers, dialects: ["chat", "gemini"] },
     headers: { "x-gemini-service-tier": "priority" },
     usage: { promptTokenCount: 1_000, candidatesTokenCount: 100, totalTokenCount: 1_100 },
+  }],
+  // (1 000·0.75 + 100·3.75)·1.1: processing in a region costs a tenth more than processing anywhere
+  ["Vertex AI in a region", 0.0012375, {
+    ...{ ...vertex("europe-west1"), at: "2026-11-26T12:00:00Z" },
+    usage: { promptTokenCount: 1_000, candidatesTokenCount: 100, totalTokenCount: 1_100, trafficType: "ON_DEMAND" },
+  }],
+  // 1 000·0.75 + 100·3.75
+  ["Vertex AI anywhere", 0.001125, {
+    ...vertex("global"),
+    usage: { promptTokenCount: 1_000, candidatesTokenCount: 100, totalTokenCount: 1_100, trafficType: "ON_DEMAND" },
+  }],
+  // (1 000·0.75 + 100·3.75)·1.8 + 1 search · 0.014
+  ["the type of traffic and a search of Vertex AI", 0.016025, {
+    ...vertex("global"),
+    ...{ usage: { promptTokenCount: 1_000, candidatesTokenCount: 100, trafficType: "ON_DEMAND_PRIORITY" } },
+    more: { groundingMetadata: { webSearchQueries: ["a"] } },
+  }],
+  // a region without a factor of its own: (1 000·1 + 100·10)·1.2; no region: as is
+  ["a factor of all regions", 0.0024, {
+    ...{ ...claude, dialects: ["chat", "messages"] },
+    pricing: { ...plain, multipliers: { inference_geo: { us: 1.1, "*": 1.2 } } },
+    usage: message(1_000, 100, { inference_geo: "eu" }),
+  }],
+  // gpt-6.1-terra: 500·1 + 400·2.5 + 100·1.25 + 10·5 = 500 + 1000 + 125 + 50
+  ["writes for more than twelve hours on gpt-6.1-terra", 0.001675, {
+    ...{ ...openai, model: "gpt-6.1-terra" },
+    usage: chat(1_000, 10, {
+      prompt_tokens_details: {
+        cache_write_tokens: 500,
+        cache_creation_token_details: { ephemeral_12h_input_tokens: 400 },
+      },
+    }),
+  }],
+  // gemini-2.5-flash: 100·0.3 + 500·1 + 300·0.1 + 100·0.03 + 10·2.5 = 30 + 500 + 30 + 3 + 25; one request with searches
+  ["audio, cached audio and searches on gemini-2.5-flash", 0.035588, {
+    ...{ ...gemini, model: "gemini-2.5-flash", dialects: ["chat", "gemini"] },
+    usage: {
+      ...{ promptTokenCount: 1_000, candidatesTokenCount: 10, totalTokenCount: 1_010, cachedContentTokenCount: 400 },
+      promptTokensDetails: [modal("TEXT", 200), modal("AUDIO", 800)],
+      cacheTokensDetails: [modal("TEXT", 100), modal("AUDIO", 300)],
+    },
+    more: { groundingMetadata: { webSearchQueries: ["a", "b"] } },
   }],
   // 9 992·2 + 128·0.5 + (1 499 + 2 809)·6 = 19 984 + 64 + 25 848: reasoning is beside the completion
   ["reasoning beside the completion", 0.045896, {
