@@ -12,6 +12,7 @@ import type {
   CompletionResponse,
   ModelInfo,
   NativeRequest,
+  OperationCall,
   OperationTable,
   Quota,
 } from "../../src/contracts/provider.ts";
@@ -104,7 +105,9 @@ export class OpenAiCompatibleProvider extends BaseProvider {
       return this.#send({ url, ...postedBody(request, runtime) }, options);
     };
     this.#calls = Object.fromEntries(
-      Object.entries(vendor.operations ?? {}).map(([name, callOf]) => [name, callOf(post, runtime)]),
+      Object.entries(vendor.operations ?? {}).map((
+        [name, createCall],
+      ) => [name, readingBilled(createCall(post, runtime), vendor)]),
     );
     this.#infrastructure = vendor.infrastructure && lazyInfrastructure({
       facts: vendor.infrastructure,
@@ -262,6 +265,16 @@ interface NativeReader {
 
 function loadNativeReader({ dialect }: NativeRequest): Promise<NativeReader> {
   return dialect === "completions" ? import("./_openai_completions.ts") : import("./_openai_responses.ts");
+}
+
+/** A call of an operation that extracts what the vendor bills, as those for chat do. */
+function readingBilled(call: OperationCall, { readBilled }: OpenAiCompatible): OperationCall {
+  if (readBilled === undefined) return call;
+  return async (request, options) => {
+    const response = await call(request, options);
+    const { body, billed = body.usage ? readBilled(body) : undefined } = response;
+    return { ...response, billed };
+  };
 }
 
 /** The client's own body, or the vendor-specific body in place of it. */

@@ -110,12 +110,18 @@ const otherUnits = ["images", "searches", "pages", "seconds", "characters", "too
  */
 export function readBilled(billed: unknown, bound: number): BilledUsage {
   if (!isObject(billed)) return {};
-  const { tier, region, cost, furtherCalls } = billed;
+  const { tier, region, furtherCalls } = billed;
   return {
     ...readUnits(billed, bound),
-    ...pickDefined({ cost: readAmount(cost, maxCostUsd), tier: readName(tier), region: readName(region) }),
+    ...readStatedCost(billed),
+    ...pickDefined({ tier: readName(tier), region: readName(region) }),
     ...(Array.isArray(furtherCalls) && { furtherCalls: furtherCalls.slice(0, maxCalls).map(readFurtherCall) }),
   };
+}
+
+/** The cost of a call, if the vendor states it; empty otherwise. */
+export function readStatedCost(billed: unknown): Pick<BilledUsage, "cost"> {
+  return pickDefined({ cost: readAmount(Object(billed).cost, maxCostUsd) });
 }
 
 /** A further call may be one of another model, whose bound is not known. */

@@ -17,6 +17,7 @@ import type { ClientNames } from "./client_names.ts";
 import type { Connection } from "./connection.ts";
 import { type Failure, findWords, recordProviderError } from "./failure.ts";
 import type { AnswerUsage, ReportedUsage } from "./operation.ts";
+import { readStatedCost } from "./read_usage.ts";
 import { createRoutingRecord, emitRecord, readFault, type RequestFault } from "./routing_record.ts";
 
 /** A response as the call of a model returns it. */
@@ -141,7 +142,9 @@ export class Result<T extends Received = Received> {
     const { context: { plan, deps } } = this.#admitted;
     const { model: { info, instance } } = this.member;
     const { request: { operation, body }, load } = plan;
-    const { quantities, tokens: total, isEstimated } = operation.readUsage(end, { body, model: info, load });
+    const read = operation.readUsage(end, { body, model: info, load });
+    const { tokens: total, isEstimated } = read;
+    const quantities = { ...readStatedCost(end.billed), ...read.quantities };
     const { input, output, cached } = sumTokens(quantities);
     const tokens = Math.max(total, input + output);
     const { costNanoUsd, ...estimate } = charge(quantities, this.member, plan, deps);

@@ -28,6 +28,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "connectors/providers/_gemini_response.ts#readGeminiBilled": "the usage of one response",
   "src/pipeline/read_usage.ts#readBilled": "the usage of one response",
   "src/pipeline/read_usage.ts#readName": oneValue,
+  "src/pipeline/read_usage.ts#readStatedCost": oneValue,
   "src/pipeline/estimate.ts#toFees": oneValue,
   "src/pipeline/estimate.ts#sumCalls": "the tools of one request, each once",
   "src/util/pricing.ts#toTier": oneValue,

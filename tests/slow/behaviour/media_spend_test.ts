@@ -58,6 +58,20 @@ const rows: readonly (readonly [name: string, usd: number, row: Row])[] = [
   }],
   // 1 image · 0.04, and no tokens
   ["images by number", 0.04, { ...images, pricing: { per_image: 0.04 }, answer: picture }],
+  // 200 000 000 ticks of 10⁻¹⁰ USD, whatever the price of an image
+  ["images at the cost that xAI states", 0.02, {
+    ...{ ...images, connector: "xai.grok.v1", pricing: { per_image: 0.5 } },
+    answer: { ...picture, usage: { cost_in_usd_ticks: 200_000_000 } },
+  }],
+  // as stated, although the model has a price
+  ["embeddings at the cost that OpenRouter states", 0.0000021, {
+    ...{ connector: "openrouter.gateway.v1", capability: "text-embeddings", pricing: { input: 5 } },
+    ...{ path: "/v1/embeddings", asked: { model: "m", input: "Hello" } },
+    answer: {
+      ...{ object: "list", model: "m", data: [{ object: "embedding", index: 0, embedding: [0.5] }] },
+      usage: { prompt_tokens: 21, total_tokens: 21, cost: 0.0000021 },
+    },
+  }],
   // 7 pages · 0.002, as the vendor counts them
   ["pages that the vendor counts", 0.014, {
     ...{ ...documents, pricing: { per_page: 0.002 } },
