@@ -963,7 +963,7 @@ export interface PriceRowDocument {
   readonly region?: string;
   /** Factors of the prices per token. */
   readonly multipliers?: {
-    /** Factors by the region in which the vendor processed the request, such as `us: 1.1`. */
+    /** Factors by the region in which the vendor processed the request, such as `us: 1.1`. `*` is any other region that is named. */
     readonly inference_geo?: Readonly<Record<string, number | SecretReference>>;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
