@@ -52,25 +52,21 @@ export { operationLeaves, servesOperation } from "./src/capability/operations.ts
 export type { Chat, Completions } from "./src/client/lazy.ts";
 export type { MeshClient } from "./src/client/client.ts";
 export type { Audio } from "./src/client/lazy.ts";
-export type { Documents, ParseRequest } from "./src/client/documents.ts";
-export type { Embeddings } from "./src/client/embeddings.ts";
+export type { Documents, Embeddings, Moderations, ParseRequest, Rerank, Search } from "./src/client/resources.ts";
 export type { ExplainOptions } from "./src/client/explain.ts";
-export type { Images } from "./src/client/images.ts";
 export type { Lazy } from "./src/client/lazy.ts";
-export type { Moderations } from "./src/client/moderations.ts";
-export type { Rerank } from "./src/client/rerank.ts";
 export type { Responses } from "./src/client/responses.ts";
 export type { ResponseStream } from "./src/client/response_stream.ts";
-export type { Search } from "./src/client/search.ts";
 export type { FileInput } from "./src/client/read_files.ts";
 export type * from "./src/client/objects.ts";
-export type { Speech } from "./src/client/speech.ts";
 export type {
+  Images,
+  Speech,
   TextTranscriptionRequest,
   TranscriptionRequest,
   Transcriptions,
   Translations,
-} from "./src/client/transcriptions.ts";
+} from "./src/client/media.ts";
 export type { DescribedPool, DescribedProvider, Description } from "./src/client/describe.ts";
 export type * from "./src/client/options.ts";
 export type { ChatStream } from "./src/client/stream.ts";

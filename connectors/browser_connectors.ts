@@ -6,7 +6,7 @@ import type { Connector } from "../src/contracts/connector.ts";
 import { healthMonitor } from "./discovery/health_monitor.ts";
 import { registrySync } from "./discovery/registry_sync.ts";
 import { consoleObservability } from "./observability/console.ts";
-import { nullObservability } from "./observability/null.ts";
+import { nullObservability } from "./observability/declarations.ts";
 import { type OpenAiCompatible, withDialectAttributes } from "./providers/_openai_vendor.ts";
 import { geminiConnector } from "./providers/_gemini_provider.ts";
 import { openAiCompatible } from "./providers/_openai_compatible.ts";

@@ -105,7 +105,7 @@ export const serverConnectors: readonly PluggableConnector[] = [
   { ...storage.driveDeclaration, load: async () => (await import("./storage/drive.ts")).driveStorage },
   { ...storage.denoKvDeclaration, load: async () => (await import("./storage/deno_kv.ts")).denoKvStorage },
   { ...sinks.consoleDeclaration, load: async () => (await import("./observability/console.ts")).consoleObservability },
-  { ...sinks.nullDeclaration, load: async () => (await import("./observability/null.ts")).nullObservability },
+  sinks.nullObservability,
   { ...sinks.storageDeclaration, load: async () => (await import("./observability/storage.ts")).storageObservability },
   { ...sinks.webhookDeclaration, load: async () => (await import("./observability/webhook.ts")).webhookObservability },
   {

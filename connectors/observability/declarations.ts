@@ -2,6 +2,7 @@
  * Declarations of the sinks.
  * @module
  */
+import type { Connector } from "../../src/contracts/connector.ts";
 
 /** Writes lines of text. */
 export const consoleDeclaration = {
@@ -13,12 +14,13 @@ export const consoleDeclaration = {
   },
 } as const;
 
-/** Discards records. */
-export const nullDeclaration = {
+/** Discards all records, for sections whose output is not wanted. */
+export const nullObservability: Connector<"observability"> = {
   id: "mesh.null.v1",
   kind: "observability",
   attributes: {},
-} as const;
+  create: () => ({ emit() {}, log() {}, trace() {}, flush: () => Promise.resolve() }),
+};
 
 /** Writes JSON lines to a file. */
 export const localFileDeclaration = {

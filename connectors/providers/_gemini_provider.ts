@@ -49,6 +49,8 @@ const tierHeader = "x-gemini-service-tier";
 /** Page limit of the model list, far above the number of models: guards against a list that never ends. */
 const maxPages = 20;
 
+const loadAudio = () => import("./_gemini_audio.ts");
+
 /** The Google Gemini connector with its implementation. */
 export const geminiConnector: ProviderConnector = /* @__PURE__ */ Object.assign(
   { create: createGeminiProvider },
@@ -171,13 +173,13 @@ export class GeminiProvider extends BaseProvider {
   }
 
   async #synthesize(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
-    const { droppedAudioParams, toSpeech, toSpeechContent } = await import("./_gemini_audio.ts");
+    const { droppedAudioParams, toSpeech, toSpeechContent } = await loadAudio();
     options.reportDropped?.(droppedAudioParams(request));
     return toSpeech(await this.#generate(request.model.id, toSpeechContent(request), options), request);
   }
 
   async #transcribe(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
-    const { droppedAudioParams, toTranscriptionContent, toTranscript } = await import("./_gemini_audio.ts");
+    const { droppedAudioParams, toTranscriptionContent, toTranscript } = await loadAudio();
     const content = toTranscriptionContent(request);
     options.reportDropped?.(droppedAudioParams(request));
     const answer = await this.#generate(request.model.id, content, options);

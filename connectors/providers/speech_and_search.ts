@@ -20,6 +20,9 @@ import {
   elevenlabs as elevenlabsEntries,
 } from "./catalogue/speech_and_images.ts";
 
+const loadElevenLabs = () => import("./_elevenlabs.ts");
+const loadDeepgram = () => import("./_deepgram.ts");
+
 /**
  * ElevenLabs: text to speech, with voices identified by id, and speech to text.
  *
@@ -42,8 +45,8 @@ export const elevenlabs: OpenAiCompatible = {
     return error.code === "quota_exceeded" ? { ...error, code: "insufficient_quota" } : error;
   },
   operations: {
-    speech: lazily(async () => (await import("./_elevenlabs.ts")).elevenLabsSpeech),
-    transcription: lazily(async () => (await import("./_elevenlabs.ts")).elevenLabsTranscription),
+    speech: lazily(async () => (await loadElevenLabs()).elevenLabsSpeech),
+    transcription: lazily(async () => (await loadElevenLabs()).elevenLabsTranscription),
   },
 };
 
@@ -106,8 +109,8 @@ export const deepgram: OpenAiCompatible = {
   models: () => knownModels(deepgramEntries),
   readError: (body, status) => readOpenAiError({ message: Object(body).err_msg, ...Object(body) }, status),
   operations: {
-    speech: lazily(async () => (await import("./_deepgram.ts")).deepgramSpeech),
-    transcription: lazily(async () => (await import("./_deepgram.ts")).deepgramTranscription),
+    speech: lazily(async () => (await loadDeepgram()).deepgramSpeech),
+    transcription: lazily(async () => (await loadDeepgram()).deepgramTranscription),
   },
 };
 

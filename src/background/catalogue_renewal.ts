@@ -13,7 +13,7 @@ import type { ModelEntry, ProviderInstance, Registry } from "../registry/registr
 import { queryProviders } from "./ask_providers.ts";
 import { checkAge, compareModels, renewModels } from "../registry/renewed_models.ts";
 import { fetchCatalogue, type FetchedCatalogue, keepCatalogue, loadCatalogue } from "./catalogue_record.ts";
-import type { StorageUser } from "./open_storage.ts";
+import { openStorage, type StorageUser } from "./open_storage.ts";
 import { followWork } from "../util/failure.ts";
 import { MeshSync, type SyncParts } from "./registry_sync.ts";
 
@@ -44,7 +44,6 @@ export async function useKeptCatalogue(mesh: StartingMesh): Promise<FetchedCatal
   const { settings: { catalogue: section, storage: settings }, catalogue, hub } = mesh;
   if (section === undefined || settings === undefined || settings.policy === "in-memory") return undefined;
   try {
-    const { openStorage } = await import("./open_storage.ts");
     const storage = await openStorage(settings, mesh);
     try {
       const kept = await loadCatalogue(storage, section);

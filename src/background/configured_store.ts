@@ -14,6 +14,8 @@ import type { MeshState } from "../state/model/mesh_state.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
 import type { StorageUser } from "./open_storage.ts";
 
+const loadStores = () => import("../state/open.ts");
+
 /** The mesh whose state is persisted. */
 export interface ConfiguredMesh extends StorageUser {
   readonly settings: Settings;
@@ -109,7 +111,7 @@ export class ConfiguredStore implements StateStore {
       const isSame = JSON.stringify(before.#settings) === JSON.stringify(this.#settings);
       const stores = { before: before.#store, next: this.#store };
       if (stores.before === undefined && stores.next === undefined) return;
-      const { handOverState } = await import("../state/open.ts");
+      const { handOverState } = await loadStores();
       await handOverState(state, { ...stores, isSame });
     } catch (error) {
       const message = MeshError.isInstance(error) ? error.message : "Cannot persist the state: the storage failed";
@@ -136,10 +138,7 @@ export class ConfiguredStore implements StateStore {
   }
 
   async #open(settings: StorageSettings | undefined): Promise<StateStore | undefined> {
-    const [{ openStorage }, { openStore }] = await Promise.all([
-      import("./open_storage.ts"),
-      import("../state/open.ts"),
-    ]);
+    const [{ openStorage }, { openStore }] = await Promise.all([import("./open_storage.ts"), loadStores()]);
     const mesh = this.#mesh();
     const storage = this.#storage = settings && await openStorage(settings, mesh);
     const { hub, runtime: { clock } } = mesh;

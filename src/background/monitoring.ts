@@ -39,9 +39,8 @@ export class Monitoring {
 
   /** Synchronizes the models of all providers of `discovery.sync.providers` now. */
   async sync(): Promise<readonly SyncStatus[]> {
-    const { tasks, parts } = await this.#running();
-    const { syncedProviders } = await import("./periodic_tasks.ts");
-    return await tasks.sync(syncedProviders(parts));
+    const { tasks } = await this.#running();
+    return await tasks.syncAll();
   }
 
   /** Returns the latest sync result of each provider. */

@@ -60,6 +60,11 @@ export class PeriodicTasks {
     this.#maintenance.stop();
   }
 
+  /** Synchronizes the models of all providers that are synchronized. */
+  syncAll(): Promise<readonly SyncStatus[]> {
+    return this.sync(syncedProviders(this.#parts));
+  }
+
   /** Synchronizes the models of providers, by their ids. Never rejects: failures of the connector are traced. */
   sync(providers: readonly string[]): Promise<readonly SyncStatus[]> {
     const { hub } = this.#parts;
@@ -107,7 +112,7 @@ export class PeriodicTasks {
 }
 
 /** Returns the ids of the providers that are synchronized when none is given. */
-export function syncedProviders(
+function syncedProviders(
   { settings: { sync }, registry }: Pick<MonitoringParts, "settings" | "registry">,
 ): string[] {
   const ids = registry.instances.map(({ entry }) => entry.id);

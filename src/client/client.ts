@@ -17,17 +17,17 @@ import type { CallContext } from "./call_context.ts";
 import { type Audio, Chat, createAudio, type Lazy, lazy } from "./lazy.ts";
 import { ClientMesh, type MeshControls } from "./client_mesh.ts";
 import { describe, type Description } from "./describe.ts";
-import type { Documents } from "./documents.ts";
-import type { Embeddings } from "./embeddings.ts";
+import type { Documents } from "./resources.ts";
+import type { Embeddings } from "./resources.ts";
 import type { ExplainOptions } from "./explain.ts";
 import type { FileInput } from "./read_files.ts";
 import type { Batches, BatchSubmission, Files, FineTuningJobs, UploadFields } from "./objects.ts";
-import type { Moderations } from "./moderations.ts";
-import type { Images } from "./images.ts";
+import type { Moderations } from "./resources.ts";
+import type { Images } from "./media.ts";
 import type { CallSettings, Middleware } from "./options.ts";
-import type { Rerank } from "./rerank.ts";
+import type { Rerank } from "./resources.ts";
 import type { Responses } from "./responses.ts";
-import type { Search } from "./search.ts";
+import type { Search } from "./resources.ts";
 
 /** The parts of a {@linkcode MeshClient}. */
 export interface ClientParts {
@@ -104,14 +104,17 @@ export class MeshClient {
     const context: CallContext = { engine, middleware, ready, poolFor: (operation) => this.#poolFor(operation) };
     this.chat = new Chat(context);
     this.audio = createAudio(context);
-    this.embeddings = lazy(async () => new (await import("./embeddings.ts")).Embeddings(context), "create");
-    this.images = lazy(async () => new (await import("./images.ts")).Images(context), "generate", "edit");
-    this.moderations = lazy(async () => new (await import("./moderations.ts")).Moderations(context), "create");
-    this.rerank = lazy(async () => new (await import("./rerank.ts")).Rerank(context), "create");
-    this.search = lazy(async () => new (await import("./search.ts")).Search(context), "create");
+    // imported on demand: few programs use all of them
+    const resources = () => import("./resources.ts");
+    const media = () => import("./media.ts");
+    this.embeddings = lazy(async () => new (await resources()).Embeddings(context), "create");
+    this.images = lazy(async () => new (await media()).Images(context), "generate", "edit");
+    this.moderations = lazy(async () => new (await resources()).Moderations(context), "create");
+    this.rerank = lazy(async () => new (await resources()).Rerank(context), "create");
+    this.search = lazy(async () => new (await resources()).Search(context), "create");
     this.responses = lazy(async () => new (await import("./responses.ts")).Responses(context), "create");
-    this.documents = lazy(async () => new (await import("./documents.ts")).Documents(context), "parse");
-    const objects = () => import("./objects.ts"); // imported on demand: few pages use files, batches or jobs
+    this.documents = lazy(async () => new (await resources()).Documents(context), "parse");
+    const objects = () => import("./objects.ts");
     const files = ["create", "retrieve", "list", "content", "delete"] as const;
     this.files = lazy(async () => new (await objects()).Files(context), ...files);
     const batches = ["create", "submit", "retrieve", "list", "cancel"] as const;

@@ -7,9 +7,9 @@ import type { ChatCompletion } from "../contracts/openai.ts";
 import type { ChatParams } from "../contracts/params.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
-import type { Speech } from "./speech.ts";
+import type { Speech } from "./media.ts";
 import type { ChatStream } from "./stream.ts";
-import type { Transcriptions, Translations } from "./transcriptions.ts";
+import type { Transcriptions, Translations } from "./media.ts";
 
 /** The methods of a resource. */
 export type Lazy<Resource> = Pick<Resource, keyof Resource>;
@@ -38,11 +38,11 @@ export interface Audio {
 
 /** Creates `client.audio`. */
 export function createAudio(context: CallContext): Audio {
-  const load = () => import("./transcriptions.ts");
+  const media = () => import("./media.ts");
   return {
-    speech: lazy(async () => new (await import("./speech.ts")).Speech(context), "create"),
-    transcriptions: lazy(async () => new (await load()).Transcriptions(context), "create"),
-    translations: lazy(async () => new (await load()).Translations(context), "create"),
+    speech: lazy(async () => new (await media()).Speech(context), "create"),
+    transcriptions: lazy(async () => new (await media()).Transcriptions(context), "create"),
+    translations: lazy(async () => new (await media()).Translations(context), "create"),
   };
 }
 

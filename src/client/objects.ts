@@ -170,7 +170,7 @@ export class Batches {
     const { requests, endpoint = "/v1/chat/completions", ...others } = submission;
     await this.#context.ready();
     const { batchOperationFor } = await import("../infrastructure/batch_operations.ts");
-    const { operation } = await batchOperationFor(endpoint, 1);
+    const { operation } = batchOperationFor(endpoint, 1);
     const file = writeBatchLines(requests, { endpoint, model: () => this.#context.poolFor(operation) });
     const { id } = await new Files(this.#context).create({ file, purpose: "batch" }, settings);
     return await this.create({ ...others, endpoint, input_file_id: id }, settings);

@@ -82,7 +82,7 @@ export class BatchFile {
     const { done, value } = await file.#lines.next();
     if (done) throw new UnsupportedRequestError("The file has no lines", { code: "invalid_value", param: "file" });
     const members = readLineMembers(value);
-    const operation = await batchOperationFor(members.url, value.number);
+    const operation = batchOperationFor(members.url, value.number);
     file.#opening = { operation } as BatchOpening;
     file.#next = file.#read(value, members);
     return file;

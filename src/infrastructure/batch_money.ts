@@ -139,7 +139,7 @@ export async function measureBatchUsage(
   const isSummable = pricing?.every(hasPlainPrices) !== false && sums.every((one) => one !== undefined);
   if (isSummable || content === undefined) { for (const one of sums) if (one !== undefined) add(one); }
   else {
-    const { operation } = await batchOperationFor(endpoint, 0);
+    const { operation } = batchOperationFor(endpoint, 0);
     const none = { body: {}, model: model.info, load: { input: 0, output: 0 } };
     for await (const line of readLines(await content(), maxLineBytes)) {
       const { response } = parseLineObject(line) as { response?: { body?: unknown } };

@@ -6,6 +6,10 @@ import type { RequestBody } from "../contracts/openai.ts";
 import { bodyChecker } from "../pipeline/check_body.ts";
 import type { CheckedOperation, Operation, RequestNeeds } from "../pipeline/operation.ts";
 import { countVendorTools } from "../pipeline/estimate.ts";
+import { chat } from "../pipeline/operations/chat.ts";
+import { embeddings } from "../pipeline/operations/embeddings.ts";
+import { image } from "../pipeline/operations/image.ts";
+import { moderation } from "../pipeline/operations/moderation.ts";
 import { brokenLine } from "./json_lines.ts";
 import { toText } from "../util/to_text.ts";
 
@@ -22,14 +26,15 @@ export interface BatchOperation {
   readUsage: Operation["readUsage"];
 }
 
-type Loaded = CheckedOperation<RequestBody>;
+type BatchedOperation = CheckedOperation<RequestBody>;
 
-const own: Readonly<Record<string, () => Promise<unknown>>> = {
-  "/v1/chat/completions": async () => (await import("../pipeline/operations/chat.ts")).chat,
-  "/v1/embeddings": async () => (await import("../pipeline/operations/embeddings.ts")).embeddings,
-  "/v1/moderations": async () => (await import("../pipeline/operations/moderation.ts")).moderation,
-  "/v1/images/generations": async () => (await import("../pipeline/operations/image.ts")).image,
-};
+/** By endpoint. Each checks the bodies that it then receives. */
+const own = {
+  "/v1/chat/completions": chat,
+  "/v1/embeddings": embeddings,
+  "/v1/moderations": moderation,
+  "/v1/images/generations": image,
+} as unknown as Readonly<Record<string, BatchedOperation>>;
 
 /** Endpoints whose bodies are sent unchanged except for the model: other APIs of chat models. */
 const plain: readonly string[] = ["/v1/responses", "/v1/completions"];
@@ -44,15 +49,14 @@ const charsPerToken = 3;
  * @param number The line number.
  * @throws {UnsupportedRequestError} When batches do not support the URL.
  */
-export async function batchOperationFor(url: unknown, number: number): Promise<BatchOperation> {
+export function batchOperationFor(url: unknown, number: number): BatchOperation {
   const endpoint = toText(url);
-  const load = Object.hasOwn(own, endpoint) ? own[endpoint] : undefined;
-  if (load === undefined && !plain.includes(endpoint)) {
+  const operation = Object.hasOwn(own, endpoint) ? own[endpoint] : undefined;
+  if (operation === undefined && !plain.includes(endpoint)) {
     const known = [...Object.keys(own), ...plain].join(", ");
     throw brokenLine(number, `has a "url" that is not supported in batches: use one of ${known}`);
   }
-  const operation = await (load ?? own["/v1/chat/completions"]!)() as Loaded;
-  if (load === undefined) return plainOperation(endpoint, operation);
+  if (operation === undefined) return plainOperation(endpoint);
   return {
     endpoint,
     operation,
@@ -67,7 +71,8 @@ export async function batchOperationFor(url: unknown, number: number): Promise<B
  * Returns an operation with the capabilities of chat, which does not adapt requests and estimates usage by their
  * length.
  */
-function plainOperation(endpoint: string, chat: Loaded): BatchOperation {
+function plainOperation(endpoint: string): BatchOperation {
+  const chat = own["/v1/chat/completions"]!;
   const check = bodyChecker([]);
   return {
     endpoint,
