@@ -30,6 +30,14 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "the proxy": sockets,
   },
   [`${slow}/batches_test.ts`]: listens,
+  [`${slow}/batch_spend_test.ts`]: listens,
+  [`${slow}/spend_test.ts`]: {
+    "cost: reasoning beside the completion costs 0.045896 USD": vendor,
+    "cost: the cost that xAI states costs 0.0037756 USD": vendor,
+    "cost: the cost that Perplexity states costs 0.006045 USD": vendor,
+    "cost: the hours before the off-peak price (DeepSeek) costs 0.0024 USD": vendor,
+    "cost: the off-peak price past midnight (DeepSeek) costs 0.000345 USD": vendor,
+  },
   [`${b}/budget_fees_test.ts`]: {
     "A fine-tuning job, whose cost is unknown": listens,
     "Tools that a vendor runs for a fee > are refused in a batch under a budget": listens,

@@ -1,5 +1,6 @@
 /** What batches cost: usages as vendors state them in the lines of results, and the sums at the price of a batch. */
 import { assertEquals } from "@std/assert";
+import { it } from "@std/testing/bdd";
 import type { RoutingRecord } from "../../../mod.ts";
 import { ask, fileForm, objectStage } from "../../support/_objects.ts";
 import { readSums } from "../../support/_spend.ts";
@@ -56,7 +57,7 @@ const rows: readonly (readonly [name: string, usd: number, endpoint: string, pri
 ];
 
 for (const [name, usd, endpoint, pricing, body] of rows) {
-  Deno.test(`cost of a batch: ${name} costs ${usd} USD, in its record, its budget and the metrics`, async () => {
+  it(`cost of a batch: ${name} costs ${usd} USD, in its record, its budget and the metrics`, async () => {
     const isTier = Array.isArray(pricing) && pricing.some(({ tier }) => tier === "batch");
     await using stage = await objectStage(["a"], {
       model: { pricing, ...(isTier ? {} : { batch: { cost_discount: 0.5 } }) } as object,

@@ -1,5 +1,6 @@
 /** What images, documents and speech cost, by the units that their vendors bill, in headers, records and budgets. */
 import { assertEquals } from "@std/assert";
+import { it } from "@std/testing/bdd";
 import type { RoutingRecord } from "../../../mod.ts";
 import { startTestProxy } from "../../support/proxy.ts";
 import { readSums } from "../../support/_spend.ts";
@@ -82,7 +83,7 @@ const rows: readonly (readonly [name: string, usd: number, row: Row])[] = [
 ];
 
 for (const [name, usd, { connector, capability, pricing, path, asked, answer }] of rows) {
-  Deno.test(`cost of media: ${name} cost ${usd} USD`, async () => {
+  it(`cost of media: ${name} cost ${usd} USD`, async () => {
     await using upstream = await startUpstream(json(answer));
     await using proxy = await startTestProxy({
       upstreams: {},
@@ -108,7 +109,7 @@ for (const [name, usd, { connector, capability, pricing, path, asked, answer }] 
   });
 }
 
-Deno.test("cost of media: speech by the character costs as much as by the million", async () => {
+it("cost of media: speech by the character costs as much as by the million", async () => {
   for (const pricing of [{ per_character: 0.000015 }, { per_million_characters: 15 }]) {
     await using upstream = await startUpstream(json({}, { "content-type": "audio/mpeg" }));
     await using proxy = await startTestProxy({

@@ -4,6 +4,7 @@
  * more than it had reserved.
  */
 import { assert, assertEquals } from "@std/assert";
+import { it } from "@std/testing/bdd";
 import type { RoutingRecord } from "../../../mod.ts";
 import type { DatedPricing } from "../../../src/contracts/provider.ts";
 import { priceUsage, type Quantities } from "../../../src/util/cost.ts";
@@ -84,7 +85,7 @@ async function send(
 }
 
 for (const seed of [1, 2, 3]) {
-  Deno.test(`records, budgets, usage by client and metrics have one sum (seed ${seed})`, async () => {
+  it(`records, budgets, usage by client and metrics have one sum (seed ${seed})`, async () => {
     const random = randomFrom(seed);
     const script = () => randomAnswer(random);
     await using one = await startUpstream(script);
@@ -168,7 +169,7 @@ const rowSets: readonly (readonly DatedPricing[])[] = [
   ],
 ];
 
-Deno.test("no call of a known tier costs more than it had reserved", () => {
+it("no call of a known tier costs more than it had reserved", () => {
   const random = randomFrom(7);
   const now = Date.parse("2026-11-26T12:00:00Z");
   const count = (most: number) => Math.floor(random() * (most + 1));

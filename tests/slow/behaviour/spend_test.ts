@@ -4,6 +4,7 @@
  * headers, records, budgets, usage by client and metrics agree on each sum to the nano-dollar.
  */
 import { assertEquals } from "@std/assert";
+import { it } from "@std/testing/bdd";
 import type { Billed } from "../../support/_billed.ts";
 import { type Entry, readSpend } from "../../support/_spend.ts";
 
@@ -423,7 +424,7 @@ const rows: readonly Row[] = [
 ];
 
 for (const [name, usd, entry] of rows) {
-  Deno.test(`cost: ${name} costs ${usd} USD`, async () => {
+  it(`cost: ${name} costs ${usd} USD`, async () => {
     const { headers, records, estimated, sums, warnings } = await readSpend(entry);
     const nanoUsd = Math.round(usd * 1e9);
     assertEquals(headers, headers.map(() => nanoUsd));
@@ -493,7 +494,7 @@ const unknown: readonly (readonly [...Row, warning: string])[] = [
 ];
 
 for (const [name, usd, entry, warning] of unknown) {
-  Deno.test(`cost: ${name} is charged at the dearest known price, with one warning`, async () => {
+  it(`cost: ${name} is charged at the dearest known price, with one warning`, async () => {
     const { headers, records, estimated, sums, warnings } = await readSpend(entry);
     const nanoUsd = Math.round(usd * 1e9);
     assertEquals(headers, headers.map(() => nanoUsd));
