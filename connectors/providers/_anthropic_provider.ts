@@ -16,7 +16,7 @@ import type {
   Provider,
   RateLimits,
 } from "../../src/contracts/provider.ts";
-import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
+import type { BodyReader, Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { NetworkError, UpstreamError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { editMembers } from "../../src/util/json_members.ts";
@@ -31,7 +31,8 @@ import { readClaudeBilled } from "./_anthropic_usage.ts";
 import { MessageStream, toChunks } from "./_anthropic_stream.ts";
 import { BaseProvider, isSuccess, readJsonObject } from "./_base.ts";
 import { splitIntoChunks } from "./_chunks.ts";
-import { createStreamReader, type FaultReader, parseObject, readBytes, readHttpFault } from "./_http.ts";
+import { type FaultReader, parseObject, readBytes, readHttpFault } from "./_http.ts";
+import { openStreamBody } from "./_stream_body.ts";
 
 const defaultBaseUrl = "https://api.anthropic.com/v1";
 const apiVersion = "2023-06-01";
@@ -105,15 +106,15 @@ export class AnthropicProvider extends BaseProvider {
   }
 
   override async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
-    const response = await this.#post(request, options);
+    const { events, text = "" } = await openStreamBody(await this.#post(request, options));
     const facts = this.#facts(request);
-    if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-      const answer = await readJsonObject(response);
+    if (events === undefined) {
+      const answer = parseObject(text);
       yield* splitIntoChunks(toChatCompletion(answer, facts), readClaudeBilled(answer.usage));
       return;
     }
     const stream = new MessageStream(facts);
-    for await (const event of readMessageEvents(response, stream)) {
+    for await (const event of readMessageEvents(events, stream)) {
       const values = stream.push(event.data);
       if (values === undefined) continue;
       if (request.native !== undefined) yield nativeChunk(event, values, stream);
@@ -206,9 +207,9 @@ export class AnthropicProvider extends BaseProvider {
 }
 
 /** Reads events. After the reason of its end, a response is complete even if its last event is missing. */
-async function* readMessageEvents(response: UpstreamResponse, stream: MessageStream): AsyncGenerator<SseEvent> {
+async function* readMessageEvents(body: BodyReader, stream: MessageStream): AsyncGenerator<SseEvent> {
   try {
-    for await (const events of readSse(createStreamReader(response))) yield* events;
+    for await (const events of readSse(body)) yield* events;
   } catch (error) {
     // a connection reset after the end of the response is harmless
     if (!NetworkError.isInstance(error) || !stream.isComplete) throw error;

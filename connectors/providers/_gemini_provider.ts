@@ -33,14 +33,8 @@ import { findDroppedGeminiParams, toGenerateContent } from "./_gemini_request.ts
 import { countQueries, fromGenerateContent, type GeminiFacts, readGeminiBilled } from "./_gemini_response.ts";
 import { GeminiStream } from "./_gemini_stream.ts";
 import { asNumber, asObject, asObjects, asText, omitUnset } from "./_gemini_wire.ts";
-import {
-  createStreamReader,
-  EventTolerance,
-  type FaultReader,
-  parseObject,
-  readBytes,
-  readHttpFault,
-} from "./_http.ts";
+import { EventTolerance, type FaultReader, parseObject, readBytes, readHttpFault } from "./_http.ts";
+import { openStreamBody } from "./_stream_body.ts";
 
 const defaultBaseUrl = "https://generativelanguage.googleapis.com/v1beta";
 const decoder = /* @__PURE__ */ new TextDecoder();
@@ -295,14 +289,12 @@ async function* readUntilComplete(response: UpstreamResponse, stream: GeminiStre
 
 /** The data of each event. A body that is not an event stream counts as one event. */
 async function* readEventData(response: UpstreamResponse): AsyncGenerator<string> {
-  if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-    yield await readResponseText(response);
+  const body = await openStreamBody(response);
+  if (body.events === undefined) {
+    yield body.text;
     return;
   }
-  let unfinished = "";
-  for await (const events of readSse(createStreamReader(response), (data) => unfinished = data)) {
+  for await (const events of readSse(body.events)) {
     for (const { data } of events) if (data !== "" && data !== "[DONE]") yield data;
   }
-  // a truncated last event is either complete except for its blank line, or invalid JSON and reported as such
-  if (unfinished !== "") yield unfinished;
 }

@@ -7,7 +7,7 @@ import type { ChatCompletionChunk, OpenAiError } from "../../src/contracts/opena
 import type { BodyReader, Clock, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { findJsonExcess, parseBoundedJson, responseBounds } from "../../src/util/bounded_json.ts";
-import { readBody } from "../../src/util/bytes.ts";
+import { readAll, readBody } from "../../src/util/bytes.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { classifyFault } from "../../src/util/classify.ts";
 import { isPlainToTls, needsTls } from "../../src/util/needs_tls.ts";
@@ -36,10 +36,22 @@ export function readBytes(
   response: UpstreamResponse,
   limit: number = maxResponseBytes,
 ): Uint8Array | Promise<Uint8Array> {
-  return readBody(response, {
-    maxBytes: limit,
-    tooLarge: () => new UpstreamError(`The provider's response is over ${limit} bytes`, { kind: "invalid_response" }),
-  });
+  return readBody(response, toReadLimit(limit));
+}
+
+/**
+ * Reads a response body from its reader.
+ *
+ * @throws {UpstreamError} `invalid_response` if it is too large.
+ */
+export function readToEnd(reader: BodyReader): Promise<Uint8Array> {
+  return readAll(reader, toReadLimit(maxResponseBytes));
+}
+
+function toReadLimit(maxBytes: number): Parameters<typeof readAll>[1] {
+  const tooLarge = () =>
+    new UpstreamError(`The provider's response is over ${maxBytes} bytes`, { kind: "invalid_response" });
+  return { maxBytes, tooLarge };
 }
 
 /**
@@ -156,8 +168,10 @@ export function upstreamError(
  * @throws {UpstreamError} If it has an `error`.
  */
 export function throwIfError(body: Record<string, unknown>): void {
-  const { error } = body;
-  const isError = typeof error === "string" ? error !== "" : typeof error === "object" && error !== null;
+  const { error, object } = body;
+  const isError = object === "error" || typeof error === "string"
+    ? error !== ""
+    : typeof error === "object" && error !== null;
   if (isError) throw upstreamError(200, readOpenAiError(body, 200));
 }
 

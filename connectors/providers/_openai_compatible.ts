@@ -219,7 +219,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     const { readBilled } = this.#vendor;
     const billed = value.usage && readBilled !== undefined ? { billed: readBilled(value) } : undefined;
     // multi-line data would not fit into one `data:` line
-    return isChanged || data.includes("\n") ? { value, ...billed } : { value, wire: data, ...billed };
+    const wire = isChanged || data.includes("\n") ? JSON.stringify(value) : data;
+    return { value, wire, ...billed };
   }
 
   #postNative(

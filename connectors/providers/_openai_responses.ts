@@ -20,14 +20,14 @@ import { editMembers } from "../../src/util/json_members.ts";
 import { mapItems, mapMembers } from "../../src/util/map_members.ts";
 import { renameIdentifiers } from "../../src/util/rename_identifiers.ts";
 import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
-import { readJsonObject } from "./_base.ts";
 import { splitIntoChunks } from "./_chunks.ts";
-import { createStreamReader, EventTolerance, parseObject, readBytes, upstreamError } from "./_http.ts";
+import { EventTolerance, parseObject, readBytes, upstreamError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { toText } from "../../src/util/to_text.ts";
 import { findOwn } from "../../src/util/find_own.ts";
 import { countHostedCalls, toChatUsage } from "../../src/util/responses_usage.ts";
 import type { NativeReading } from "./_openai_vendor.ts";
+import { openStreamBody } from "./_stream_body.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
@@ -97,14 +97,14 @@ export async function* readEvents(
   opening: Promise<UpstreamResponse>,
   { readBilled }: Pick<NativeReading, "readBilled"> = {},
 ): AsyncGenerator<CompletionChunk> {
-  const response = await opening;
-  if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-    yield* splitIntoChunks(toCompletion(await readJsonObject(response)));
+  const body = await openStreamBody(await opening);
+  if (body.events === undefined) {
+    yield* splitIntoChunks(toCompletion(parseObject(body.text)));
     return;
   }
   const reader = new EventReader();
   const tolerance = new EventTolerance();
-  for await (const events of readSse(createStreamReader(response))) {
+  for await (const events of readSse(body.events)) {
     for (const event of events) {
       const parsed = tolerance.read(parseObject, event.data);
       if (parsed === undefined) continue;

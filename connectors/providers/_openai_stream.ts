@@ -10,10 +10,10 @@ import { endIterator } from "../../src/util/end_iterator.ts";
 import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { type CompletionDefaults, normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { SseReader } from "../../src/util/sse_parse.ts";
-import { readJsonObject } from "./_base.ts";
 import { splitIntoChunks } from "./_chunks.ts";
 import { type EventBatch, EventBatches } from "./_event_batches.ts";
-import { createStreamReader } from "./_http.ts";
+import { parseObject } from "./_http.ts";
+import { openStreamBody } from "./_stream_body.ts";
 
 /** A comment of the provider. */
 const pings: readonly CompletionChunk[] = [{
@@ -117,13 +117,20 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
     if (events === undefined) return;
     const batch = await this.#nextBatch(events);
     if (this.#isLast) return; // cancelled meanwhile
-    if (batch === undefined) return this.#finish(events.unfinished === "[DONE]");
+    if (batch === undefined) return this.#readLast(events);
     this.#take(batch.chunks.length === 0 && events.takeComment() ? pings : batch.chunks);
     if (batch.failure !== undefined) this.#failure = { error: batch.failure };
     if (!batch.isDone) return;
-    this.#isEmpty &&= batch.chunks.length === 0;
     this.#finish(true);
     await events.cancel();
+  }
+
+  /** Many servers end without the blank line after their last event. */
+  #readLast({ unfinished }: SseReader): void {
+    const { chunks, isDone, failure } = this.#batches.read(unfinished === undefined ? [] : [unfinished]);
+    this.#take(chunks);
+    if (failure === undefined) this.#finish(isDone);
+    else this.#failure = { error: failure };
   }
 
   #accept(value: ChatCompletionChunk, data: string): CompletionChunk | undefined {
@@ -134,13 +141,13 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
 
   /** Returns undefined for a response that is not a stream. */
   async #open(): Promise<SseReader | undefined> {
-    const response = await this.#opening;
-    if (!/json|html/.test(response.headers.get("content-type") ?? "")) {
-      const events = this.#events = new SseReader(createStreamReader(response));
+    const body = await openStreamBody(await this.#opening);
+    if (body.events !== undefined) {
+      const events = this.#events = new SseReader(body.events);
       if (this.#isLast) await events.cancel();
       return events;
     }
-    const completion = this.#parts.readComplete(await readJsonObject(response));
+    const completion = this.#parts.readComplete(parseObject(body.text));
     normalizeCompletion(completion, this.#parts.defaults);
     this.#take([...splitIntoChunks(completion)]);
     this.#isLast = true;
@@ -163,11 +170,22 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
     this.#position = 0;
   }
 
-  /** @param isDone Whether the provider has sent `[DONE]`. */
+  /**
+   * Ends the stream after the current chunks.
+   *
+   * @param isDone Whether the provider has sent `[DONE]`.
+   */
   #finish(isDone: boolean): void {
     this.#isLast = true;
-    if (!isDone && !this.#normalizer.isFinished) throw createStreamFault("ended before the response was complete");
-    if (this.#isEmpty) throw createStreamFault("was empty");
+    if (!isDone && !this.#normalizer.isFinished) return this.#fail("ended before the response was complete");
+    if (this.#isEmpty && this.#chunks.length === 0) return this.#fail("was empty");
+    const end = this.#normalizer.end();
+    if (end !== undefined) this.#take([...this.#chunks, { value: end, wire: JSON.stringify(end), more: true }]);
+  }
+
+  #fail(how: string): void {
+    const message = `The provider's stream ${how}`;
+    this.#failure = { error: new UpstreamError(message, { kind: "invalid_response" }) };
   }
 
   /** Cancels the stream, since an iterator that has thrown is done. */
@@ -175,8 +193,4 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
     endIterator(this);
     return error;
   }
-}
-
-function createStreamFault(how: string): UpstreamError {
-  return new UpstreamError(`The provider's stream ${how}`, { kind: "invalid_response" });
 }

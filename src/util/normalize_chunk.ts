@@ -12,11 +12,11 @@ import {
   normalizeFinishReason,
   normalizeLists,
   normalizeText,
-  normalizeUsage,
   readSources,
   toCalls,
   toSourceAnnotations,
 } from "./normalize_message.ts";
+import { normalizeUsage } from "./normalize_usage.ts";
 import { StreamedCalls } from "./streamed_calls.ts";
 
 type UncheckedMembers = Record<string, unknown>;
@@ -40,6 +40,7 @@ export class ChunkNormalizer {
   #sources: readonly CitedSource[] = [];
   #id: string | undefined;
   #created: number | undefined;
+  #model: string | undefined;
 
   /** @param defaults What fills in members that chunks lack. */
   constructor(defaults: CompletionDefaults) {
@@ -78,6 +79,21 @@ export class ChunkNormalizer {
     return isChanged;
   }
 
+  /**
+   * Returns the chunk that ends the choices with tool calls to which the server has given no finish reason; undefined if
+   * there are none. Clients run the calls of a choice when it has ended.
+   *
+   * @throws {UpstreamError} If one of them has a tool call without a name.
+   */
+  end(): ChatCompletionChunk | undefined {
+    const open = [...this.#choices].filter(([, { hasEnded, calls }]) => !hasEnded && calls !== undefined);
+    if (open.length === 0) return undefined;
+    const choices = open.map(([index]) => ({ index, delta: {}, finish_reason: "tool_calls", logprobs: null }));
+    const chunk = { choices } as unknown as ChatCompletionChunk;
+    this.normalize(chunk);
+    return chunk;
+  }
+
   #fillHead(chunk: UncheckedMembers): boolean {
     const { random, now, model } = this.#defaults;
     let isChanged = false;
@@ -90,12 +106,16 @@ export class ChunkNormalizer {
       chunk.object = "chat.completion.chunk";
       isChanged = true;
     }
-    if (typeof chunk.created !== "number") {
+    if (Number.isInteger(chunk.created)) this.#created = chunk.created as number;
+    else {
       chunk.created = this.#created ??= Math.floor(now() / 1000);
       isChanged = true;
     }
-    if (typeof chunk.model === "string" && chunk.model !== "") return isChanged;
-    chunk.model = model;
+    if (typeof chunk.model === "string" && chunk.model !== "") {
+      this.#model = chunk.model;
+      return isChanged;
+    }
+    chunk.model = this.#model ?? model;
     return true;
   }
 
@@ -152,11 +172,12 @@ export class ChunkNormalizer {
     if (state.calls?.isNameMissing) {
       throw new UpstreamError("The provider's stream has a tool call without a name", { kind: "invalid_response" });
     }
+    const { delta } = choice as UncheckedChoice;
+    const hasBlanks = state.calls?.end(delta) ?? false;
     const hasSources = !state.hasEnded && !state.hasAnnotations && this.#sources.length > 0;
     state.hasEnded = true;
-    if (!hasSources) return isChanged;
-    (choice as UncheckedChoice).delta.annotations = toSourceAnnotations(this.#sources, state.text);
-    return true;
+    if (hasSources) delta.annotations = toSourceAnnotations(this.#sources, state.text);
+    return isChanged || hasBlanks || hasSources;
   }
 }
 

@@ -12,12 +12,12 @@ import {
   normalizeFinishReason,
   normalizeLists,
   normalizeText,
-  normalizeUsage,
   readSources,
   toArguments,
   toCalls,
   toSourceAnnotations,
 } from "./normalize_message.ts";
+import { normalizeUsage } from "./normalize_usage.ts";
 import { toText } from "./to_text.ts";
 
 /** What fills in members that a response lacks. */
@@ -74,18 +74,18 @@ function fillHead(body: Record<string, unknown>, { model, random, now }: Complet
   return fillMembers(body, {
     id: isFilledString(body.id) ? undefined : createId("chatcmpl-", random),
     object: body.object === "chat.completion" ? undefined : "chat.completion",
-    created: typeof body.created === "number" ? undefined : Math.floor(now() / 1000),
+    created: Number.isInteger(body.created) ? undefined : Math.floor(now() / 1000),
     model: isFilledString(body.model) ? undefined : model,
   });
 }
 
 function normalizeChoice(choice: UncheckedCompletionChoice, position: number, defaults: CompletionDefaults): boolean {
   const { message } = choice;
-  let isChanged = fillMembers(choice, { index: typeof choice.index === "number" ? undefined : position });
+  let isChanged = fillMembers(choice, { index: choice.index === position ? undefined : position });
   isChanged = normalizeText(message) || isChanged;
   isChanged = normalizeLists(message) || isChanged;
   isChanged = fillMembers(message, {
-    role: isFilledString(message.role) ? undefined : "assistant",
+    role: message.role === "assistant" ? undefined : "assistant",
     content: message.content === undefined ? null : undefined,
   }) || isChanged;
   isChanged = convertFunctionCall(message, defaults.keepsFunctionCall) || isChanged;
@@ -112,7 +112,7 @@ function convertFunctionCall(message: Record<string, unknown>, isRetained: boole
   const { function_call: call } = message;
   if (call === undefined) return false;
   if (isRetained && isObject(call)) {
-    const text = toArguments(call.arguments, "{}");
+    const text = toArguments(call.arguments);
     if (text === call.arguments) return false;
     message.function_call = { ...call, arguments: text };
     return true;
@@ -150,7 +150,7 @@ function normalizeCalls(message: Record<string, unknown>, { random }: Completion
 
 function normalizeFunction(fn: unknown): boolean {
   if (!isObject(fn) || !isFilledString(fn.name)) throw createInvalidResponse("has a tool call without a function");
-  const text = toArguments(fn.arguments, "{}");
+  const text = toArguments(fn.arguments);
   if (text === fn.arguments) return false;
   fn.arguments = text;
   return true;

@@ -1,5 +1,5 @@
 /**
- * Normalizes what vendors' chat responses and chunks have in common: text, reasoning, finish reasons, token counts, sources.
+ * Normalizes what vendors' chat responses and chunks have in common: text, reasoning, finish reasons, tool calls, sources.
  * Members that are null become absent, and variations of OpenAI's shape become that shape. Every function modifies its
  * argument in place, and returns whether it did.
  * @module
@@ -32,6 +32,9 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
   function_call: "function_call",
   content_filter: "content_filter",
   safety: "content_filter",
+  recitation: "content_filter",
+  blocklist: "content_filter",
+  prohibited_content: "content_filter",
   refusal: "content_filter",
   sensitive: "content_filter",
 };
@@ -56,18 +59,23 @@ export function normalizeText(message: UncheckedMessage): boolean {
   let isChanged = removeUnlessText(message, "refusal");
   isChanged = removeUnlessText(message, "reasoning_content") || isChanged;
   if (typeof content !== "string" && content !== null && content !== undefined) {
-    const parts = toParts(content);
-    const thoughts = joinPartTexts(parts, "thinking");
-    message.content = joinPartTexts(parts, "text");
-    if (thoughts !== "") message.reasoning_content = thoughts;
-    const images = parts.filter((part) => Object(part).type === "image_url");
-    if (images.length > 0) message.images ??= images.map((image, index) => ({ ...Object(image), index }));
-    return true;
+    takeParts(message, toParts(content));
+    isChanged = true;
   }
-  if (typeof reasoning !== "string" || message.reasoning_content !== undefined) return isChanged;
+  if (typeof reasoning !== "string" || message.reasoning_content) return isChanged;
   message.reasoning_content = reasoning;
   delete message.reasoning;
   return true;
+}
+
+function takeParts(message: UncheckedMessage, parts: readonly unknown[]): void {
+  const thoughts = joinPartTexts(parts, "thinking");
+  const refusal = joinPartTexts(parts, "refusal");
+  message.content = joinPartTexts(parts, "text");
+  if (thoughts !== "") message.reasoning_content = thoughts;
+  if (refusal !== "") message.refusal ??= refusal;
+  const images = parts.filter((part) => Object(part).type === "image_url");
+  if (images.length > 0) message.images ??= images.map((image, index) => ({ ...Object(image), index }));
 }
 
 /** A text is never an object: one without a type is what a server has parsed, such as the response in JSON mode. */
@@ -104,18 +112,22 @@ export function normalizeLists(message: UncheckedMessage): boolean {
   return isChanged;
 }
 
-/** Joins the text of parts of one type; reasoning has parts of its own type. */
-function joinPartTexts(parts: readonly unknown[], kind: string): string {
+/** Kinds of parts, and the member of a part that has its text. */
+type PartKind = "text" | "thinking" | "refusal";
+
+/** Joins the text of parts of one kind; reasoning has parts of its own. A part may be a string, or have no type. */
+function joinPartTexts(parts: readonly unknown[], kind: PartKind): string {
   return parts.map((part) => {
-    const { type, text, thinking } = Object(part);
-    if (type !== kind) return "";
-    if (kind === "text") return typeof text === "string" ? text : "";
-    return Array.isArray(thinking) ? joinPartTexts(thinking, "text") : typeof thinking === "string" ? thinking : "";
+    if (typeof part === "string") return kind === "text" ? part : "";
+    const { type = "text", [kind]: value } = Object(part);
+    if ((type === "output_text" ? "text" : type) !== kind) return "";
+    return Array.isArray(value) ? joinPartTexts(value, "text") : typeof value === "string" ? value : "";
   }).join("");
 }
 
 /**
- * Converts the finish reason of a choice. A choice with tool calls never ends with `stop`.
+ * Converts the finish reason of a choice. A choice with tool calls never ends with `stop`, and one without them not with
+ * `tool_calls`.
  *
  * @param calls Whether it has tool calls, and whether the client expects the older `function_call`.
  * @throws {UpstreamError} If the server did not complete the generation.
@@ -134,49 +146,13 @@ export function normalizeFinishReason(
   if (failures.has(word)) {
     throw new UpstreamError(`The provider ended its response with the finish reason "${word}"`, { kind: "server" });
   }
-  let reason = Object.hasOwn(finishReasons, word) ? finishReasons[word]! : "stop";
+  const name = word.split(":")[0]!; // some servers add details
+  let reason = Object.hasOwn(finishReasons, name) ? finishReasons[name]! : "stop";
   if (reason === "function_call" && !keepsFunctionCall) reason = "tool_calls";
   if (reason === "stop" && hasCalls) reason = "tool_calls";
+  if (reason === "tool_calls" && !hasCalls) reason = "stop";
   choice.finish_reason = reason;
   return reason !== given;
-}
-
-/**
- * Removes token counts that are not numbers.
- *
- * @param holder A response or a chunk.
- */
-export function normalizeUsage(holder: { usage?: unknown }): boolean {
-  const { usage } = holder;
-  if (usage === undefined) return false;
-  if (!isObject(usage)) {
-    delete holder.usage;
-    return true;
-  }
-  let isChanged = false;
-  for (const name of ["prompt_tokens", "completion_tokens", "total_tokens"]) {
-    isChanged = removeUnlessNumber(usage, name) || isChanged;
-  }
-  for (const name of ["prompt_tokens_details", "completion_tokens_details"]) {
-    const details = usage[name];
-    if (details === undefined) continue;
-    if (isObject(details)) {
-      for (const member of Object.keys(details)) {
-        if (/_tokens$/.test(member)) isChanged = removeUnlessNumber(details, member) || isChanged;
-      }
-    } else {
-      delete usage[name];
-      isChanged = true;
-    }
-  }
-  return isChanged;
-}
-
-function removeUnlessNumber(counts: UncheckedMessage, name: string): boolean {
-  const value = counts[name];
-  if (value === undefined || typeof value === "number") return false;
-  delete counts[name];
-  return true;
 }
 
 /**
@@ -190,15 +166,16 @@ export function toCalls(calls: unknown): readonly unknown[] | undefined {
   return isObject(calls) && (isObject(calls.function) || isObject(calls.custom)) ? [calls] : undefined;
 }
 
-/**
- * Converts the arguments of a tool call to JSON text.
- *
- * @param value What the vendor sent.
- * @param missing The text of arguments that are missing or null.
- */
-export function toArguments(value: unknown, missing: string): string {
-  if (typeof value === "string") return value === "" ? missing : value;
-  return value === null || value === undefined ? missing : JSON.stringify(value);
+/** Converts the arguments of a complete tool call to JSON text; without any, to that of an empty object. */
+export function toArguments(value: unknown): string {
+  if (isMissing(value)) return "{}";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Whether arguments of a tool call are missing: null, its JSON, or blank. */
+export function isMissing(value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  return typeof value === "string" && /^\s*(?:null\s*)?$/.test(value);
 }
 
 /**

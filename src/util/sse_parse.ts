@@ -57,10 +57,11 @@ export class SseParser {
     return hasComment;
   }
 
-  /** Data of an incomplete event at the end of the stream, which the standard discards. */
-  get unfinished(): string | undefined {
+  /** The incomplete event at the end of the stream, which the standard discards. */
+  get unfinished(): SseEvent | undefined {
     const line = this.#partialLine.startsWith("data:") ? this.#partialLine.slice(5).trimStart() : undefined;
-    return this.#data === undefined ? line : line === undefined ? this.#data : `${this.#data}\n${line}`;
+    const data = this.#data === undefined ? line : line === undefined ? this.#data : `${this.#data}\n${line}`;
+    return data === undefined ? undefined : { event: this.#event, data };
   }
 
   #line(line: string, events: SseEvent[]): void {
@@ -95,8 +96,8 @@ export class SseReader {
     this.#reader = reader;
   }
 
-  /** Data of an event that is truncated by the end of the body. */
-  get unfinished(): string | undefined {
+  /** The event that is truncated by the end of the body. */
+  get unfinished(): SseEvent | undefined {
     return this.#parser.unfinished;
   }
 
@@ -126,10 +127,10 @@ export class SseReader {
 }
 
 /**
- * Reads a body as batches of events that arrive together. Exiting the loop early cancels the body.
+ * Reads a body as batches of events that arrive together, the last of which may be an event that the end of the body
+ * truncates: many servers omit the blank line after it. Exiting the loop early cancels the body.
  *
  * @param reader The body. A UTF-8 character may be split across chunks.
- * @param onUnfinished Called at the end with the data of an incomplete event.
  * @throws Any error of reading the body.
  *
  * @example
@@ -138,14 +139,11 @@ export class SseReader {
  * for await (const events of readSse(response.body!.getReader())) for (const { data } of events) console.log(data);
  * ```
  */
-export async function* readSse(
-  reader: BodyReader,
-  onUnfinished?: (data: string) => void,
-): AsyncGenerator<SseEvent[]> {
+export async function* readSse(reader: BodyReader): AsyncGenerator<SseEvent[]> {
   const events = new SseReader(reader);
   try {
     for (let batch = await events.read(); batch !== undefined; batch = await events.read()) yield batch;
-    if (events.unfinished !== undefined) onUnfinished?.(events.unfinished);
+    if (events.unfinished !== undefined) yield [events.unfinished];
   } finally {
     await events.cancel();
   }

@@ -6,7 +6,7 @@
 import { UpstreamError } from "../errors.ts";
 import { isObject } from "./is_object.ts";
 import { JsonProgress } from "./json_progress.ts";
-import { createId, toArguments } from "./normalize_message.ts";
+import { createId, isMissing } from "./normalize_message.ts";
 
 /** Maximum number of tool calls of one choice. */
 const maxCalls = 10_000;
@@ -23,6 +23,8 @@ interface StreamedCall {
   name: string | undefined;
   /** Arguments that are withheld. */
   withheld: string;
+  /** Whether it has no arguments so far. */
+  isBlank: boolean;
   readonly progress: JsonProgress;
 }
 
@@ -44,6 +46,21 @@ export class StreamedCalls {
   /** Whether a call has no name yet. */
   get isNameMissing(): boolean {
     return this.#unnamed > 0;
+  }
+
+  /**
+   * Gives the calls without arguments those of an empty object.
+   *
+   * @param holder The last delta of the choice, modified in place.
+   * @returns Whether it was modified.
+   */
+  end(holder: Unchecked): boolean {
+    const blank = this.#calls.filter(({ isBlank }) => isBlank);
+    if (blank.length === 0) return false;
+    const given = Array.isArray(holder.tool_calls) ? holder.tool_calls : [];
+    holder.tool_calls = [...given, ...blank.map(({ index }) => ({ index, function: { arguments: "{}" } }))];
+    for (const call of blank) call.isBlank = false;
+    return true;
   }
 
   /**
@@ -69,9 +86,11 @@ export class StreamedCalls {
 
   #normalizeDelta(delta: Unchecked): "unchanged" | "modified" | "withheld" {
     if (isObject(delta.custom)) return "unchanged"; // a custom tool's call has no function
-    const { fn, index, id, name, text } = readDelta(delta);
+    const { fn, index, id, name } = readDelta(delta);
     const current = this.#find(index, id);
     const call = current === undefined || isOther(current, id, name) ? this.#create(index, id) : current;
+    const text = readArguments(fn.arguments, call);
+    call.isBlank &&= text === "";
     call.progress.add(text);
     if (call.name !== undefined) return continueCall(delta, { call, fn, text });
     if (call.givenId === undefined) this.#identify(call, id);
@@ -93,6 +112,7 @@ export class StreamedCalls {
       givenId: undefined,
       name: undefined,
       withheld: "",
+      isBlank: true,
       progress: new JsonProgress(),
     };
     if (this.#calls.length === maxCalls) {
@@ -134,8 +154,14 @@ function readDelta({ index, id, function: given }: Unchecked) {
     index: readIndex(index),
     id: readCallText(id),
     name: readCallText(fn.name),
-    text: toArguments(fn.arguments, ""),
   };
+}
+
+/** The arguments that a delta adds to a call. Some servers repeat complete arguments at the end. */
+function readArguments(value: unknown, { isBlank, progress }: StreamedCall): string {
+  if (progress.isComplete || isBlank && isMissing(value)) return "";
+  if (typeof value === "string") return value;
+  return value === null || value === undefined ? "" : JSON.stringify(value);
 }
 
 /** An index may be written as text. */

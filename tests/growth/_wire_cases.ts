@@ -4,7 +4,7 @@
  */
 import { EventFrameParser, readEventFrames } from "../../connectors/providers/_event_frames.ts";
 import { readJsonObject, readResponseText } from "../../connectors/providers/_base.ts";
-import { parseObject, readBytes, readHttpFault } from "../../connectors/providers/_http.ts";
+import { parseObject, readBytes, readHttpFault, readToEnd } from "../../connectors/providers/_http.ts";
 import { readOpenAiError } from "../../connectors/providers/_openai_error.ts";
 import { JsonLinesCheck, PeekableContent } from "../../src/infrastructure/content.ts";
 import { LineSplitter, readLines } from "../../src/infrastructure/json_lines.ts";
@@ -260,6 +260,7 @@ export const wireCases: readonly GrowthCase[] = [
         "connectors/providers/_http.ts#parseObject",
         "connectors/providers/_http.ts#readBytes",
         "connectors/providers/_http.ts#readHttpFault",
+        "connectors/providers/_http.ts#readToEnd",
         "connectors/providers/_base.ts#readJsonObject",
         "connectors/providers/_base.ts#readResponseText",
         "connectors/providers/_openai_error.ts#readOpenAiError",
@@ -270,6 +271,7 @@ export const wireCases: readonly GrowthCase[] = [
       work: async (body) => {
         refusable(() => parseObject(body));
         await readBytes(createFakeResponse({ body }));
+        await readToEnd(createFakeResponse({ body }).reader()!);
         await readResponseText(createFakeResponse({ body }));
         await readJsonObject(createFakeResponse({ body })).catch(() => {});
         await readHttpFault(createFakeResponse({ status: 500, body }), { readError: readOpenAiError }, fakeClock());

@@ -68,7 +68,7 @@ export function formatStatus({ reason, hasRefused }: ResponsesEnd): JsonObject {
 /** The member `usage`, if the provider reports token counts. */
 export function formatResponseUsage(usage: CompletionUsage | null | undefined): JsonObject {
   if (usage === null || usage === undefined) return {};
-  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details } = usage;
+  const { prompt_tokens = 0, completion_tokens = 0, prompt_tokens_details, completion_tokens_details } = usage;
   const { cached_tokens = 0, cache_write_tokens = 0 } = prompt_tokens_details ?? {};
   return {
     usage: {
@@ -76,7 +76,7 @@ export function formatResponseUsage(usage: CompletionUsage | null | undefined): 
       input_tokens_details: { cached_tokens: cached_tokens ?? 0, cache_write_tokens: cache_write_tokens ?? 0 },
       output_tokens: completion_tokens,
       output_tokens_details: { reasoning_tokens: completion_tokens_details?.reasoning_tokens ?? 0 },
-      total_tokens: total_tokens ?? prompt_tokens + completion_tokens,
+      total_tokens: usage.total_tokens ?? prompt_tokens + completion_tokens,
     },
   };
 }

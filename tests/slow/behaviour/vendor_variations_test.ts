@@ -62,6 +62,9 @@ function assertCall(read: ReadAnswer, name: string, input: unknown = { path: "a"
 }
 
 const sameCall: Readonly<Record<string, Json>> = {
+  "another role": answer({ ...calling(call), role: "model" }),
+  "a time with fractions": answer(calling(call), {}, { created: 1.5 }),
+  "an index that begins at 1": answer(calling(call), { index: 1 }),
   "an object of arguments": answer(calling({ ...call, function: { ...fn, arguments: { path: "a" } } })),
   "no id": answer(calling({ type: "function", function: fn })),
   "an id of null, and an index": answer(calling({ ...call, index: 0, id: null })),
@@ -88,19 +91,70 @@ const sameCall: Readonly<Record<string, Json>> = {
   "no role, no content and no index": answer({ tool_calls: [call] }, { index: undefined }),
 };
 
+const oddUsages: Readonly<Record<string, unknown>> = {
+  "usage in text": { prompt_tokens: "3", completion_tokens: "4", total_tokens: "7" },
+  "negative usage": { prompt_tokens: -3, completion_tokens: -4, total_tokens: -7 },
+  "usage with fractions": { prompt_tokens: 3.5, completion_tokens: 1e300, total_tokens: 7 },
+  "usage in part": { prompt_tokens: 3, total_tokens: 7, prompt_tokens_details: { cached_tokens: -1 } },
+  "empty usage": {},
+};
+
 describe("A non-streaming response with", () => {
   for (const [what, body] of Object.entries(sameCall)) {
     it(`${what} is a tool call in every dialect`, () => readAll(json(body), assertCall));
   }
 
   for (
-    const [what, given] of Object.entries({ "no arguments": undefined, "arguments of null": null, "empty ones": "" })
+    const [what, given] of Object.entries({
+      "no arguments": undefined,
+      "arguments of null": null,
+      "arguments that are the JSON of null": "null",
+      "empty ones": "",
+      "blank ones": " \n",
+    })
   ) {
     it(`${what} is a tool call with an empty object`, async () => {
       const body = answer(calling({ ...call, function: { name: "read_file", arguments: given } }));
-      await readAll(json(body), (read, name) => assertCall(read, name, {}));
+      await readAll(json(body), (read, name) => {
+        assertCall(read, name, {});
+        if (/chat|responses/.test(name)) assert(read.body.includes('"arguments":"{}"'), `${name}: ${read.body}`);
+      });
     });
   }
+
+  for (const [what, given] of Object.entries(oddUsages)) {
+    it(`${what} has natural numbers in every dialect`, async () => {
+      const body = answer({ role: "assistant", content: "Hi" }, { finish_reason: "stop" }, { usage: given });
+      await readAll(json(body), ({ status, body }, name) => {
+        assertEquals(status, 200, `${name}: ${body}`);
+        const counts = [...body.matchAll(/okens?(?:Count)?":([^,}{]+)/g)].map(([, count]) => count);
+        assertEquals(counts.filter((count) => !/^\d+$/.test(count!) && count !== "null"), [], `${name}: ${body}`);
+        assert(!/"usage":\{\}|"total_tokens":null/.test(body), `${name}: ${body}`);
+      });
+    });
+  }
+
+  it("a total that has one part has the other, too", async () => {
+    const given = { prompt_tokens: 3, total_tokens: 7 };
+    const body = answer({ role: "assistant", content: "Hi" }, { finish_reason: "stop" }, { usage: given });
+    await using upstream = await startUpstream(json(body));
+    await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
+    assertEquals((await (await proxy.chat()).json()).usage, usage);
+  });
+
+  it("the finish reason tool_calls and no call ends like text", async () => {
+    const body = answer({ role: "assistant", content: "Hi" });
+    const stops: Json = { chat: "stop", messages: "end_turn", gemini: "STOP", responses: "completed" };
+    await readAll(
+      json(body),
+      ({ end, body }, name) => assertEquals(end, stops[name.split(",")[0]!], `${name}: ${body}`),
+    );
+  });
+
+  it("thoughts under two names, one of which is null, has them", async () => {
+    const body = answer({ role: "assistant", content: "Hi", reasoning: "Hm", reasoning_content: null });
+    await readAll(json(body), ({ body }, name) => assertEquals(body.includes("Hm"), !/gemini/.test(name), body));
+  });
 
   for (const [what, calls] of Object.entries({ null: null, "an empty list": [], "an object": {} })) {
     it(`tool_calls that are ${what} is its text`, async () => {
