@@ -3,20 +3,21 @@
  * @module
  */
 import type { OpenAiError } from "../../src/contracts/openai.ts";
+import { isObject } from "../../src/util/is_object.ts";
 import { toText } from "../../src/util/to_text.ts";
 
 /**
  * Parses an error in OpenAI's dialect; all members are optional.
  *
- * @param body The parsed body: `{error: {…}}`, `{error: "…"}`, `{message: "…"}` or `{detail: …}`.
+ * @param body The parsed body: `{error: {…}}`, `{error: "…"}`, `{message: "…"}`, `{detail: …}` and the like, a list of
+ * one, or text.
  * @param status HTTP status, for the fallback message.
  */
 export function readOpenAiError(body: unknown, status: number): OpenAiError {
-  const outer = asRecord(body);
-  const inner = typeof outer?.error === "string" ? { message: outer.error } : asRecord(outer?.error) ?? outer ?? {};
+  const outer = asRecord(Array.isArray(body) ? body[0] : body) ?? {};
+  const inner = asRecord(outer.error) ?? outer;
   const code = typeof inner.code === "number" ? String(inner.code) : inner.code;
-  const message = firstText(inner.message, inner.detail, outer?.detail) ??
-    readFindings(asRecord(inner.message)?.detail ?? inner.detail ?? outer?.detail) ?? `HTTP status ${status}`;
+  const message = findErrorMessage(body) ?? `HTTP status ${status}`;
   const type = typeof inner.type === "string" ? inner.type : "";
   return {
     message,
@@ -54,22 +55,62 @@ function isTooLong(status: number, text: string): boolean {
   return tooLongStatuses.has(status) && tooLongPhrases.some((phrase) => phrase.test(text));
 }
 
-/** A list of invalid members, as servers with FastAPI respond: `{loc: ["body", …], msg}`. */
-function readFindings(detail: unknown): string | undefined {
-  if (!Array.isArray(detail)) return undefined;
-  const texts = detail.flatMap((one) => {
-    const { loc, msg } = asRecord(one) ?? {};
-    return typeof msg === "string" ? [Array.isArray(loc) ? `${loc.slice(1).map(toText).join(".")}: ${msg}` : msg] : [];
-  });
-  return texts.join("; ") || undefined;
-}
-
 function asRecord(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? value as Record<string, unknown>
-    : undefined;
+  return isObject(value) ? value : undefined;
 }
 
-function firstText(...values: unknown[]): string | undefined {
-  return values.find((value) => typeof value === "string" && value !== "") as string | undefined;
+/** Members that contain the message, or an object with it, in order of precedence. */
+const members: readonly string[] = [
+  ...["message", "detail", "msg", "error_description", "error_msg", "err_msg", "Message", "faultstring", "reason"],
+  ...["title", "description", "text", "fault", "errors"],
+];
+
+/** Maximum levels of objects and lists that are searched. */
+const maxDepth = 5;
+/** Maximum number of messages that are joined. */
+const maxListed = 10;
+/** Maximum number of characters of a page that are read, and of the text that is returned. */
+const maxPageChars = 4_000;
+const maxTextChars = 500;
+
+/**
+ * Finds the message of an error.
+ *
+ * @param body The parsed body, or its text: a page, or JSON that breaks off.
+ * @returns Undefined if there is none.
+ */
+export function findErrorMessage(body: unknown): string | undefined {
+  return typeof body === "string" ? readText(body) : findMessage(body, 0);
+}
+
+function findMessage(value: unknown, depth: number): string | undefined {
+  if (typeof value === "string") return value.trim() === "" ? undefined : value;
+  if (depth === maxDepth) return undefined;
+  if (Array.isArray(value)) return joinMessages(value, depth);
+  if (!isObject(value)) return undefined;
+  // text beside a message is the name of the error
+  const names = typeof value.error === "string" ? [...members, "error"] : ["error", ...members];
+  for (const name of names) {
+    const message = findMessage(value[name], depth + 1);
+    if (message !== undefined) return message;
+  }
+  return undefined;
+}
+
+/** Joins messages, such as those of invalid members that servers with FastAPI list: `{loc: ["body", …], msg}`. */
+function joinMessages(list: readonly unknown[], depth: number): string | undefined {
+  const messages = list.slice(0, maxListed).flatMap((entry) => {
+    const message = findMessage(entry, depth + 1);
+    if (message === undefined) return [];
+    const { loc } = Object(entry);
+    return [Array.isArray(loc) ? `${loc.slice(1).map(toText).join(".")}: ${message}` : message];
+  });
+  return messages.length === 0 ? undefined : messages.join("; ");
+}
+
+/** The text of a page, or text as it is. */
+function readText(body: string): string | undefined {
+  const start = body.slice(0, maxPageChars).trim();
+  const text = start.startsWith("<") ? start.replace(/<(?:style|script)[^<>]*>[^<]*|<[^<>]*>/gi, " ") : start;
+  return text.replace(/\s+/g, " ").trim().slice(0, maxTextChars) || undefined;
 }

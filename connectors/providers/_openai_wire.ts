@@ -13,7 +13,8 @@ import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contr
 import { UpstreamError } from "../../src/errors.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { newBoundary, writeForm } from "../../src/util/multipart.ts";
-import { throwIfError } from "./_http.ts";
+import { throwIfError, upstreamError } from "./_http.ts";
+import { findErrorMessage, readOpenAiError } from "./_openai_error.ts";
 import type { ChunkStreamParts } from "./_openai_stream.ts";
 
 /**
@@ -88,6 +89,7 @@ export function findEdits(
 export function checkCompletion(body: Record<string, unknown>): ChatCompletion {
   throwIfError(body);
   if (!Array.isArray(body.choices) || body.choices.length === 0) {
+    if (findErrorMessage(body) !== undefined) throw upstreamError(200, readOpenAiError(body, 200));
     throw new UpstreamError("The provider's response has no choices", { kind: "invalid_response" });
   }
   return body as unknown as ChatCompletion;

@@ -4,11 +4,13 @@
  * Source: openrouter.ai/docs.
  * @module
  */
-import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { JsonObject, OpenAiError } from "../../src/contracts/openai.ts";
 import type { ModelInfo, Quota } from "../../src/contracts/provider.ts";
 import type { BilledUsage } from "../../src/contracts/usage.ts";
+import { findObject } from "../../src/util/call_arguments.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { effortsFor, knownModels } from "./_catalogue.ts";
+import { readOpenAiError } from "./_openai_error.ts";
 import { openAiEmbeddings } from "./_openai_operations.ts";
 import { type OpenAiCompatible, openAiTools } from "./_openai_vendor.ts";
 import { openrouter as entries } from "./catalogue/page_vendors.ts";
@@ -32,8 +34,23 @@ export const openrouter: OpenAiCompatible = {
   describe: toListedInfo,
   assumedPrices: { input: 5, output: 25 }, // the dearest models that are used widely
   readBilled: readCost,
+  readError: readRelayedError,
   quota: { path: "key", read: readKeyQuota },
 };
+
+/** The error of the vendor that was called stands in the metadata, often as JSON text. */
+function readRelayedError(body: unknown, status: number): OpenAiError {
+  const error = readOpenAiError(body, status);
+  const { raw } = objectOrNone(objectOrNone(objectOrNone(body).error).metadata);
+  if (raw === undefined) return error;
+  const relayed = readOpenAiError(typeof raw === "string" ? findObject(raw) ?? raw : raw, status);
+  const isTooLong = relayed.code === "context_length_exceeded";
+  return {
+    ...error,
+    message: `${error.message}: ${relayed.message}`,
+    ...(isTooLong ? { code: relayed.code } : {}),
+  };
+}
 
 /** `cost` is what the account is charged; with a key of the account's own at the upstream vendor, that vendor's besides. */
 function readCost({ usage }: JsonObject): BilledUsage {

@@ -70,7 +70,8 @@ describe("a fault of the request", () => {
     ["{error: text}", status(400, { json: { error: "Too long" } }), "Too long"],
     ["{message}", status(400, { json: { message: "Too long", type: "BadRequest" } }), "Too long"],
     ["{detail}", status(400, { json: { detail: "Too long" } }), "Too long"],
-    ["words of unknown kind", status(400, { text: "<html>Bad Request</html>" }), "HTTP status 400"],
+    ["a page", status(400, { text: "<html><h1>Bad  Request</h1></html>" }), "Bad Request"],
+    ["text", status(400, { text: "Too long" }), "Too long"],
     ["nothing", status(400, { text: "" }), "HTTP status 400"],
   ];
   for (const [name, behaviour, message] of shapes) {

@@ -58,6 +58,38 @@ describe("A provider's own words", () => {
     assert(!message.includes("0123456789"), message);
   });
 
+  const shapes: Readonly<Record<string, string>> = {
+    "a list of one error": JSON.stringify([{ error: { message: words } }]),
+    "an error in an error": JSON.stringify({ error: { error: { message: words } } }),
+    "a list of errors": JSON.stringify({ success: false, errors: [{ code: 7003, message: words }] }),
+    "an object of details": JSON.stringify({ detail: { message: words } }),
+    "text beside the name of the error": JSON.stringify({ error: "Forbidden", message: words }),
+    "another member": JSON.stringify({ code: 7, msg: words }),
+    "a list of texts": JSON.stringify({ message: [words] }),
+    "text": words,
+    "a page": `<html><head><title>403</title><style>p {}</style></head><body><p>${words}</p></body></html>`,
+    "JSON that breaks off": `{"error":{"message":"${words}`,
+  };
+  for (const [shape, text] of Object.entries(shapes)) {
+    it(`are found in ${shape}`, async () => {
+      for (const code of [400, 403]) {
+        await using scene = await open(status(code, { text }));
+        const body = await (await scene.proxy.chat()).text();
+        const said = code === 400 ? body : scene.notices.map(({ message }) => message).join();
+        assertStringIncludes(said, "Country, region, or territory not supported, says org-7");
+        assert(!said.includes("<p>") && !said.includes("0123456789"), said);
+      }
+    });
+  }
+
+  it("are found in a response with status 200 that is none", async () => {
+    for (const body of [{ detail: words }, { object: "error", message: words, code: 500 }, { code: 7, msg: words }]) {
+      await using scene = await open(whole(200, JSON.stringify(body), "application/json"), ok());
+      await (await scene.proxy.chat()).text();
+      assertStringIncludes(scene.notices.map(({ message }) => message).join(), "Country, region");
+    }
+  });
+
   it("are in the record's step, cut to 300 characters", async () => {
     await using scene = await open(status(500, { error: { message: "x".repeat(1_000) } }), ok());
     await (await scene.proxy.chat()).text();
