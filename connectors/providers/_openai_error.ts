@@ -37,14 +37,16 @@ const maxScanned = 2_000;
 /** What servers say of a prompt that exceeds their context, besides OpenAI's own code. */
 const tooLongPhrases: readonly RegExp[] = [
   /maximum (?:context|prompt|sequence|model|input) length/i,
-  /context (?:length|window|size)\b.{0,80}exceed/i,
-  /exceed.{0,80}\bcontext\b/i,
+  /context (?:length|window|size)\b.{0,80}exceed|\bcontext length is only\b/i,
+  /exceed.{0,80}\bcontext\b|exceeded model token limit/i,
   /exceed_context_size|context overflow|loaded with context length|ContextWindowExceeded/i,
-  /longer than .{0,40}\bcontext\b/i,
-  /prompt.{0,40} too l(?:ong|arge)|input (?:is|was) too long/i,
+  /(?:longer|greater|larger|more) than .{0,40}\bcontext\b/i,
+  /\bprompt\b.{0,40} too l(?:ong|arge)|\b(?:input|conversation|messages) (?:is |was |are )?too long/i,
   /prompt.{0,60}\bexceeds?\b/i,
-  /input token count .{0,40}exceed|exceeds the maximum number of tokens/i,
+  /\binput tokens? .{0,40}exceed|\binput token count .{0,40}(?:exceed|only supports)/i,
+  /exceeds the maximum number of tokens|range of input length should be/i,
   /too many (?:input )?tokens|\binputs\b.{0,60}(?:<=|less than)/i,
+  /reduce the length of the (?:messages|prompt|input)|request body too large for .{0,60}\bmodel\b/i,
 ];
 
 /** Statuses of such errors. llama.cpp and Ollama have answered with 500. */

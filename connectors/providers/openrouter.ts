@@ -7,7 +7,6 @@
 import type { JsonObject, OpenAiError } from "../../src/contracts/openai.ts";
 import type { ModelInfo, Quota } from "../../src/contracts/provider.ts";
 import type { BilledUsage } from "../../src/contracts/usage.ts";
-import { findObject } from "../../src/util/call_arguments.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { effortsFor, knownModels } from "./_catalogue.ts";
 import { readOpenAiError } from "./_openai_error.ts";
@@ -43,7 +42,7 @@ function readRelayedError(body: unknown, status: number): OpenAiError {
   const error = readOpenAiError(body, status);
   const { raw } = objectOrNone(objectOrNone(objectOrNone(body).error).metadata);
   if (raw === undefined) return error;
-  const relayed = readOpenAiError(typeof raw === "string" ? findObject(raw) ?? raw : raw, status);
+  const relayed = readOpenAiError(raw, status);
   const isTooLong = relayed.code === "context_length_exceeded";
   return {
     ...error,

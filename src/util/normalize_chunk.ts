@@ -12,11 +12,11 @@ import {
   normalizeFinishReason,
   normalizeLists,
   normalizeText,
+  normalizeUsage,
   readSources,
   toCalls,
   toSourceAnnotations,
 } from "./normalize_message.ts";
-import { normalizeUsage } from "./normalize_usage.ts";
 import { StreamedCalls } from "./streamed_calls.ts";
 
 type UncheckedMembers = Record<string, unknown>;

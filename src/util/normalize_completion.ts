@@ -12,12 +12,12 @@ import {
   normalizeFinishReason,
   normalizeLists,
   normalizeText,
+  normalizeUsage,
   readSources,
   toArguments,
   toCalls,
   toSourceAnnotations,
 } from "./normalize_message.ts";
-import { normalizeUsage } from "./normalize_usage.ts";
 import { toText } from "./to_text.ts";
 
 /** What fills in members that a response lacks. */

@@ -1,5 +1,5 @@
 /**
- * Normalizes what vendors' chat responses and chunks have in common: text, reasoning, finish reasons, tool calls, sources.
+ * Normalizes what vendors' chat responses and chunks have in common: text, reasoning, finish reasons, token counts, sources.
  * Members that are null become absent, and variations of OpenAI's shape become that shape. Every function modifies its
  * argument in place, and returns whether it did.
  * @module
@@ -153,6 +153,60 @@ export function normalizeFinishReason(
   if (reason === "tool_calls" && !hasCalls) reason = "stop";
   choice.finish_reason = reason;
   return reason !== given;
+}
+
+/** The counts that OpenAI's schema requires. */
+const counts = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;
+
+/**
+ * Removes token counts that are not natural numbers, and adds a single missing one. Usage that is empty then is removed.
+ *
+ * @param holder A response or a chunk.
+ */
+export function normalizeUsage(holder: { usage?: unknown }): boolean {
+  const { usage } = holder;
+  if (usage === undefined) return false;
+  if (!isObject(usage)) {
+    delete holder.usage;
+    return true;
+  }
+  let isChanged = false;
+  for (const name of counts) isChanged = removeUnlessCount(usage, name) || isChanged;
+  if (Object.keys(usage).length === 0) {
+    delete holder.usage;
+    return true;
+  }
+  isChanged = addMissingCount(usage) || isChanged;
+  for (const name of ["prompt_tokens_details", "completion_tokens_details"]) {
+    const details = usage[name];
+    if (details === undefined) continue;
+    if (isObject(details)) {
+      for (const member of Object.keys(details)) {
+        if (/_tokens$/.test(member)) isChanged = removeUnlessCount(details, member) || isChanged;
+      }
+    } else {
+      delete usage[name];
+      isChanged = true;
+    }
+  }
+  return isChanged;
+}
+
+function removeUnlessCount(holder: UncheckedMessage, name: string): boolean {
+  const value = holder[name];
+  if (value === undefined || Number.isSafeInteger(value) && value as number >= 0) return false;
+  delete holder[name];
+  return true;
+}
+
+/** Adds the count that follows from the other two. */
+function addMissingCount(usage: UncheckedMessage): boolean {
+  const [read, written, total] = counts.map((name) => usage[name] === undefined ? NaN : usage[name] as number);
+  const name = counts.find((name) => usage[name] === undefined);
+  const count = name === "total_tokens" ? read! + written! : total! - (name === "prompt_tokens" ? written! : read!);
+  if (name === undefined || !(count >= 0)) return false;
+  usage[name] = count;
+  return true;
 }
 
 /**

@@ -29,10 +29,10 @@ import {
   normalizeFinishReason,
   normalizeLists,
   normalizeText,
+  normalizeUsage,
   readSources,
   toSourceAnnotations,
 } from "../../src/util/normalize_message.ts";
-import { normalizeUsage } from "../../src/util/normalize_usage.ts";
 import { StreamedCalls } from "../../src/util/streamed_calls.ts";
 import { type GrowthCase, prepared, refusable, times } from "./_case.ts";
 import { chatRequests, chatStreams, completion } from "./_chat_shapes.ts";
@@ -250,7 +250,7 @@ export const dialectCases: readonly GrowthCase[] = [
       "src/util/normalize_completion.ts#normalizeCompletion",
       "src/util/normalize_message.ts#normalizeLists",
       "src/util/normalize_message.ts#normalizeText",
-      "src/util/normalize_usage.ts#normalizeUsage",
+      "src/util/normalize_message.ts#normalizeUsage",
       "src/util/normalize_message.ts#normalizeFinishReason",
       "src/pipeline/read_response.ts#normalizeChatResponse",
     ],

@@ -81,7 +81,7 @@ describe("An overload of the only vendor", () => {
 
 describe("A failure that may pass", () => {
   it("never says that a retry is pointless", async () => {
-    for (const behaviour of [raw("", "reset"), raw("", "close"), status(504), status(408)]) {
+    for (const behaviour of [raw("", "reset"), raw("", "close"), status(504), status(408), status(502), status(520)]) {
       const { status: code, retry } = await ask("chat", [behaviour]);
       assertEquals([code, retry], [502, null]);
     }
@@ -142,6 +142,18 @@ describe("A prompt that is too long", () => {
       message:
         "Trying to keep the first 5000 tokens when context the overflows. The model is loaded with context length 4096",
     },
+    { message: "Your input exceeds the context window of this model. Please adjust your input and try again." },
+    {
+      message:
+        "Unable to submit request because the input token count is 1200000 but model only supports up to 1048576.",
+    },
+    { message: "Input Tokens Exceeded: Number of input tokens exceeds maximum length. Please update the input." },
+    { message: "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]" },
+    { message: "Invalid request: Your request exceeded model token limit: 8192" },
+    { message: "The number of tokens to keep from the initial prompt is greater than the context length." },
+    { message: "You passed 9000 input tokens. However, the model's context length is only 8192 tokens" },
+    { message: "Request body too large for gpt-4o model. Max size: 8000 tokens.", code: "tokens_limit_reached" },
+    { message: "Please reduce the length of the messages or completion." },
   ];
 
   it("has the code that agents know, whatever the vendor says", async () => {
@@ -173,6 +185,22 @@ describe("A prompt that is too long", () => {
     const provider = { connector: "cloudflare.workers-ai.v1" };
     const { error } = await ask("chat", [behaviour], { provider });
     assertEquals([error.code, error.message], ["context_length_exceeded", message]);
+  });
+
+  it("has it also in what OpenRouter relays", async () => {
+    const raw = JSON.stringify({ error: { message: "prompt is too long: 210000 tokens > 200000 maximum" } });
+    const error = { message: "Provider returned error", code: 400, metadata: { raw, provider_name: "Anthropic" } };
+    const answered = await ask("chat", [status(400, { json: { error } })], {
+      provider: { connector: "openrouter.gateway.v1" },
+    });
+    assertEquals([answered.status, answered.error.code], [400, "context_length_exceeded"]);
+    assertMatch(answered.error.message, /^Provider returned error: .*210000 tokens/);
+  });
+
+  it("is not what an error about a short member says", async () => {
+    for (const message of ["Invalid 'messages[0].content': string too long", "prompt_cache_key is too long"]) {
+      assertEquals((await ask("chat", [status(400, { error: { message, code: "x" } })])).error.code, "x");
+    }
   });
 
   it("has it also where the vendor's error is in a response with status 200", async () => {
