@@ -94,11 +94,11 @@ class Supervisor {
 
   #receive({ slot, worker, number }: Running, message: FromWorker): void {
     const respond = (reply: ToWorker) => worker.send(reply);
-    if ("shared" in message) return respond({ shared: this.#owner.answer(message.shared, number) });
+    if ("shared" in message) return respond({ shared: this.#owner.respond(message.shared, number) });
     if ("report" in message) return this.#overview.receive(number, message.report);
     if ("listening" in message) return this.#listens(slot, message.listening);
     if (!("question" in message)) return; // a message of the runtime itself
-    this.#overview.answer(message.question).then((found) => respond({ result: found, id: message.id })).catch(
+    this.#overview.respond(message.question).then((found) => respond({ result: found, id: message.id })).catch(
       this.#report,
     );
   }

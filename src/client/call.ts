@@ -53,7 +53,7 @@ export async function call<Body extends RequestBody, Response, Result>(
  * @throws {TypeError} When the operation has streamed.
  */
 export function requireNonStreaming<Response>(delivered: Delivered<Response>): CompletionResponse<Response> {
-  if (delivered.kind === "whole") return delivered.response;
+  if (delivered.kind === "complete") return delivered.response;
   throw new TypeError("The operation has streamed its response");
 }
 

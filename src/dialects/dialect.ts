@@ -30,7 +30,7 @@ export interface DialectFault {
 }
 
 /** The part of a dialect that the proxy needs before a request is read. */
-export interface DialectWords {
+export interface DialectConventions {
   /**
    * Extracts the token from where clients of this dialect send it. A bearer token is always accepted as well; when
    * omitted, only that.
@@ -45,7 +45,7 @@ export interface DialectWords {
 }
 
 /** A dialect; stateless. */
-export interface Dialect extends DialectWords {
+export interface Dialect extends DialectConventions {
   /** The name of the dialect in `Provider.dialects`: its endpoint, such as `messages`. */
   readonly name: string;
   /**

@@ -8,7 +8,7 @@ import type { DatedPricing } from "../contracts/provider.ts";
 import type { Member, ModelEntry } from "../registry/registry.ts";
 import { Reservation, takenElsewhereMs } from "../state/counters/reservation.ts";
 import type { Budget } from "../state/limits/budget.ts";
-import type { AnswerUsage } from "../pipeline/operation.ts";
+import type { ResponseUsage } from "../pipeline/operation.ts";
 import { costInNanoUsd, type Quantities } from "../util/cost.ts";
 import { isObject } from "../util/is_object.ts";
 import { countHostedCalls, toChatUsage } from "../util/responses_usage.ts";
@@ -167,7 +167,7 @@ function hasPlainPrices(row: DatedPricing): boolean {
 }
 
 /** Converts usage to that of chat, for any endpoint. */
-function usageIn(body: Record<string, unknown>): AnswerUsage {
+function usageIn(body: Record<string, unknown>): ResponseUsage {
   const { usage } = body;
   if (!isObject(usage)) return { usage: undefined, written: () => 0 };
   const isOfResponses = usage.input_tokens !== undefined && usage.prompt_tokens === undefined;

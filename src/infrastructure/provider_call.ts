@@ -133,7 +133,7 @@ export function failedCall(thrown: unknown, connection: Connection, context: Fai
   connection.abort(thrown); // releases the socket of an unfinished response
   const error = aborted ? reason : thrown;
   const neverSent = connection.calls === 0 || NetworkError.isInstance(error) && error.neverSent;
-  const possiblyBilled = !isRead && !neverSent && !connection.answered;
+  const possiblyBilled = !isRead && !neverSent && !connection.hasResponse;
   // the client has aborted, or the request body has failed
   if (aborted && error !== late && !(error instanceof AttemptTimeout)) return { error, neverSent, possiblyBilled };
   if (isOverload(error)) return { error, neverSent: true, possiblyBilled: false };

@@ -90,14 +90,14 @@ function withoutFees({ units }: Load): Load["units"] {
 
 /** Mean output tokens of the most recent responses of the pool's models. */
 function meanOutput({ members }: Pool): number {
-  let answers = 0;
+  let responses = 0;
   let tokens = 0;
   for (const { state: { tracker: { outputTokens } } } of members) {
     if (outputTokens === undefined) continue;
-    answers += outputTokens.count;
+    responses += outputTokens.count;
     tokens += outputTokens.total();
   }
-  return answers === 0 ? firstGuess : Math.ceil(tokens / answers);
+  return responses === 0 ? firstGuess : Math.ceil(tokens / responses);
 }
 
 /** A selection of the pool's strategy. */

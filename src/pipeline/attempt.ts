@@ -151,7 +151,7 @@ async function tryOnce<T extends Received>(
 ): Promise<Result<T> | FailedTry> {
   const { clock, deps: { runtime } } = context;
   const { instance } = member.model;
-  context.unansweredMs = 0; // not the wait of an earlier model
+  context.withoutResponseMs = 0; // not the wait of an earlier model
   context.check();
   const reservation = permit.take();
   const connection = new Connection(runtime, instance, completion.stream ? "stream" : "sync", reservation);
@@ -196,8 +196,8 @@ function fail(
   const lacksResources = isOverload(error);
   const isUnsent = lacksResources || NetworkError.isInstance(error) && error.neverSent;
   const wasSent = connection.calls > 0 && !isUnsent;
-  context.possiblyBilled ||= wasSent && !connection.answered;
-  context.unansweredMs = connection.answered ? 0 : ms;
+  context.possiblyBilled ||= wasSent && !connection.hasResponse;
+  context.withoutResponseMs = connection.hasResponse ? 0 : ms;
   if (lacksResources) reservation.cancel(); // not an outage of the provider
   else if (wasSent && context.isStopped) {
     reservation.end({}); // may be billed: it counts as reserved

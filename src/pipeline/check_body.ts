@@ -120,7 +120,7 @@ export function checkId(id: unknown, param: string): void {
 }
 
 /** Whether a value is an integer of at least 0. */
-export function isWhole(value: unknown): value is number {
+export function isNonNegativeInteger(value: unknown): value is number {
   return Number.isInteger(value) && value as number >= 0;
 }
 

@@ -40,7 +40,7 @@ export class Connection implements CallOptions {
   /** URL of the latest call. */
   url: string | undefined;
   /** Whether the head of a response was received. */
-  answered = false;
+  hasResponse = false;
   /** Why the call was not sent: other processes have taken what it had reserved. */
   denial: AdmissionDenial | undefined;
   #isSent = false;
@@ -190,7 +190,7 @@ export class Connection implements CallOptions {
       await this.#hold();
       response = await this.#runtime.send(upstream);
     }
-    this.answered = true;
+    this.hasResponse = true;
     const reading = this.#spending?.observe(response.headers);
     if (reading !== undefined) await reading;
     this.#idle?.touch();

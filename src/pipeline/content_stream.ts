@@ -11,7 +11,7 @@ import { AttemptTimeout, type Failure, summarizeFailure, toFailure } from "./fai
 import { readResponse } from "./read_response.ts";
 import type { RouteDeps } from "./request.ts";
 import { type Call, clientDisconnect, type Received, type Result } from "./result.ts";
-import type { AnswerUsage, Operation } from "./operation.ts";
+import type { Operation, ResponseUsage } from "./operation.ts";
 
 /** Content whose first bytes have been received. */
 export interface OpenContent extends Received {
@@ -70,7 +70,7 @@ async function* emitOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 interface ContentStreamParts {
   readonly result: Pick<Result<OpenContent>, "member" | "received" | "connection" | "settle">;
   /** The known usage. */
-  readonly usage: AnswerUsage;
+  readonly usage: ResponseUsage;
   /** Called if the provider fails midway. */
   readonly onInterrupt: () => void;
   readonly redact: (text: string) => string;

@@ -175,8 +175,8 @@ function performs({ instance: { provider } }: ModelEntry, { name }: Operation): 
  * model.
  */
 function isSupported({ info, instance }: ModelEntry, leaf: CapabilityPath, delivery: Delivery): boolean {
-  const answers = instance.queried?.get(info.id);
-  if (answers === undefined || answers.leaves?.includes(leaf) === false) return true;
+  const queriedFacts = instance.queried?.get(info.id);
+  if (queriedFacts === undefined || queriedFacts.leaves?.includes(leaf) === false) return true;
   try {
     return callNow(() => instance.provider!.supports(info.id, leaf, delivery)) !== false;
   } catch {

@@ -62,7 +62,7 @@ const tokensPerReference = 3000;
  */
 export function estimateTokens(body: ChatCompletionRequest, size: RequestSize = measureRequest(body)): Load {
   const { n } = body;
-  const answers = typeof n === "number" && n > 1 ? Math.ceil(n) : 1;
+  const choices = typeof n === "number" && n > 1 ? Math.ceil(n) : 1;
   const limit = outputLimit(body);
   const soundTokens = size.compressedBytes / bytesPerTokenCompressed + size.sampledBytes / bytesPerTokenSampled;
   const imageTokens = (size.images + size.generatedImages) * tokensPerImage;
@@ -71,7 +71,7 @@ export function estimateTokens(body: ChatCompletionRequest, size: RequestSize = 
     imageTokens + soundTokens +
     size.fileBytes / bytesPerTokenFile + size.referredFiles * tokensPerReference;
   // bounded, so that the product of a huge limit and a price is finite
-  const output = limit === undefined ? undefined : Math.min(limit * answers, Number.MAX_SAFE_INTEGER);
+  const output = limit === undefined ? undefined : Math.min(limit * choices, Number.MAX_SAFE_INTEGER);
   return {
     input: Math.ceil(input),
     output,
@@ -215,7 +215,7 @@ export function estimateLoad(body: ChatCompletionRequest, size: RequestSize): Lo
   const tokens = estimateTokens(body, size);
   const { audioInput, imageInput } = tokens.units ?? {};
   const { modalities, prompt_cache_retention: retention } = body;
-  const answers = (kind: string) => Array.isArray(modalities) && modalities.includes(kind);
+  const requestsModality = (kind: string) => Array.isArray(modalities) && modalities.includes(kind);
   return {
     ...tokens,
     units: {
@@ -223,8 +223,8 @@ export function estimateLoad(body: ChatCompletionRequest, size: RequestSize): Lo
       ...findTier(body),
       ...(audioInput && { audioInput }),
       ...(imageInput && { imageInput }),
-      ...(answers("audio") && { audioOutput: tokens.output ?? 1 }),
-      ...(answers("image") && { imageOutput: tokens.output ?? 1 }),
+      ...(requestsModality("audio") && { audioOutput: tokens.output ?? 1 }),
+      ...(requestsModality("image") && { imageOutput: tokens.output ?? 1 }),
       ...(size.cachesForHour && { cacheWrite1h: 1 }),
       ...(retention === "24h" && { cacheWrite12h: 1 }),
       ...countVendorTools(body),

@@ -53,7 +53,7 @@ export interface ReportedUsage {
 }
 
 /** The reported usage of a response. */
-export interface AnswerUsage extends ReportedUsage {
+export interface ResponseUsage extends ReportedUsage {
   /** Estimates output tokens from the response; 0 for an operation without output. */
   readonly written: () => number;
   /** The response for the request log. */
@@ -122,9 +122,9 @@ export interface Operation<Body extends RequestBody = RequestBody, Response = un
   /** Whether a response is empty without a reason; the request then rotates. */
   isEmpty(response: Response): boolean;
   /** Returns the usage as reported in a response. */
-  usageIn(response: Response): AnswerUsage;
+  usageIn(response: Response): ResponseUsage;
   /** Returns the usage of a response; implausible numbers are ignored. */
-  readUsage(answer: AnswerUsage, context: UsageContext<Body>): TakenUsage;
+  readUsage(response: ResponseUsage, context: UsageContext<Body>): TakenUsage;
 }
 
 /** An operation that callers request, with validation. */

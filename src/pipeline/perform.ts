@@ -8,11 +8,11 @@ import type { CompletionRequest, CompletionResponse } from "../contracts/provide
 import type { ClientNames } from "./client_names.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import { readModelId, readResponse } from "./read_response.ts";
-import type { AnswerUsage } from "./operation.ts";
+import type { ResponseUsage } from "./operation.ts";
 import type { Call, Received, Result } from "./result.ts";
 import { route } from "./route.ts";
 import { DeadlineError, MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
-import type { AnswerStream } from "./answer_stream.ts";
+import type { CommittedStream } from "./committed_stream.ts";
 import type { ContentStream } from "./content_stream.ts";
 
 let streams: typeof import("./perform_stream.ts") | undefined;
@@ -20,12 +20,12 @@ let streams: typeof import("./perform_stream.ts") | undefined;
 /** The form in which a result is delivered: a complete response, a stream of events, or one of bytes. */
 type Form<Response> =
   | {
-    readonly kind: "whole";
+    readonly kind: "complete";
     readonly response: CompletionResponse<Response>;
     /** Nano-dollars; undefined if the price or the usage is unknown. */
     readonly costNanoUsd: number | undefined;
   }
-  | { readonly kind: "stream"; readonly stream: AnswerStream }
+  | { readonly kind: "stream"; readonly stream: CommittedStream }
   | { readonly kind: "content"; readonly stream: ContentStream };
 
 /** The result of a request, in its form. */
@@ -35,7 +35,7 @@ export type Delivered<Response> = Result & Form<Response>;
 interface Completion<Response> extends Received {
   /** As received from the provider. */
   readonly body: Response;
-  readonly usage: AnswerUsage;
+  readonly usage: ResponseUsage;
   /** As returned to the client. */
   readonly response: CompletionResponse<Response>;
 }
@@ -104,7 +104,7 @@ async function performOne<Body extends RequestBody, Response>(
   const { body, usage, response } = result.received;
   const used = result.settle("success", { ...usage, text: () => JSON.stringify(body) });
   const costNanoUsd = used.isReported ? used.costNanoUsd : undefined;
-  return Object.assign(result, { kind: "whole" as const, response, costNanoUsd });
+  return Object.assign(result, { kind: "complete" as const, response, costNanoUsd });
 }
 
 /**

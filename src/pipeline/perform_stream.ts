@@ -4,7 +4,7 @@
  */
 import type { CompletionRequest } from "../contracts/provider.ts";
 import { callNow } from "../util/once.ts";
-import { AnswerStream } from "./answer_stream.ts";
+import { CommittedStream } from "./committed_stream.ts";
 import { ChunkFilter, type OpenStream, openStream } from "./open_stream.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import type { Call, Result } from "./result.ts";
@@ -23,8 +23,8 @@ export function readEvents(
   result: Result<OpenStream>,
   { body: { stream_options } }: Pick<RoutedRequest, "body">,
   { redact, hub: { payloadBytes: keptBytes } }: RouteDeps,
-): AnswerStream {
+): CommittedStream {
   const wantsUsage = Object(stream_options).include_usage === true;
   const onInterrupt = () => result.reportInterrupt();
-  return new AnswerStream({ result, wantsUsage, onInterrupt, redact, keptBytes });
+  return new CommittedStream({ result, wantsUsage, onInterrupt, redact, keptBytes });
 }

@@ -6,7 +6,7 @@ import type { ModelConstraints } from "../contracts/provider.ts";
 import type { BilledUsage, FurtherCall } from "../contracts/usage.ts";
 import type { TokenCounts } from "../state/counters/usage.ts";
 import { isObject } from "../util/is_object.ts";
-import type { AnswerUsage, TakenUsage, UsageContext } from "./operation.ts";
+import type { ResponseUsage, TakenUsage, UsageContext } from "./operation.ts";
 
 /** The bound for models with unknown context window or output, tokens. */
 const maxTokens = 100_000_000;
@@ -41,8 +41,8 @@ export function readUsage(usage: unknown, bound: number): ReadUsage {
   const sum = (read ?? 0) + (written ?? 0);
   const total = readCount(total_tokens, bound, sum);
   const reasoning = readCount(Object(details).reasoning_tokens, bound);
-  const isWhole = read !== undefined && written !== undefined;
-  const beside = isWhole && reasoning !== undefined && total === sum + reasoning ? reasoning : 0;
+  const isComplete = read !== undefined && written !== undefined;
+  const beside = isComplete && reasoning !== undefined && total === sum + reasoning ? reasoning : 0;
   const input = read ?? (total === undefined || written === undefined ? undefined : total - written);
   const output = written === undefined
     ? total === undefined || read === undefined ? undefined : total - read
@@ -154,7 +154,7 @@ function readAmount(value: unknown, most: number): number | undefined {
  *
  * @param answer The provider's usage, in OpenAI's format; a bare total counts as input.
  */
-export function readInputUsage({ usage }: AnswerUsage, { load }: UsageContext<unknown>): TakenUsage {
+export function readInputUsage({ usage }: ResponseUsage, { load }: UsageContext<unknown>): TakenUsage {
   const { prompt_tokens, total_tokens } = Object(usage);
   const input = readCount(prompt_tokens, maxTokens) ?? readCount(total_tokens, maxTokens);
   const isEstimated = input === undefined;

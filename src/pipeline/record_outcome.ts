@@ -51,7 +51,7 @@ export function recordAbort(admitted: AdmittedModel, error: unknown): void {
   if (permit.isUsed) {
     context.addStep(member, { outcome: "aborted", ms: context.clock.monotonic() - permit.admittedAt });
   }
-  const isToBlame = DeadlineError.isInstance(error) && context.unansweredMs >= presumedDeadMs;
+  const isToBlame = DeadlineError.isInstance(error) && context.withoutResponseMs >= presumedDeadMs;
   release(admitted, isToBlame ? "failure" : "none", {});
 }
 

@@ -70,7 +70,7 @@ export class RequestContext {
   /** Time spent in providers and in retry delays, ms. */
   upstreamMs = 0;
   /** Time for which the last try waited for a provider without receiving a response, ms. */
-  unansweredMs = 0;
+  withoutResponseMs = 0;
   /** Denials of active candidates when no candidate was left. */
   readonly denials: Map<Member, AdmissionDenial> = new Map();
   /** Denials of members whose shared limits were exhausted by other processes. */

@@ -35,7 +35,7 @@ export function createRequestError(context: RequestContext): MeshError {
     return new BudgetExceededError(`Every budget for the pool "${pool.name}" is spent`, retryAfterMs);
   }
   if (failures.length > 0) {
-    return answeredError(failures, failureWaitMs(context) ?? passingWaitMs(failures, retryAfterMs));
+    return createProviderError(failures, failureWaitMs(context) ?? passingWaitMs(failures, retryAfterMs));
   }
   const reasons = eligible.map((member) =>
     [member.state.name, member.state.reason ?? exclusionReason(member, context) ?? "unknown"] as const
@@ -81,7 +81,7 @@ function passingWaitMs(failures: readonly FailedAttempt[], recoveryMs: number | 
   return failures.some(({ failure }) => isOverloaded(failure) || mayPass(failure)) ? recoveryMs : undefined;
 }
 
-function answeredError(failures: readonly FailedAttempt[], retryAfterMs: number | undefined): ProviderError {
+function createProviderError(failures: readonly FailedAttempt[], retryAfterMs: number | undefined): ProviderError {
   const attempts = failures.map(({ member, failure }) => ({
     model: member.model.name,
     provider: member.model.instance.entry.id,

@@ -16,7 +16,7 @@ import { charge, sumTokens } from "./charge.ts";
 import type { ClientNames } from "./client_names.ts";
 import type { Connection } from "./connection.ts";
 import { type Failure, findWords, recordProviderError } from "./failure.ts";
-import type { AnswerUsage, ReportedUsage } from "./operation.ts";
+import type { ReportedUsage, ResponseUsage } from "./operation.ts";
 import { readStatedCost } from "./read_usage.ts";
 import { createRoutingRecord, emitRecord, readFault, type RequestFault } from "./routing_record.ts";
 
@@ -45,7 +45,7 @@ export type Call<T extends Received> = (
 ) => Promise<T>;
 
 /** The end of a response. */
-interface ResponseEnd extends AnswerUsage {
+interface ResponseEnd extends ResponseUsage {
   /**
    * Why the response did not reach its end: the provider failed midway, its reader left, or it was abandoned for another
    * reason, such as the end of the process. Undefined if it is complete.
@@ -138,7 +138,7 @@ export class Result<T extends Received = Received> {
   }
 
   /** The usage in plausible numbers; reports it with its cost to the provider, unless it is estimated. */
-  #report(end: AnswerUsage): Usage {
+  #report(end: ResponseUsage): Usage {
     const { context: { plan, deps } } = this.#admitted;
     const { model: { info, instance } } = this.member;
     const { request: { operation, body }, load } = plan;
@@ -167,9 +167,9 @@ export class Result<T extends Received = Received> {
     }
     if (failure !== undefined) recordProviderError(this.member.model.instance, failure, context.deps);
     const { status, code } = cause === undefined ? complete : readFault(cause, context);
-    const answeredAt = this.#committedAt!;
+    const respondedAt = this.#committedAt!;
     const used = { ...this.#used, ...context.charged };
-    emitRecord(this.routing, context, { status, code, outcome, answeredAt, used, text });
+    emitRecord(this.routing, context, { status, code, outcome, respondedAt: respondedAt, used, text });
   }
 }
 

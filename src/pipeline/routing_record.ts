@@ -42,7 +42,7 @@ export interface RequestFault {
 interface RequestEnding extends RequestFault {
   readonly outcome: Outcome;
   /** Time of the response, or of the first content of a stream, monotonic ms. */
-  readonly answeredAt?: number;
+  readonly respondedAt?: number;
   readonly used?: Usage;
   /** The response for the request log. */
   readonly text?: (() => string) | undefined;
@@ -96,10 +96,10 @@ export function createRoutingRecord(
 export function emitRecord(
   record: RoutingRecord,
   { startedAt, clock, deps, tries, plan: { request } }: RequestContext,
-  { status, code, outcome, answeredAt, used = {}, text }: RequestEnding,
+  { status, code, outcome, respondedAt: respondedAt, used = {}, text }: RequestEnding,
 ): void {
   const { input, output, costNanoUsd, estimated } = used;
-  const latencyMs = answeredAt === undefined ? undefined : answeredAt - startedAt;
+  const latencyMs = respondedAt === undefined ? undefined : respondedAt - startedAt;
   const end: End = {
     status,
     ...(code === undefined ? {} : { code }),

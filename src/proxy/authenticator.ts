@@ -4,7 +4,7 @@
  */
 import type { ProxySettings } from "../config/settings/settings.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
-import type { DialectWords } from "../dialects/dialect.ts";
+import type { DialectConventions } from "../dialects/dialect.ts";
 import { ConfigError, type ConfigProblem } from "../errors.ts";
 import type { Caller, Client } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
@@ -43,7 +43,7 @@ export class Authenticator {
   }
 
   /** The sender of a request; undefined if a token is required and none is accepted. */
-  findSender(request: PlainRequest, dialect?: DialectWords): Caller | undefined {
+  findSender(request: PlainRequest, dialect?: DialectConventions): Caller | undefined {
     const isAnyAccepted = this.isOpen;
     if (isAnyAccepted && this.#runtime?.clients === undefined) return anonymous;
     const given = bearerToken(request.headers.get("authorization") ?? "");
@@ -65,7 +65,7 @@ export class Authenticator {
    * @param dialect Its clients may send the token in another header.
    * @throws {HttpError} 401 otherwise.
    */
-  authenticate(request: PlainRequest, dialect?: DialectWords): Caller {
+  authenticate(request: PlainRequest, dialect?: DialectConventions): Caller {
     const caller = this.findSender(request, dialect);
     if (caller !== undefined) return caller;
     const given = request.headers.has("authorization") || dialect?.findToken?.(request) !== undefined;

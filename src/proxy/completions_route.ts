@@ -30,7 +30,7 @@ export async function handleCompletion(exchange: Exchange): Promise<PlainRespons
     const results = await performAll(chats, { work: common, exchange, signal: exchange.request.signal });
     addRoutingHeaders(headers, results[0]!);
     const bodies = results.flatMap((result, index) =>
-      result.kind === "whole" ? [chats[index]!.toResponse(result.response.body)] : []
+      result.kind === "complete" ? [chats[index]!.toResponse(result.response.body)] : []
     );
     return json(join(bodies), { headers });
   }

@@ -128,7 +128,7 @@ function toCompleteResponse<Response extends ChatCompletion | EmbeddingResponse>
   translate: (response: Response) => JsonObject,
   { headers }: Exchange,
 ): PlainResponse {
-  if (result.kind !== "whole") throw new TypeError(`A dialect has no response of the kind ${result.kind}`);
+  if (result.kind !== "complete") throw new TypeError(`A dialect has no response of the kind ${result.kind}`);
   const { native, body } = result.response;
   if (native === undefined) return json(translate(body), { headers });
   headers["content-type"] = "application/json";

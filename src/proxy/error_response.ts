@@ -3,7 +3,7 @@
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
-import type { DialectWords } from "../dialects/dialect.ts";
+import type { DialectConventions } from "../dialects/dialect.ts";
 import { MeshError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import { routingOf } from "../observe/routing_of.ts";
@@ -20,7 +20,7 @@ interface FailedRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly client?: Client | undefined;
   /** The format of its body; OpenAI's by default. */
-  readonly dialect?: DialectWords | undefined;
+  readonly dialect?: DialectConventions | undefined;
 }
 
 /** Creates the response according to the error table, with routing headers if the error has a record. */

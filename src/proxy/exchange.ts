@@ -4,7 +4,7 @@
  */
 import type { ProxySettings } from "../config/settings/settings.ts";
 import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
-import type { DialectWords } from "../dialects/dialect.ts";
+import type { DialectConventions } from "../dialects/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { BodyBounds } from "./body_reader.ts";
 import type { ProxyOverview } from "./overview/overview.ts";
@@ -69,6 +69,6 @@ export interface RouteEntry {
   /** Whether it takes a slot of `max_concurrent` after reading the body, and is rejected during shutdown. */
   readonly isWork?: boolean;
   /** The format of errors, and the location of tokens; OpenAI's by default. */
-  readonly dialect?: DialectWords;
+  readonly dialect?: DialectConventions;
   readonly handle: (exchange: Exchange) => PlainResponse | Promise<PlainResponse>;
 }

@@ -20,14 +20,14 @@ export interface StreamFormat {
 }
 
 /** A request for a streamed response. */
-interface StreamedRequest<Answer> {
+interface StreamedRequest<Result> {
   /** Time at which the request was received, monotonic ms. */
   readonly startedAt: number;
   readonly format: StreamFormat;
   /** Performs the request. */
-  readonly perform: (signal: Stopper["signal"]) => Promise<Answer>;
+  readonly perform: (signal: Stopper["signal"]) => Promise<Result>;
   /** Creates the response. */
-  readonly respond: (answer: Answer) => PlainResponse;
+  readonly respond: (result: Result) => PlainResponse;
 }
 
 /**
@@ -48,9 +48,9 @@ export function addStreamHeaders(headers: Record<string, string>, contentType: s
  * @param streamed How to perform it.
  * @throws The error of a request that fails before.
  */
-export async function respondWithStream<Answer>(
+export async function respondWithStream<Result>(
   exchange: Exchange,
-  { startedAt, format, perform, respond }: StreamedRequest<Answer>,
+  { startedAt, format, perform, respond }: StreamedRequest<Result>,
 ): Promise<PlainResponse> {
   const { mesh: { runtime }, request, headers, proxy: { heartbeatMs }, onEnd } = exchange;
   const { clock } = runtime;
@@ -59,14 +59,14 @@ export async function respondWithStream<Answer>(
   const stop = () => stopper.abort(request.signal.reason);
   request.signal.addEventListener("abort", stop);
   if (request.signal.aborted) stop();
-  const answer = perform(stopper.signal);
+  const result = perform(stopper.signal);
   const beating = { clock, intervalMs: heartbeatMs, heartbeat: format.heartbeat };
-  if (await isSettledWithin(answer, { clock, ms: patienceMs - (clock.monotonic() - startedAt) })) {
-    const { body, ...response } = respond(await answer);
+  if (await isSettledWithin(result, { clock, ms: patienceMs - (clock.monotonic() - startedAt) })) {
+    const { body, ...response } = respond(await result);
     return { ...response, body: new HeartbeatBody(body as PlainStream, beating) };
   }
   addStreamHeaders(headers, format.contentType);
-  const opening = new OpeningBody({ answer, respond, fail: (error) => format.fail(error), stopper, onEnd });
+  const opening = new OpeningBody({ result: result, respond, fail: (error) => format.fail(error), stopper, onEnd });
   return { status: 200, headers: { ...headers }, body: new HeartbeatBody(opening, { ...beating, isLate: true }) };
 }
 
@@ -84,29 +84,29 @@ function isSettledWithin(
   });
 }
 
-interface Opening<Answer> extends Pick<StreamedRequest<Answer>, "respond"> {
-  readonly answer: Promise<Answer>;
+interface Opening<Result> extends Pick<StreamedRequest<Result>, "respond"> {
+  readonly result: Promise<Result>;
   readonly fail: (error: unknown) => string;
   readonly stopper: Stopper;
   readonly onEnd: () => void;
 }
 
 /** The body of a response that has begun before its request was served. */
-class OpeningBody<Answer> implements PlainStream {
+class OpeningBody<Result> implements PlainStream {
   onStop?: (reason: unknown) => void;
-  readonly #opening: Opening<Answer>;
+  readonly #opening: Opening<Result>;
   #body: PlainStream | undefined;
   #isOver = false;
 
-  constructor(opening: Opening<Answer>) {
+  constructor(opening: Opening<Result>) {
     this.#opening = opening;
-    opening.answer.then((answer) => this.#open(answer), () => {}); // a failure is read
+    opening.result.then((result) => this.#open(result), () => {}); // a failure is read
   }
 
   async read(): Promise<Uint8Array | string | undefined> {
     if (this.#isOver) return undefined;
     try {
-      await this.#opening.answer;
+      await this.#opening.result;
     } catch (error) {
       if (this.#isOver) return undefined;
       this.#end();
@@ -121,8 +121,8 @@ class OpeningBody<Answer> implements PlainStream {
     this.#opening.stopper.abort(new DOMException("The client has disconnected", "AbortError"));
   }
 
-  #open(answer: Answer): void {
-    const body = this.#opening.respond(answer).body as PlainStream;
+  #open(result: Result): void {
+    const body = this.#opening.respond(result).body as PlainStream;
     if (this.#isOver) return body.cancel();
     body.onStop = (reason) => this.onStop?.(reason);
     this.#body = body;

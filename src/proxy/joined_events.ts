@@ -6,7 +6,7 @@ import type { ChatCompletionChunk } from "../contracts/openai.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
 import type { PlainStream } from "../contracts/shell.ts";
 import type { DialectFault } from "../dialects/dialect.ts";
-import type { AnswerStream } from "../pipeline/answer_stream.ts";
+import type { CommittedStream } from "../pipeline/committed_stream.ts";
 import { toErrorRow } from "./error_body.ts";
 
 /** The format: complete events, or an empty string if there is none yet. */
@@ -30,14 +30,14 @@ type Arrived =
 /** Writes events in order of arrival. An error of one stream ends all. Each stream is read when the client reads. */
 export class JoinedEvents implements PlainStream {
   onStop?: (reason: unknown) => void;
-  readonly #streams: readonly AnswerStream[];
+  readonly #streams: readonly CommittedStream[];
   readonly #writer: JoinedWriter;
   readonly #reads = new Map<number, Promise<Arrived>>();
   readonly #open: Set<number>;
   #isOver = false;
 
   /** @param streams Committed streams. */
-  constructor(streams: readonly AnswerStream[], writer: JoinedWriter) {
+  constructor(streams: readonly CommittedStream[], writer: JoinedWriter) {
     this.#streams = streams;
     this.#writer = writer;
     this.#open = new Set(streams.keys());

@@ -13,7 +13,7 @@ import type { ListedEntry } from "../registry/model_list.ts";
 const prefix = "/v1/models/";
 
 /** The models and pools available to the caller. Lists of providers that could not be had are asked for again. */
-export function answerModelList(exchange: Exchange): PlainResponse {
+export function respondWithModelList(exchange: Exchange): PlainResponse {
   const { registry, hub } = exchange.mesh;
   const relisted = registry.relist?.();
   if (relisted !== undefined) followWork(relisted, { hub, component: "registry", task: "The list of models" });

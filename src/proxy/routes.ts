@@ -4,9 +4,9 @@
  */
 import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import { findAddress, methods as geminiMethods, modelsPath } from "../dialects/gemini/address.ts";
-import { geminiWords } from "../dialects/gemini/words.ts";
-import { messagesWords } from "../dialects/messages/words.ts";
-import { responsesWords } from "../dialects/responses/words.ts";
+import { geminiConventions } from "../dialects/gemini/conventions.ts";
+import { messagesConventions } from "../dialects/messages/conventions.ts";
+import { responsesConventions } from "../dialects/responses/conventions.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
 import { chat } from "../pipeline/operations/chat.ts";
@@ -26,7 +26,7 @@ const geminiEndpoint = modelsPath.slice(1);
 
 /** Paths that perform requests. */
 const work = { methods: ["POST"], isWork: true } as const;
-const messagesWork = { ...work, dialect: messagesWords };
+const messagesWork = { ...work, dialect: messagesConventions };
 const administrative = { methods: ["POST"], isAdministrative: true } as const;
 
 /** Paths below `/v1/`, which `proxy.endpoints` may restrict. All except chat are imported with their first request. */
@@ -35,7 +35,7 @@ const endpoints: Readonly<Record<string, RouteEntry>> = {
   "messages": imported(messagesWork, async () => (await import("./messages_routes.ts")).messagesRoute),
   "messages/count_tokens": imported(messagesWork, async () => (await import("./messages_routes.ts")).messagesCount),
   "responses": imported(
-    { ...work, dialect: responsesWords },
+    { ...work, dialect: responsesConventions },
     async () => (await import("./responses_route.ts")).responsesRoute,
   ),
   "completions": imported(work, async () => ({ handle: (await import("./completions_route.ts")).handleCompletion })),
@@ -55,7 +55,7 @@ const endpoints: Readonly<Record<string, RouteEntry>> = {
   ),
   "models": imported(
     { methods: ["GET"] },
-    async () => ({ handle: (await import("./models_routes.ts")).answerModelList }),
+    async () => ({ handle: (await import("./models_routes.ts")).respondWithModelList }),
   ),
 };
 
@@ -69,13 +69,13 @@ const oneModel = imported(
 
 /** Lists in Anthropic's shape, for clients that name a version of its API. */
 const anthropicModels = imported(
-  { methods: ["GET"], dialect: messagesWords },
+  { methods: ["GET"], dialect: messagesConventions },
   async () => ({ handle: (await import("./models_routes.ts")).anthropicModels }),
 );
 
 const geminiRoute = (facts: Omit<RouteEntry, "handle" | "dialect">): RouteEntry =>
   imported(
-    { ...facts, dialect: geminiWords },
+    { ...facts, dialect: geminiConventions },
     async () => ({ handle: (await import("./gemini_routes.ts")).handleGemini }),
   );
 const geminiList = geminiRoute({ methods: ["GET"] });

@@ -4,7 +4,7 @@
  */
 import type { CompletionChunk } from "../contracts/provider.ts";
 import type { PlainStream } from "../contracts/shell.ts";
-import type { AnswerStream } from "../pipeline/answer_stream.ts";
+import type { CommittedStream } from "../pipeline/committed_stream.ts";
 import { toErrorRow } from "./error_body.ts";
 import type { StreamFormat } from "./heartbeat.ts";
 
@@ -46,7 +46,7 @@ export function chatEvents(requestId: string): EventWriter {
  */
 export class EventBody implements PlainStream {
   onStop?: (reason: unknown) => void;
-  readonly #stream: AnswerStream;
+  readonly #stream: CommittedStream;
   readonly #writer: EventWriter;
   readonly #onEnd: () => void;
   /** Whether the last event was written, or the body was cancelled. */
@@ -56,7 +56,7 @@ export class EventBody implements PlainStream {
    * @param stream A committed stream.
    * @param options Serializer of the events; `onEnd` is called at the end, possibly more than once.
    */
-  constructor(stream: AnswerStream, { writer, onEnd }: { writer: EventWriter; onEnd: () => void }) {
+  constructor(stream: CommittedStream, { writer, onEnd }: { writer: EventWriter; onEnd: () => void }) {
     this.#stream = stream;
     this.#writer = writer;
     this.#onEnd = onEnd;

@@ -63,7 +63,7 @@ export const proxyCases: readonly GrowthCase[] = [
   ...Object.entries(requests).map(([path, body]) =>
     prepared({
       covers: [
-        "src/pipeline/answer_stream.ts#AnswerStream",
+        "src/pipeline/committed_stream.ts#CommittedStream",
         "src/pipeline/perform_stream.ts#openingStream",
         "src/pipeline/perform_stream.ts#readEvents",
         "src/pipeline/open_stream.ts#openStream",

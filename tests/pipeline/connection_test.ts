@@ -129,7 +129,7 @@ describe("A connection", () => {
       const { connection, runtime } = connect("sync", { send });
       if (answered) await connection.send(request);
       else await assertRejects(() => connection.send(request), NetworkError);
-      assertEquals([runtime.requests.length, connection.calls, connection.answered], [sent, calls, answered]);
+      assertEquals([runtime.requests.length, connection.calls, connection.hasResponse], [sent, calls, answered]);
       connection.close();
     });
   }

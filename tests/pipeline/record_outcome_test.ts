@@ -117,7 +117,7 @@ describe("recordAbort()", () => {
     it(`after ${unansweredMs} ms without a response: ${error.name} leaves the model ${state}`, () => {
       const { admitted: given, context, member, permit, look } = admitted();
       permit.take();
-      context.unansweredMs = unansweredMs;
+      context.withoutResponseMs = unansweredMs;
       recordAbort(given, error);
       assertEquals([look(), member.state.inFlight], [state, 0]);
       assertEquals(context.chain.map(({ outcome }) => outcome), ["aborted"]);

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { AnswerStream } from "../../src/pipeline/answer_stream.ts";
+import type { CommittedStream } from "../../src/pipeline/committed_stream.ts";
 import { chatEvents, EventBody } from "../../src/proxy/sse.ts";
 
 Deno.test("a chunk that cannot be written ends the response with an error event, and the provider's call", async () => {
@@ -8,7 +8,7 @@ Deno.test("a chunk that cannot be written ends the response with an error event,
     isStopped: false,
     read: () => Promise.resolve({ value: { choices: [] } }),
     cancel: () => calls.push("cancel"),
-  } as unknown as AnswerStream;
+  } as unknown as CommittedStream;
   const writer = {
     ...chatEvents("r1"),
     chunk: () => {

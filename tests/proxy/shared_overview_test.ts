@@ -21,7 +21,7 @@ describe("What the process above shows of several", () => {
     owner.receive(2, report({ inFlight: 4, lost: [["console", 5]], refused: [{ status: 401, client: "web" }] }));
     owner.receive(1, report({ inFlight: 2, lost: [["console", 3]] }));
     const read = async () => {
-      const { inFlight, lost, clients } = await owner.answer({ part: "clients" }) as Overview;
+      const { inFlight, lost, clients } = await owner.respond({ part: "clients" }) as Overview;
       return [inFlight, lost, clients[0]?.requests] as const;
     };
     assertEquals(await read(), [6, [["console", 8]], 2]);
@@ -37,14 +37,14 @@ describe("What the process above shows of several", () => {
     const owner = new OverviewOwner(clock);
     owner.receive(1, report({ records: [{ type: "event", pool: "a" }] }));
     owner.receive(2, report({ records: [{ type: "event", pool: "b" }, { type: "event", pool: "c" }] }));
-    const first = await owner.answer({ after: 1, waitMs: 1000 });
+    const first = await owner.respond({ after: 1, waitMs: 1000 });
     assertEquals(first, { latest: 3, records: [[2, { type: "event", pool: "b" }], [3, { type: "event", pool: "c" }]] });
-    const next = owner.answer({ after: 3, waitMs: 1000 });
+    const next = owner.respond({ after: 3, waitMs: 1000 });
     owner.receive(1, report({ records: [{ type: "event", pool: "d" }] }));
     assertEquals(await next, { latest: 4, records: [[4, { type: "event", pool: "d" }]] });
-    const none = owner.answer({ after: 4, waitMs: 1000 });
+    const none = owner.respond({ after: 4, waitMs: 1000 });
     await clock.advance(1000);
     assertEquals(await none, { latest: 4, records: [] });
-    assertEquals(await owner.answer({ after: null, waitMs: 0 }), { latest: 4, records: [] });
+    assertEquals(await owner.respond({ after: null, waitMs: 0 }), { latest: 4, records: [] });
   });
 });

@@ -227,7 +227,7 @@ class World {
     const answer = await mesh.perform(toRoutedRequest(arrival, wire.signal));
     journey.isCommitted = true;
     let text = "";
-    if (answer.kind === "whole") text = answer.response.body.choices[0]?.message.content ?? "";
+    if (answer.kind === "complete") text = answer.response.body.choices[0]?.message.content ?? "";
     else if (answer.kind === "stream") {
       const { stream } = answer;
       if (cancels) client.addEventListener("abort", () => stream.cancel());
@@ -237,7 +237,7 @@ class World {
     }
     this.#answered++;
     client.throwIfAborted();
-    const costNanoUsd = answer.kind === "whole" ? answer.costNanoUsd : undefined;
+    const costNanoUsd = answer.kind === "complete" ? answer.costNanoUsd : undefined;
     this.#referee.answered(journey, { by: answer.routing.model ?? "nobody", text, costNanoUsd });
   }
 

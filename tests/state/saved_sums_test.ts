@@ -26,7 +26,7 @@ class Proxy {
   /** Starts one of its processes; `reported` is done when it ends, before it saves. */
   async process(number: number, reported: () => void = () => {}): Promise<StateStore> {
     const owner = new SharedOwner(this.sums, () => {});
-    const shared: LinkedShared = new LinkedShared((call) => shared.receive(owner.answer(call, number)), number === 1);
+    const shared: LinkedShared = new LinkedShared((call) => shared.receive(owner.respond(call, number)), number === 1);
     const inner = {
       load: () => Promise.resolve(),
       mark: () => {},

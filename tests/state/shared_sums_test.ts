@@ -15,7 +15,7 @@ function processes(count: number, clock = fakeClock()) {
     const process = all.length;
     const one: LinkedShared = new LinkedShared((call) =>
       queueMicrotask(() =>
-        one.receive(JSON.parse(JSON.stringify(owner.answer(JSON.parse(JSON.stringify(call)), process))))
+        one.receive(JSON.parse(JSON.stringify(owner.respond(JSON.parse(JSON.stringify(call)), process))))
       )
     );
     all.push(one);

@@ -4,7 +4,14 @@
  */
 import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
 import type { UnsupportedRequestError } from "../../errors.ts";
-import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../../pipeline/check_body.ts";
+import {
+  bodyChecker,
+  checkOptional,
+  invalid,
+  isNonNegativeInteger,
+  missing,
+  wrongType,
+} from "../../pipeline/check_body.ts";
 import type { Translation } from "../dialect.ts";
 import { NativeOnly } from "../native_only.ts";
 import { formatTextCompletion, joinCompletions, TextEvents, type TextForm } from "./_answer.ts";
@@ -127,9 +134,9 @@ function createPromptRequest(
   const { suffix, echo, best_of: best, logprobs, n, stream_options: options, ...others } = body;
   checkOptional(body, { name: "suffix", expected: "a string", isValid: (given) => typeof given === "string" });
   checkOptional(body, { name: "echo", expected: "a boolean", isValid: (given) => typeof given === "boolean" });
-  checkOptional(body, { name: "best_of", expected: "an integer", isValid: isWhole });
-  checkOptional(body, { name: "logprobs", expected: "an integer", isValid: isWhole });
-  checkOptional(body, { name: "n", expected: "an integer", isValid: isWhole });
+  checkOptional(body, { name: "best_of", expected: "an integer", isValid: isNonNegativeInteger });
+  checkOptional(body, { name: "logprobs", expected: "an integer", isValid: isNonNegativeInteger });
+  checkOptional(body, { name: "n", expected: "an integer", isValid: isNonNegativeInteger });
   const count = typeof n === "number" ? n : undefined;
   const { prompt: _, ...known } = others;
   const chat = {

@@ -4,7 +4,7 @@
  */
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
 import type { UnsupportedRequestError } from "../../errors.ts";
-import { bodyChecker, invalid, isWhole } from "../../pipeline/check_body.ts";
+import { bodyChecker, invalid, isNonNegativeInteger } from "../../pipeline/check_body.ts";
 import { convertContents } from "./_conversation.ts";
 import { Position } from "./_position.ts";
 import { convertSchema } from "./_schema.ts";
@@ -201,7 +201,7 @@ function convertConfig(config: JsonObject, position: Position): ConfigForm {
 function readCandidateCount(name: string, config: JsonObject, position: Position): number | undefined {
   const at = position.member(name);
   const value = at.number(config[name]);
-  if (value === undefined || isWhole(value) && value > 0) return value;
+  if (value === undefined || isNonNegativeInteger(value) && value > 0) return value;
   throw invalid(`"${at.path}" has to be an integer of at least 1`, at.path);
 }
 

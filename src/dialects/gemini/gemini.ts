@@ -16,12 +16,12 @@ import { formatGeminiResponse } from "./_answer.ts";
 import { isForeignSignature } from "./_carried.ts";
 import { ContentEvents } from "./_events.ts";
 import { convertGeminiRequest } from "./_request.ts";
-import { geminiWords } from "./words.ts";
+import { geminiConventions } from "./conventions.ts";
 
 /** The Gemini dialect: the URL contains the model, messages are contents with parts. */
 export const gemini: Dialect = {
   name: "generateContent",
-  ...geminiWords,
+  ...geminiConventions,
   translate(value, request) {
     const { chat, includesThoughts, dropped, nativeOnly } = convertGeminiRequest(value, findGeminiTarget(request));
     const isArray = findParameter(request.url, "alt") !== "sse";

@@ -9,7 +9,7 @@ import {
   checkCount,
   checkOptional,
   invalid,
-  isWhole,
+  isNonNegativeInteger,
   maxTools,
   missing,
   wrongType,
@@ -55,7 +55,7 @@ export function convertMessagesRequest(value: unknown): MessagesForm {
   addHosted(body, nativeOnly);
   const { model, models, mesh, max_tokens, stream, temperature, top_p, top_k, stop_sequences, cache_control } = body;
   if (max_tokens === undefined || max_tokens === null) throw missing("max_tokens");
-  if (!isWhole(max_tokens) || max_tokens === 0) {
+  if (!isNonNegativeInteger(max_tokens) || max_tokens === 0) {
     throw invalid('"max_tokens" has to be an integer of at least 1', "max_tokens");
   }
   const session = readUser(body.metadata);

@@ -16,14 +16,14 @@ import { carriedBy } from "./_carried.ts";
 import { isForeignCitation } from "./_citations.ts";
 import { MessageEvents } from "./_events.ts";
 import { convertMessagesRequest } from "./_request.ts";
-import { messagesWords } from "./words.ts";
+import { messagesConventions } from "./conventions.ts";
 
 /**
  * The Messages dialect: `system` is separate from the conversation, content consists of blocks, tool results are part
  * of the user's turn.
  */
 export const messages: Dialect = {
-  ...messagesWords,
+  ...messagesConventions,
   name: "messages",
   translate(value, { headers }) {
     const { chat, session, dropped, nativeOnly } = convertMessagesRequest(value);

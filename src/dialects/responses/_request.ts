@@ -3,7 +3,14 @@
  * @module
  */
 import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
-import { bodyChecker, checkCount, checkOptional, isWhole, maxTools, wrongType } from "../../pipeline/check_body.ts";
+import {
+  bodyChecker,
+  checkCount,
+  checkOptional,
+  isNonNegativeInteger,
+  maxTools,
+  wrongType,
+} from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 import { quoteValue, readStringAt } from "./_content.ts";
 import { convertInput } from "./_conversation.ts";
@@ -70,7 +77,7 @@ function checkPlain(body: JsonObject): void {
   checkOptional(body, { name: "instructions", expected: "a string", isValid: (given) => typeof given === "string" });
   checkOptional(body, { name: "include", expected: "an array", isValid: Array.isArray });
   for (const [name, least] of [["max_output_tokens", 1], ["top_logprobs", 0]] as const) {
-    const isInRange = (given: unknown) => isWhole(given) && given >= least;
+    const isInRange = (given: unknown) => isNonNegativeInteger(given) && given >= least;
     checkOptional(body, { name, expected: `an integer of at least ${least}`, isValid: isInRange });
   }
 }
@@ -121,7 +128,7 @@ function convertOutput(
     throw wrongType("reasoning.effort", "a string", effort);
   }
   const { format } = isObject(text) ? text : {};
-  const isScored = isWhole(top) && top > 0 ||
+  const isScored = isNonNegativeInteger(top) && top > 0 ||
     Array.isArray(include) && include.includes("message.output_text.logprobs");
   return {
     reasoning_effort: effort as string | undefined,

@@ -14,11 +14,11 @@ import { formatFailure } from "./_errors.ts";
 import type { ResponsesNativeOnly } from "./_native_only.ts";
 import { ResponseOutput } from "./_output.ts";
 import { convertResponsesRequest } from "./_request.ts";
-import { responsesWords } from "./words.ts";
+import { responsesConventions } from "./conventions.ts";
 
 /** The Responses dialect: input and output consist of items. */
 export const responses: Dialect = {
-  ...responsesWords,
+  ...responsesConventions,
   name: "responses",
   translate(value) {
     const { chat, session, dropped, nativeOnly } = convertResponsesRequest(value);

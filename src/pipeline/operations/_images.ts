@@ -10,9 +10,9 @@ import { UpstreamError } from "../../errors.ts";
 import type { ModelEntry } from "../../registry/registry.ts";
 import { parseDataUrl } from "../../util/data_url.ts";
 import { addText, emptyText } from "../request_size.ts";
-import { checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
+import { checkOptional, invalid, isNonNegativeInteger, missing, wrongType } from "../check_body.ts";
 import { countTokens } from "../estimate.ts";
-import type { AnswerUsage, RequestNeeds, Rewording, TakenUsage, UsageContext } from "../operation.ts";
+import type { RequestNeeds, ResponseUsage, Rewording, TakenUsage, UsageContext } from "../operation.ts";
 import { isOver, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
@@ -62,12 +62,12 @@ export function checkImageOptions(body: RequestBody): void {
   checkOptional(body, {
     name: "n",
     expected: `an integer from 1 to ${maxImages}`,
-    isValid: (one) => isWhole(one) && one > 0 && one <= maxImages,
+    isValid: (one) => isNonNegativeInteger(one) && one > 0 && one <= maxImages,
   });
   checkOptional(body, {
     name: "output_compression",
     expected: "an integer from 0 to 100",
-    isValid: (one) => isWhole(one) && one <= 100,
+    isValid: (one) => isNonNegativeInteger(one) && one <= 100,
   });
   checkOptional(body, { name: "stream", expected: "a boolean", isValid: (one) => typeof one === "boolean" });
   if (form !== undefined && form !== null && !forms.includes(form)) {
@@ -149,7 +149,7 @@ function wrongForm(): never {
 }
 
 /** Counts images, in addition to the reported tokens. */
-export function usageInImages({ data, usage }: ImagesResponse): AnswerUsage {
+export function usageInImages({ data, usage }: ImagesResponse): ResponseUsage {
   return { usage: { images: data.length, reported: usage }, written: () => 0 };
 }
 
@@ -158,10 +158,10 @@ export function usageInImages({ data, usage }: ImagesResponse): AnswerUsage {
  *
  * @param answer The result of {@linkcode usageInImages}.
  */
-export function readImageUsage({ usage }: AnswerUsage, { model, load }: UsageContext<ImageOptions>): TakenUsage {
+export function readImageUsage({ usage }: ResponseUsage, { model, load }: UsageContext<ImageOptions>): TakenUsage {
   const { images, reported } = Object(usage);
   const { input_tokens: read, output_tokens: written } = Object(reported);
-  if (isWhole(read) && isWhole(written) && read + written <= maxTokens) {
+  if (isNonNegativeInteger(read) && isNonNegativeInteger(written) && read + written <= maxTokens) {
     const quantities = { ...readImageParts(reported, { read, written }), input: read, output: written, images };
     return { quantities, tokens: read + written, isEstimated: false };
   }
@@ -183,7 +183,7 @@ function readImageParts(
   const { input_tokens_details: input, output_tokens_details: output } = Object(usage);
   const { image_tokens, cached_tokens, cached_tokens_details: kinds } = Object(input);
   const { image_tokens: drawn = written } = Object(output);
-  const part = (value: unknown, most: number) => isWhole(value) && value <= most ? value : undefined;
+  const part = (value: unknown, most: number) => isNonNegativeInteger(value) && value <= most ? value : undefined;
   return {
     imageInput: part(image_tokens, read),
     imageOutput: part(drawn, written),

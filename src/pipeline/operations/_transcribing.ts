@@ -11,7 +11,7 @@ import { findTranscriptType } from "../../util/audio_format.ts";
 import { addText, emptyText } from "../request_size.ts";
 import { bodyChecker, checkOptional, invalid, missing } from "../check_body.ts";
 import { countTokens } from "../estimate.ts";
-import type { AnswerUsage, CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
+import type { CheckedOperation, RequestNeeds, ResponseUsage, TakenUsage, UsageContext } from "../operation.ts";
 import { isOver, languageLack, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
@@ -136,7 +136,7 @@ function readAudio(
 
 /** The unit of the model's price: seconds, which can also be read from the file, or tokens. */
 function readTranscriptionUsage(
-  { usage }: AnswerUsage,
+  { usage }: ResponseUsage,
   { load, model }: UsageContext<TranscriptionFields>,
 ): TakenUsage {
   const { seconds, prompt_audio_seconds, input_tokens, prompt_tokens, output_tokens, completion_tokens } = Object(

@@ -7,7 +7,7 @@ import type { ChatCompletion, ChatCompletionRequest, ChatMessage } from "../../c
 import { isEmptyCompletion, normalizeChatResponse } from "../read_response.ts";
 import { readBilled, readName, readUsage, tokenBound } from "../read_usage.ts";
 import { estimateLoad, OutputEstimate } from "../estimate.ts";
-import type { AnswerUsage, CheckedOperation, Rewording, TakenUsage, UsageContext } from "../operation.ts";
+import type { CheckedOperation, ResponseUsage, Rewording, TakenUsage, UsageContext } from "../operation.ts";
 import { measureRequest } from "../request_size.ts";
 import { chatLacks, lowerToBounds } from "./_chat_lacks.ts";
 import { isObject } from "../../util/is_object.ts";
@@ -55,7 +55,7 @@ export const chat: CheckedOperation<ChatCompletionRequest, ChatCompletion> = {
 
 /** Usage that the provider does not report is estimated. */
 function readChatUsage(
-  { usage, billed, tier, written }: AnswerUsage,
+  { usage, billed, tier, written }: ResponseUsage,
   { body, model, load }: UsageContext<ChatCompletionRequest>,
 ): TakenUsage {
   const bound = tokenBound(model.constraints, body.n);

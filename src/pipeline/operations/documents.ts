@@ -6,8 +6,8 @@ import { servesOperation } from "../../capability/operations.ts";
 import type { DocumentRequest, DocumentResponse } from "../../contracts/openai.ts";
 import type { CompletionResponse, ModelInfo, UploadedFile } from "../../contracts/provider.ts";
 import { UnsupportedRequestError } from "../../errors.ts";
-import { bodyChecker, invalid, isWhole, wrongType } from "../check_body.ts";
-import type { AnswerUsage, CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
+import { bodyChecker, invalid, isNonNegativeInteger, wrongType } from "../check_body.ts";
+import type { CheckedOperation, RequestNeeds, ResponseUsage, TakenUsage, UsageContext } from "../operation.ts";
 import { readBilled } from "../read_usage.ts";
 import { isOver, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
@@ -82,10 +82,10 @@ function estimatePages(file: UploadedFile | undefined): number {
 }
 
 /** Pages, and tokens for vendors that bill them. The usage of a model priced by tokens is unknown unless reported. */
-function readDocumentUsage({ usage, billed }: AnswerUsage, { model }: UsageContext<DocumentRequest>): TakenUsage {
+function readDocumentUsage({ usage, billed }: ResponseUsage, { model }: UsageContext<DocumentRequest>): TakenUsage {
   const { total_tokens, counted } = Object(usage);
   const { pages = counted } = readBilled(billed, maxTokens);
-  const isReported = isWhole(total_tokens) && total_tokens <= maxTokens;
+  const isReported = isNonNegativeInteger(total_tokens) && total_tokens <= maxTokens;
   const tokens = isReported ? total_tokens : 0;
   const countsTokens = model.pricing?.some(({ input }) => input !== undefined) ?? false;
   return { quantities: { input: tokens, output: 0, pages }, tokens, isEstimated: countsTokens && !isReported };

@@ -9,7 +9,7 @@ import { UpstreamError } from "../../errors.ts";
 import { base64OfFloats, floatsOfBase64 } from "../../util/float_base64.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addText, emptyText, type TextSize } from "../request_size.ts";
-import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
+import { bodyChecker, checkOptional, invalid, isNonNegativeInteger, missing, wrongType } from "../check_body.ts";
 import { countMinTokens, countTokens } from "../estimate.ts";
 import type { CheckedOperation, RequestNeeds } from "../operation.ts";
 import { readInputUsage } from "../read_usage.ts";
@@ -46,7 +46,7 @@ function checkEmbeddingRequest(value: unknown): EmbeddingRequest {
   checkOptional(body, {
     name: "dimensions",
     expected: "an integer, at least 1",
-    isValid: (one) => isWhole(one) && one > 0,
+    isValid: (one) => isNonNegativeInteger(one) && one > 0,
   });
   return body as unknown as EmbeddingRequest;
 }
@@ -58,10 +58,10 @@ function checkInput(input: unknown): void {
   }
   if (!Array.isArray(input)) throw wrongType("input", "a string or an array", input);
   if (input.length === 0) throw invalid('"input" must not be empty', "input");
-  if (input.every(isWhole)) return; // the tokens of one string
+  if (input.every(isNonNegativeInteger)) return; // the tokens of one string
   input.forEach((one: unknown, index) => {
     const param = `input[${index}]`;
-    const isTokens = Array.isArray(one) && one.every(isWhole);
+    const isTokens = Array.isArray(one) && one.every(isNonNegativeInteger);
     if (typeof one !== "string" && !isTokens) throw wrongType(param, "a string or an array of tokens", one);
     if (one.length === 0) throw invalid(`"${param}" must not be empty`, param);
   });

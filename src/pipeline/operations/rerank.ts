@@ -7,9 +7,9 @@ import type { RerankDocument, RerankRequest, RerankResponse } from "../../contra
 import type { CompletionResponse, ModelInfo } from "../../contracts/provider.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addText, emptyText, type TextSize } from "../request_size.ts";
-import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
+import { bodyChecker, checkOptional, invalid, isNonNegativeInteger, missing, wrongType } from "../check_body.ts";
 import { countMinTokens, countTokens } from "../estimate.ts";
-import type { AnswerUsage, CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
+import type { CheckedOperation, RequestNeeds, ResponseUsage, TakenUsage, UsageContext } from "../operation.ts";
 import { readInputUsage } from "../read_usage.ts";
 import { isOver, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
@@ -54,7 +54,7 @@ function checkRerankRequest(value: unknown): RerankRequest {
   checkOptional(body, {
     name: "top_n",
     expected: "an integer, at least 1",
-    isValid: (one) => isWhole(one) && one > 0,
+    isValid: (one) => isNonNegativeInteger(one) && one > 0,
   });
   checkOptional(body, { name: "return_documents", expected: "a boolean", isValid: (one) => typeof one === "boolean" });
   return body as unknown as RerankRequest;
@@ -113,10 +113,10 @@ function toRerankResponse(
 }
 
 /** Searches as billed by the vendor, if reported. */
-function readRerankUsage(answer: AnswerUsage, context: UsageContext<RerankRequest>): TakenUsage {
-  const { quantities, tokens } = readInputUsage(answer, context);
-  const { total_tokens, search_units } = Object(answer.usage);
-  const searches = isWhole(search_units) ? search_units : context.load.units?.searches;
-  const isEstimated = !isWhole(search_units) && !isWhole(total_tokens);
+function readRerankUsage(response: ResponseUsage, context: UsageContext<RerankRequest>): TakenUsage {
+  const { quantities, tokens } = readInputUsage(response, context);
+  const { total_tokens, search_units } = Object(response.usage);
+  const searches = isNonNegativeInteger(search_units) ? search_units : context.load.units?.searches;
+  const isEstimated = !isNonNegativeInteger(search_units) && !isNonNegativeInteger(total_tokens);
   return { quantities: { ...quantities, searches }, tokens, isEstimated };
 }

@@ -6,9 +6,9 @@ import { servesOperation } from "../../capability/operations.ts";
 import type { SearchRequest, SearchResponse } from "../../contracts/openai.ts";
 import type { CompletionResponse } from "../../contracts/provider.ts";
 import { addText, emptyText } from "../request_size.ts";
-import { bodyChecker, checkOptional, invalid, isWhole, missing, wrongType } from "../check_body.ts";
+import { bodyChecker, checkOptional, invalid, isNonNegativeInteger, missing, wrongType } from "../check_body.ts";
 import { countTokens } from "../estimate.ts";
-import type { AnswerUsage, CheckedOperation, RequestNeeds, TakenUsage, UsageContext } from "../operation.ts";
+import type { CheckedOperation, RequestNeeds, ResponseUsage, TakenUsage, UsageContext } from "../operation.ts";
 import { refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
@@ -41,7 +41,7 @@ function checkSearchRequest(value: unknown): SearchRequest {
   checkOptional(body, {
     name: "max_results",
     expected: `an integer from 1 to ${maxResults}`,
-    isValid: (one) => isWhole(one) && one > 0 && one <= maxResults,
+    isValid: (one) => isNonNegativeInteger(one) && one > 0 && one <= maxResults,
   });
   return body as unknown as SearchRequest;
 }
@@ -65,11 +65,11 @@ function toSearchResponse(
 }
 
 /** Searches and tokens as billed by the vendor, if reported. */
-function readSearchUsage({ usage }: AnswerUsage, { load }: UsageContext<SearchRequest>): TakenUsage {
+function readSearchUsage({ usage }: ResponseUsage, { load }: UsageContext<SearchRequest>): TakenUsage {
   const { searches: billed, total_tokens } = Object(usage);
   const estimated = load.units?.searches ?? 1;
-  const isBilled = isWhole(billed) && billed <= maxResults;
-  const hasTokens = isWhole(total_tokens) && total_tokens <= maxTokens;
+  const isBilled = isNonNegativeInteger(billed) && billed <= maxResults;
+  const hasTokens = isNonNegativeInteger(total_tokens) && total_tokens <= maxTokens;
   const tokens = hasTokens ? total_tokens : load.input;
   return {
     quantities: { input: tokens, output: 0, searches: isBilled ? billed : estimated },

@@ -13,7 +13,14 @@ import { isObject } from "../../util/is_object.ts";
 import { addText, emptyText, type TextSize } from "../request_size.ts";
 import { bodyChecker, checkOptional, invalid, missing, wrongType } from "../check_body.ts";
 import { countTokens } from "../estimate.ts";
-import type { AnswerUsage, CheckedOperation, RequestNeeds, Rewording, TakenUsage, UsageContext } from "../operation.ts";
+import type {
+  CheckedOperation,
+  RequestNeeds,
+  ResponseUsage,
+  Rewording,
+  TakenUsage,
+  UsageContext,
+} from "../operation.ts";
 import { refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
@@ -168,7 +175,7 @@ function readAudio(
 }
 
 /** Speech has no reported usage: characters are counted, tokens estimated. */
-function readSpeechUsage({ usage }: AnswerUsage, { load, model }: UsageContext<SpeechRequest>): TakenUsage {
+function readSpeechUsage({ usage }: ResponseUsage, { load, model }: UsageContext<SpeechRequest>): TakenUsage {
   const { input_tokens: read, output_tokens: written } = Object(usage);
   const { units: { characters } = {} } = load;
   const isReported = isCount(read) && isCount(written);

@@ -64,7 +64,7 @@ export class OverviewOwner {
   }
 
   /** Responds to a request. */
-  async answer(question: OverviewQuestion): Promise<RecordPage | Overview> {
+  async respond(question: OverviewQuestion): Promise<RecordPage | Overview> {
     if ("after" in question) return await this.#records.next(question.after, question);
     const lost = new Map(this.#lost);
     let inFlight = 0;

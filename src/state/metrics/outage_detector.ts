@@ -3,10 +3,10 @@
  * @module
  */
 
-/** Number of consecutive unanswered calls that make an outage. */
-const unansweredCalls = 5;
+/** Number of consecutive calls without a response that make an outage. */
+const silentCalls = 5;
 
-/** Counts consecutive unanswered calls of one provider. */
+/** Counts consecutive calls without a response of one provider. */
 export class OutageDetector {
   readonly #known = new Set<string>();
   readonly #silent = new Set<string>();
@@ -18,22 +18,22 @@ export class OutageDetector {
   }
 
   /** Records a response, including an error response. */
-  answered(): void {
+  recordResponse(): void {
     this.#row = 0;
     this.#silent.clear();
   }
 
   /** Records a call without a response. */
-  unanswered(model: string): void {
+  recordSilence(model: string): void {
     this.#row++;
     this.#silent.add(model);
   }
 
   /**
-   * Whether there is an outage: at least 5 consecutive unanswered calls, to at least two of its models or to its only
-   * one.
+   * Whether there is an outage: at least 5 consecutive calls without a response, to at least two of its models or to
+   * its only one.
    */
   get isOutage(): boolean {
-    return this.#row >= unansweredCalls && this.#silent.size >= Math.min(2, this.#known.size);
+    return this.#row >= silentCalls && this.#silent.size >= Math.min(2, this.#known.size);
   }
 }

@@ -53,7 +53,7 @@ export class AdmittedCall extends Reservation {
   readonly apiKey: string | undefined;
   readonly #tracker: UsageTrackerParts;
   readonly #parts: AdmittedCallParts;
-  #isAnswered = false;
+  #hasResponse = false;
 
   constructor(tracker: UsageTrackerParts, parts: AdmittedCallParts) {
     super([parts.rate, ...parts.others], tracker);
@@ -102,8 +102,8 @@ export class AdmittedCall extends Reservation {
    * headers; until then, a promise.
    */
   observe(headers: ResponseHeaders): Promise<void> | undefined {
-    this.#isAnswered = true;
-    this.#tracker.outages.answered();
+    this.#hasResponse = true;
+    this.#tracker.outages.recordResponse();
     if (reader !== undefined) return this.#read(headers, reader);
     for (const name of rateHeaders) if (headers.get(name) !== null) return this.#load(headers);
     return undefined;
@@ -149,7 +149,7 @@ export class AdmittedCall extends Reservation {
       this.settle(noUsage);
     }
     const { outages, facts } = this.#tracker;
-    if (!this.#isAnswered) outages.unanswered(facts.info.id);
+    if (!this.#hasResponse) outages.recordSilence(facts.info.id);
   }
 
   /** Ends the reservation of a successful call with its usage. */
@@ -157,7 +157,7 @@ export class AdmittedCall extends Reservation {
     if (this.isOver) return;
     const { keys, facts: { info } } = this.#tracker;
     const { apiKey, at } = this.#parts.rate;
-    if (apiKey !== undefined && this.#isAnswered) keys!.recordSuccess(apiKey, info.id, at);
+    if (apiKey !== undefined && this.#hasResponse) keys!.recordSuccess(apiKey, info.id, at);
     this.settle(usage);
   }
 }

@@ -69,7 +69,7 @@ export interface UsageTrackerParts {
   readonly facts: TrackedModel;
   readonly shared: SharedCounts;
   readonly budgetScopes: readonly BudgetScope[];
-  /** Counts the provider's unanswered calls. */
+  /** Counts the provider's calls without a response. */
   readonly outages: OutageDetector;
   /** The provider's API keys, if there are several. */
   readonly keys?: ApiKeyPool | undefined;

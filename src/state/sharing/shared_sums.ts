@@ -173,7 +173,7 @@ export class SharedOwner {
   }
 
   /** Returns the response to a call of a worker. */
-  answer(call: SharedCall, process: number): SharedReply {
+  respond(call: SharedCall, process: number): SharedReply {
     const { id } = call;
     if ("add" in call) return { id, sums: this.#sums.add(call.add, process), isGranted: true };
     if ("reserve" in call) return { id, ...this.#sums.reserve(call.reserve, process) };
@@ -189,7 +189,7 @@ export class LinkedShared implements LocalShared {
   readonly #send: (call: SharedCall) => void;
   /** Settles calls, by their id. */
   readonly #pending = new Map<number, {
-    readonly resolve: (answer: SumsReply) => void;
+    readonly resolve: (reply: SumsReply) => void;
     readonly reject: (error: Error) => void;
   }>();
   readonly #receivers = new Map<string, Set<(message: string) => void>>();

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import type { ChatCompletionChunk } from "../../src/contracts/openai.ts";
 import type { CompletionChunk } from "../../src/contracts/provider.ts";
 import { NetworkError, StreamInterruptedError } from "../../src/errors.ts";
-import { AnswerStream } from "../../src/pipeline/answer_stream.ts";
+import { CommittedStream } from "../../src/pipeline/committed_stream.ts";
 import { Connection } from "../../src/pipeline/connection.ts";
 import { ChunkFilter, type OpenStream } from "../../src/pipeline/open_stream.ts";
 import type { Result } from "../../src/pipeline/result.ts";
@@ -58,7 +58,7 @@ function open(rest: EventsAfter, { wantsUsage = false, iterator }: OpenOptions =
     member: createMember(model),
     settle: (outcome: string) => void seen.push(outcome),
   } as unknown as Result<OpenStream>;
-  const stream = new AnswerStream({
+  const stream = new CommittedStream({
     result,
     wantsUsage,
     onInterrupt: () => seen.push("reported"),
@@ -69,7 +69,7 @@ function open(rest: EventsAfter, { wantsUsage = false, iterator }: OpenOptions =
 }
 
 /** The events up to the end, as their text or their tokens. */
-async function readAll(stream: AnswerStream): Promise<string[]> {
+async function readAll(stream: CommittedStream): Promise<string[]> {
   const events: string[] = [];
   for (let event = await stream.read(); event !== undefined; event = await stream.read()) {
     const { choices, usage } = event.value;

@@ -14,8 +14,8 @@ import type { ReportedUsage } from "./operation.ts";
 import { OutputEstimate } from "./estimate.ts";
 import { clientDisconnect, type Result } from "./result.ts";
 
-/** Dependencies of an {@linkcode AnswerStream}. */
-interface AnswerStreamParts {
+/** Dependencies of a {@linkcode CommittedStream}. */
+interface CommittedStreamParts {
   readonly result: Pick<Result<OpenStream>, "member" | "received" | "connection" | "settle">;
   /** Whether the client requested usage (`stream_options.include_usage`). */
   readonly wantsUsage: boolean;
@@ -57,10 +57,10 @@ interface PendingRead {
 }
 
 /** The events of one streaming response, in order. */
-export class AnswerStream {
+export class CommittedStream {
   /** Called with the reason if the stream is stopped. */
   onStop?: (reason: unknown) => void;
-  readonly #parts: AnswerStreamParts;
+  readonly #parts: CommittedStreamParts;
   readonly #written = new OutputEstimate();
   /** Events for the request log, one per line. */
   #kept = "";
@@ -75,7 +75,7 @@ export class AnswerStream {
   #end: StreamEnd | undefined;
   #waiting: PendingRead | undefined;
 
-  constructor(parts: AnswerStreamParts) {
+  constructor(parts: CommittedStreamParts) {
     this.#parts = parts;
     const { connection, received } = parts.result;
     received.held.forEach((chunk) => this.#measure(chunk));
