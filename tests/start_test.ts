@@ -7,7 +7,7 @@ const proxyStart = ["cli.ts", "src/cli/proxy.ts", "src/engine/lifecycle.ts"];
 
 /** What most programs and proxies never use, or not before a request for it. */
 const later = [
-  /^src\/dialects\/(?!\w+\/(words|address|_errors)\.ts$)/,
+  /^src\/dialects\/(?!\w+\/(conventions|address|_errors)\.ts$)/,
   /^src\/pipeline\/operations\/(?!(chat|_chat_\w+)\.ts$)/,
   /^src\/state\/persistence\/snapshot_store\.ts$/,
   /^src\/state\/replication\/(store_replication|breaker_events|shared_store|saved_sums)\.ts$/,
