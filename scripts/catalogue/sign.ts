@@ -9,6 +9,7 @@ import { isProvider } from "../../src/config/settings/known.ts";
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import { findBuiltInDate } from "../../src/registry/renewed_models.ts";
 import { fromBase64, toBase64 } from "../../src/util/base64.ts";
+import { isDay } from "../../src/util/windows.ts";
 
 const help = `Usage: deno task catalogue:sign --key=<file> [--date=<YYYY-MM-DD>] > catalogue.json
 
@@ -52,6 +53,15 @@ if (import.meta.main) {
     Deno.exit(isHelp ? 0 : 2);
   }
   const date = typeof given === "string" ? given : findBuiltInDate({ all: serverConnectors });
+  if (!isDay(date)) fail(`"--date" takes a day such as 2027-01-31, not "${date}"`);
+  const pem = await Deno.readTextFile(key).catch(() => fail(`Cannot read ${key}: is the path right?`));
   const payload = toPayload(serverConnectors.filter(isProvider), date);
-  console.log(await signPayload(payload, await Deno.readTextFile(key)));
+  console.log(
+    await signPayload(payload, pem).catch(() => fail(`${key} is not a private Ed25519 key (PKCS #8 in PEM)`)),
+  );
+}
+
+function fail(message: string): never {
+  console.error(message);
+  Deno.exit(1);
 }

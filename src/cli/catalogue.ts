@@ -48,7 +48,7 @@ const tasks: Readonly<Record<string, Task>> = {
 export const catalogue: Command = {
   help: `Usage: modelmesh catalogue update <config>                 Fetch the configured document, verify and keep it
        modelmesh catalogue show [<config>]                 Show the catalogue in use, and how it differs from the built-in one
-       modelmesh catalogue verify <document> --key <key>   Verify a document: its signature, and every entry
+       modelmesh catalogue verify <document> --key <key>   Verify a document: its signature, its date, and every entry
 
 The built-in catalogue of models is renewed without a release by a signed document, if the section "discovery.catalogue" of the
 configuration names its address and the public key of its signer. It is kept in the storage of the configuration; a proxy uses it
@@ -92,6 +92,7 @@ async function verify({ target = "", flags, parts: { connectors, runtime, shell 
     ? (await fetchCatalogue({ url: target, publicKey }, runtime)).document
     : await readCatalogueDocument(await readFile(target, runtime), { publicKey, name: target });
   const mesh = new Engine({ connectors, runtime });
+  checkAge({ date: document.date, name: target }, mesh.catalogue, undefined);
   const facts = describeDocument(document, mesh);
   if (flags.json) return void shell.stdout.write(`${JSON.stringify({ ok: true, ...facts })}\n`);
   shell.stdout.write(`${printable(target)} is valid: ${formatDocument(document)}\n${formatChanges(facts)}`);

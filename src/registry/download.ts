@@ -3,7 +3,7 @@
  * @module
  */
 import type { Runtime } from "../contracts/runtime.ts";
-import { ConnectorError } from "../errors.ts";
+import { ConnectorError, NetworkError } from "../errors.ts";
 import { readBody } from "../util/bytes.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 
@@ -24,7 +24,7 @@ interface DownloadOptions {
  * Downloads a file. Plain HTTP is accepted from this machine only.
  *
  * @param address Its URL.
- * @throws {ConnectorError} When the server has not got it, or it is too large.
+ * @throws {ConnectorError} When the server cannot be reached or has not got it, or it is too large.
  * @throws {DeadlineError} When it takes more than a minute.
  */
 export async function downloadBytes(address: string, options: DownloadOptions): Promise<Uint8Array> {
@@ -50,7 +50,10 @@ async function fetchBytes(
     if (!isSafeAddress(url) || redirects > 0 && !url.startsWith("https:") && address.startsWith("https:")) {
       throw refuse("only https is allowed");
     }
-    const response = await runtime.send({ url, method: "GET", headers: {}, signal });
+    const response = await runtime.send({ url, method: "GET", headers: {}, signal })
+      .catch((error: unknown) => {
+        throw NetworkError.isInstance(error) ? refuse(describeNetworkError(error)) : error;
+      });
     const location = response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
     if (location === null) {
       if (response.status !== 200) throw refuse(`the server answered ${response.status}`);
@@ -60,6 +63,12 @@ async function fetchBytes(
     url = new URL(location, url).href;
   }
   throw refuse("it is redirected too often");
+}
+
+/** The reason, of a server that is not a provider. */
+function describeNetworkError({ message }: NetworkError): string {
+  const text = message.replace("the provider", "the server");
+  return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
 }
 
 /** Whether a URL is protected against tampering: https, or this machine. */

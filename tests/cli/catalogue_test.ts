@@ -38,6 +38,19 @@ describe("modelmesh catalogue verify", () => {
     const tampered = await verify(text.replace("2027-01-01", "2028-01-01"));
     assertEquals(tampered.code, 1);
     assertStringIncludes(tampered.err, "signature: does not match");
+    const older = await verify(await signer.sign({ ...contents, date: "2025-01-01" }));
+    assertEquals(older.code, 1);
+    assertMatch(
+      older.err,
+      /^The catalogue c\.json is not used: date: 2025-01-01 is before [\d-]+, the date of the built-in/,
+    );
+  });
+
+  it("says that a server is not reached, which is no provider", async () => {
+    const address = "https://catalogue.example.com/c.json";
+    const { code, err } = await runCommand(["catalogue", "verify", address, "--key", signer.publicKey]);
+    const reason = "cannot be downloaded: cannot connect to the server: refused";
+    assertEquals([code, err], [1, `The catalogue ${address} ${reason}\n`]);
   });
 
   it("reports wrong arguments", async () => {
