@@ -47,7 +47,7 @@ describe("modelmesh catalogue verify", () => {
   });
 
   it("says that a server is not reached, which is no provider", async () => {
-    const address = "https://catalogue.example.com/c.json";
+    const address = "http://127.0.0.1:1/c.json";
     const { code, err } = await runCommand(["catalogue", "verify", address, "--key", signer.publicKey]);
     const reason = "cannot be downloaded: cannot connect to the server: refused";
     assertEquals([code, err], [1, `The catalogue ${address} ${reason}\n`]);
