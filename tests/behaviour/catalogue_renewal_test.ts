@@ -124,6 +124,24 @@ describe("discovery.catalogue", () => {
     assertEquals(["grok-9", "grok-4.7", "grok-4.3"].map(scene.statusOf), ["active", "active", "standby"]);
   });
 
+  it("fills pools that name a model which only the document has, at its renewal and at later starts", async () => {
+    await using folder = await tempFolder();
+    await using source = await startSource(await signer.sign(renewed("2027-01-01")));
+    const sections = {
+      pools: { chat: { capability: "chat-completion" }, next: { models: ["grok-9"] } },
+      storage: { connector: "mesh.local-file.v1", path: `${folder.path}/state.json` },
+    };
+    const members = ({ mesh }: Scene) => mesh.poolStatus().next!.models.map(({ name }) => name);
+    {
+      await using scene = await open(source, sections);
+      assertEquals(members(scene), []);
+      await scene.pass(1, 1);
+      assertEquals(members(scene), ["xai.grok-9"]);
+    }
+    await using scene = await open(source, sections);
+    assertEquals(members(scene), ["xai.grok-9"]);
+  });
+
   it("asks again after the interval, and restores what returns", async () => {
     await using source = await startSource(await signer.sign(renewed("2027-01-01")));
     await using scene = await open(source);

@@ -46,7 +46,7 @@ describe("modelmesh catalogue verify", () => {
     );
   });
 
-  it("says that a server is not reached, which is no provider", async () => {
+  it("names the address of a server that is not reached", async () => {
     const address = "http://127.0.0.1:1/c.json";
     const { code, err } = await runCommand(["catalogue", "verify", address, "--key", signer.publicKey]);
     const reason = "cannot be downloaded: cannot connect to the server: refused";

@@ -1,6 +1,6 @@
 /** `discovery.catalogue`: its address and its key. */
-import { assertEquals } from "@std/assert";
-import { catchRejections, known } from "./_known.ts";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { catchProblems, catchRejections, known } from "./_known.ts";
 import { validate } from "../../src/config/build/validate.ts";
 
 const key = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
@@ -37,4 +37,20 @@ Deno.test("discovery.catalogue is refused with each problem and its path", async
   for (const [catalogue, path] of refused) {
     assertEquals((await problems(catalogue)).map((line) => line.split(": ")[0]), [path], JSON.stringify(catalogue));
   }
+});
+
+Deno.test("a pool may name a model that only a renewed catalogue has; a known one that is misspelt is a problem", () => {
+  const naming = (name: string, discovery?: object) => () =>
+    validate({
+      providers: { "acme.llm.v1": { api_key: "key-0123456789" } },
+      pools: { p: { models: [name] } },
+      ...(discovery && { discovery }),
+    }, { known });
+  const renewing = { catalogue: { url, public_key: key } };
+  for (const name of ["small-2", "acme.small-2", "other"]) {
+    assertEquals(naming(name, renewing)().pools.get("p")?.models, [name]);
+    assertEquals(catchProblems(naming(name)).length, 1, name);
+  }
+  const [problem = ""] = catchProblems(naming("smal", renewing));
+  assertStringIncludes(problem, 'pools.p.models[0]: no model "smal", did you mean "acme.small"');
 });

@@ -145,6 +145,7 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
     findConnector: findEntryConnector,
     configured: models,
     aliases: values.aliases ?? new Map(),
+    isRenewed: values.discovery?.catalogue !== undefined,
   });
   const discovery = buildDiscovery(values.discovery ?? {}, { entries, connectorOf: findEntryConnector, known, report });
   const { health } = discovery;

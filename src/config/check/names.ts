@@ -99,16 +99,21 @@ export class ModelNames {
   readonly #prefixes = new Map<string, readonly string[]>();
   /** Providers that list their models at startup, and local servers, whose models may be named although they do not. */
   readonly #open = new Set<string>();
+  /** Providers whose models are not known yet: those that list them, and those of a catalogue that is renewed. */
   readonly #listing = new Set<string>();
+  /** Upstream ids of models whose catalogue is renewed. */
+  readonly #renewed: string[] = [];
   #isPartial = false;
 
   /** @param parts What the document defines. */
-  constructor({ entries, findConnector: connectorOf, configured, aliases }: {
+  constructor({ entries, findConnector: connectorOf, configured, aliases, isRenewed }: {
     readonly entries: ReadonlyMap<string, ProviderEntry>;
     /** The connector of an entry; undefined if unknown. */
     readonly findConnector: (entry: ProviderEntry) => KnownProvider | undefined;
     readonly configured: ReadonlyMap<string, ConfiguredModel>;
     readonly aliases: ReadonlyMap<string, string>;
+    /** Whether the catalogue is renewed, so that it may get further models. */
+    readonly isRenewed: boolean;
   }) {
     this.#aliases = aliases;
     this.#configured = [...configured.keys()];
@@ -125,9 +130,11 @@ export class ModelNames {
       const vendor = connector?.vendor ?? entry.id;
       this.#prefixes.set(entry.id, [`${vendor}.`, `${vendor}/`, `${entry.id}.`]);
       const offer = createOffer(entry, connector, configuredFor.has(entry.id));
+      const mayGetMore = offer === "list" || isRenewed && offer === "catalogue" && connector !== undefined;
       // a connector that is not registered is already reported
-      if (offer === "list" && entry.enabled) this.#listing.add(entry.id);
-      if (entry.instance !== undefined || connector?.local || offer === "list") this.#open.add(entry.id);
+      if (mayGetMore && entry.enabled) this.#listing.add(entry.id);
+      if (mayGetMore && offer === "catalogue") this.#renewed.push(...connector?.models.map(({ id }) => id) ?? []);
+      if (entry.instance !== undefined || connector?.local || mayGetMore) this.#open.add(entry.id);
       else if (connector === undefined) this.#isPartial = true;
       for (const { id } of offer === "none" ? [] : connector?.models ?? []) this.#offer(entry.id, vendor, id);
     }
@@ -150,8 +157,8 @@ export class ModelNames {
   }
 
   /**
-   * The providers that may list a model of an unknown name: those of its prefix; without one, all that list models,
-   * unless the name is that of a configured model, misspelt.
+   * The providers that may get a model of an unknown name: those of its prefix; without one, all that list models or
+   * whose catalogue is renewed, unless the name is that of a known model, misspelt.
    */
   mayBeListedBy(name: string): readonly string[] {
     const named = [...this.#prefixes].filter(([, prefixes]) => prefixes.some((prefix) => name.startsWith(prefix)));
@@ -173,7 +180,8 @@ export class ModelNames {
   #isMisspelt(name: string): boolean {
     if (this.#listing.size === 0) return false;
     const digits = name.replace(/\D/g, "");
-    return nearest(name, this.#configured).some((near) => near.replace(/\D/g, "") === digits);
+    return nearest(name, [...this.#configured, ...this.#renewed])
+      .some((near) => near.replace(/\D/g, "") === digits);
   }
 
   #offer(provider: string, vendor: string, id: string): void {
