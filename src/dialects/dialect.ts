@@ -100,6 +100,8 @@ export interface Translation {
      * eligible. The error applies if there are none.
      */
     readonly only?: UnsupportedRequestError | undefined;
+    /** Whether models whose provider supports the dialect are preferred, because chat lacks a part of the request. */
+    readonly isPreferred?: boolean | undefined;
     /**
      * The error if the request could be routed to models of several providers, although it refers to an object that one
      * provider stores.

@@ -8,10 +8,21 @@ import { UnsupportedRequestError } from "../errors.ts";
 /** The native-only parts of a request. A request without any can be routed to all models. */
 export class NativeOnly {
   #error: UnsupportedRequestError | undefined;
+  #isPreferred = false;
 
   /** The error if no model with native support is eligible, about the first part; undefined if there are no parts. */
   get error(): UnsupportedRequestError | undefined {
     return this.#error;
+  }
+
+  /** Whether models with native support are preferred, because the chat form has less than the request. */
+  get isPreferred(): boolean {
+    return this.#isPreferred;
+  }
+
+  /** Prefers models with native support: others can take the request as well, but without a part of it. */
+  prefer(): void {
+    this.#isPreferred = true;
   }
 
   /**

@@ -72,7 +72,7 @@ export function eligibility(context: EligibilityContext): Eligibility {
   const { operation, body, files = [], client, original } = request;
   const delivering = applyFilter("delivery", pool.members, () => filterByDelivery(context));
   const needs = operation.measureNeeds(body, files);
-  const { fees } = original ?? {};
+  const fees = original?.findFees(delivering);
   const priced = fees === undefined ? needs.load : { ...needs.load, units: { ...needs.load.units, ...fees } };
   const load = client?.budget === undefined ? priced : { ...priced, budget: client.budget };
   const nativeSpeakers = original === undefined
@@ -93,7 +93,7 @@ export function eligibility(context: EligibilityContext): Eligibility {
       const [first = members[0]!] = prefer?.(named) ?? named;
       return keepInterchangeable(members, first, request);
     });
-  return { eligible, load, isConstrained: choice !== undefined, prefer };
+  return { eligible, load, isConstrained: choice !== undefined, prefer: prefer ?? original?.prefer };
 }
 
 /**

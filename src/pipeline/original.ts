@@ -28,6 +28,8 @@ interface NativeForm {
   readonly fees?: VendorFees | undefined;
   /** Set if only such providers support the request: the error if there is no model of theirs. */
   readonly only?: UnsupportedRequestError | undefined;
+  /** Whether such providers are preferred, because the chat form has less than the request. */
+  readonly isPreferred?: boolean | undefined;
   /** The error unless all models belong to one such provider. */
   readonly pinned?: UnsupportedRequestError | undefined;
 }
@@ -67,9 +69,14 @@ export class OriginalRequest {
     this.#native = native;
   }
 
-  /** The most calls of tools that it lets the provider run for a fee, which the chat form does not contain. */
-  get fees(): VendorFees | undefined {
-    return this.#native?.fees;
+  /**
+   * The most calls of tools that it lets the provider run for a fee, which the chat form does not contain.
+   *
+   * @param members The members that may get it: without any that supports the dialect, there are none.
+   */
+  findFees(members: readonly Member[]): VendorFees | undefined {
+    const { fees, isPreferred } = this.#native ?? {};
+    return isPreferred === true && !members.some(({ model }) => this.#isSupportedBy(model)) ? undefined : fees;
   }
 
   /**
@@ -84,6 +91,15 @@ export class OriginalRequest {
     const withDialect = members.filter(({ model }) => this.#isSupportedBy(model));
     if (withDialect.length > 0) return withDialect;
     throw error;
+  }
+
+  /** Prefers candidates that support the dialect, if the chat form has less than the request; else undefined. */
+  get prefer(): ((candidates: readonly Member[]) => readonly Member[]) | undefined {
+    if (this.#native?.isPreferred !== true) return undefined;
+    return (candidates) => {
+      const preferred = candidates.filter(({ model }) => this.#isSupportedBy(model));
+      return preferred.length === 0 ? candidates : preferred;
+    };
   }
 
   /**

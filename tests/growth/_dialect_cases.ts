@@ -21,6 +21,7 @@ import { MessageEvents } from "../../src/dialects/messages/_events.ts";
 import { messages } from "../../src/dialects/messages/messages.ts";
 import { ResponseEvents } from "../../src/dialects/responses/responses.ts";
 import { responses } from "../../src/dialects/responses/responses.ts";
+import { ToolTable } from "../../src/dialects/responses/_tool_table.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { readCitations } from "../../src/util/annotations.ts";
@@ -53,6 +54,41 @@ const requests: Readonly<Record<string, readonly ((size: number) => JsonObject)[
       ],
       tools: times(size, (at) => ({ name: `f${at}`, input_schema: {} })),
     }),
+    (size) => ({
+      messages: [
+        { role: "user", content: "Hi" },
+        {
+          role: "assistant",
+          content: times(size, (at) =>
+            [
+              { type: "server_tool_use", id: `srvtoolu_mesh_${at}`, name: "web_search", input: { query: "q" } },
+              {
+                type: "web_search_tool_result",
+                tool_use_id: `srvtoolu_mesh_${at - 1}`,
+                content: [{
+                  type: "web_search_result",
+                  url: "https://a.example/",
+                  title: "A",
+                  encrypted_content: "mesh:e30=",
+                }],
+              },
+              { type: "code_execution_tool_result", tool_use_id: "s", content: { content: [{ stdout: "1" }] } },
+            ][at % 3]),
+        },
+        { role: "user", content: "Go on" },
+      ],
+      tools: times(size, (at) => ({ type: ["web_search_20250305", "bash_20250124"][at % 2], name: `t${at}` })),
+    }),
+    (size) => ({
+      messages: [
+        { role: "user", content: "Hi" },
+        {
+          role: "assistant",
+          content: [{ type: "mcp_tool_result", tool_use_id: "m", content: times(size, (at) => ({ text: `t${at}` })) }],
+        },
+        { role: "user", content: "Go on" },
+      ],
+    }),
   ],
   responses: [
     (size) => ({ input: times(size, () => ({ role: "user", content: "Hi" })) }),
@@ -71,6 +107,28 @@ const requests: Readonly<Record<string, readonly ((size: number) => JsonObject)[
         { type: "function_call", call_id: "same", name: "f", arguments: "{}" },
         { type: "function_call_output", call_id: "same", output: "1" },
       ]).flat(),
+    }),
+    (size) => ({
+      input: times(size, (at) => [
+        { type: "web_search_call", id: `ws_mesh_${at}`, action: { type: "search", query: "q" } },
+        { type: "local_shell_call", id: `l${at}`, call_id: `c${at}`, action: { command: ["ls"] } },
+        { type: "local_shell_call_output", id: `l${at}`, output: "1" },
+        { type: "tool_search_output", call_id: null, tools: [{ type: "function", name: `found${at}` }] },
+      ]).flat(),
+      tools: times(size, (at) => ({ type: "web_search", at })),
+    }),
+    (size) => ({
+      input: "Hi",
+      tools: times(size, (at) => ({
+        type: "namespace",
+        name: "x__".repeat(at % 10) + "x",
+        tools: [{ type: "function", name: "x__".repeat(9 - at % 10) + (at - at % 10) }],
+      })),
+      tool_choice: {
+        type: "allowed_tools",
+        mode: "auto",
+        tools: times(size, (at) => ({ type: "namespace", name: `x${at}` })),
+      },
     }),
   ],
   generateContent: [
@@ -96,6 +154,14 @@ const requests: Readonly<Record<string, readonly ((size: number) => JsonObject)[
         { role: "user", parts: times(size, () => ({ functionResponse: { name: "f", response: {} } })) },
       ],
     }),
+    (size) => ({
+      contents: [
+        { role: "user", parts: [{ text: "Hi" }] },
+        { role: "model", parts: times(size, () => ({ executableCode: { code: "1" } })) },
+        { role: "user", parts: [{ text: "Hi" }] },
+      ],
+      tools: [{ functionDeclarations: [{ name: "f" }] }, ...times(size, () => ({ googleSearch: {} }))],
+    }),
   ],
 };
 
@@ -109,9 +175,28 @@ const dialects: Readonly<Record<string, readonly [path: string, dialect: Dialect
   generateContent: ["src/dialects/gemini/gemini.ts#gemini", gemini],
 };
 
+/** What reads parts of requests, by dialect. */
+const partsOfDialects: Readonly<Record<string, readonly string[]>> = {
+  messages: [
+    "src/dialects/messages/_foreign_blocks.ts#describeBlock",
+    "src/dialects/messages/_search_blocks.ts#readResultSources",
+  ],
+  responses: [
+    "src/dialects/responses/_foreign_items.ts#describeItem",
+    "src/dialects/responses/_results.ts#readCallResult",
+    "src/dialects/responses/_tools.ts#readResponsesTools",
+    "src/dialects/web_search_results.ts#readSources",
+  ],
+  generateContent: [
+    "src/dialects/gemini/_foreign_parts.ts#describePart",
+    "src/dialects/gemini/_open_calls.ts#OpenCalls",
+  ],
+};
+
 const translators: Readonly<Record<string, () => EventTranslator>> = {
   "src/dialects/messages/_events.ts#MessageEvents": () => new MessageEvents(["stop"]),
-  "src/dialects/responses/responses.ts#ResponseEvents": () => new ResponseEvents({ model: "m" }),
+  "src/dialects/responses/responses.ts#ResponseEvents": () =>
+    new ResponseEvents({ body: { model: "m" }, table: new ToolTable() }),
   "src/dialects/gemini/_events.ts#ContentEvents": () => new ContentEvents({ includesThoughts: true, isArray: false }),
   "src/dialects/completions/_answer.ts#TextEvents": () =>
     new TextEvents({ echo: undefined, hasUsage: true, firstIndex: 0 }),
@@ -126,7 +211,7 @@ export const dialectCases: readonly GrowthCase[] = [
       prepared({
         covers: [
           path,
-          ...name === "generateContent" ? ["src/dialects/gemini/_open_calls.ts#OpenCalls"] : [],
+          ...partsOfDialects[name]!,
         ],
         what: `request ${at}`,
         size: 2_400,

@@ -8,6 +8,7 @@ import { checkCount, invalid, missing } from "../../pipeline/check_body.ts";
 import { appendAll } from "../../util/append_all.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 import { toCarriedState } from "./_carried.ts";
+import { describePart } from "./_foreign_parts.ts";
 import { OpenCalls } from "./_open_calls.ts";
 import { checkParts, requireText, userPart } from "./_parts.ts";
 import type { Position } from "./_position.ts";
@@ -146,7 +147,7 @@ class GeminiConversation {
       else position.addInexpressible();
       return;
     }
-    const text = position.member("text").text(fields.text);
+    const text = position.member("text").text(fields.text) ?? describePart(fields);
     if (text === undefined) {
       // a signature may be a part of its own
       if (Object.keys(fields).some((name) => name !== "thoughtSignature" && name !== "thought")) {

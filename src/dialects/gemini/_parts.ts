@@ -5,6 +5,7 @@
 import type { ContentPart, JsonObject } from "../../contracts/openai.ts";
 import { invalid } from "../../pipeline/check_body.ts";
 import { fromBase64 } from "../../util/base64.ts";
+import { describePart } from "./_foreign_parts.ts";
 import type { Position } from "./_position.ts";
 import { findOwn } from "../../util/find_own.ts";
 
@@ -42,6 +43,8 @@ export function userPart(fields: JsonObject, position: Position): ContentPart[] 
   if (text !== undefined) return text === "" ? [] : [{ type: "text", text }];
   if (fields.inlineData !== undefined) return readInlineData(fields.inlineData, position.member("inlineData"));
   if (fields.fileData !== undefined) return readFileData(fields.fileData, position.member("fileData"));
+  const described = describePart(fields);
+  if (described !== undefined) return [{ type: "text", text: described }];
   position.addInexpressible();
   return [];
 }

@@ -5,12 +5,12 @@
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
-import type { UnsupportedRequestError } from "../../errors.ts";
 import { findTier, sumCalls, toFees, type VendorFees } from "../../pipeline/estimate.ts";
 import { isObject } from "../../util/is_object.ts";
 import { readPath } from "../../util/request_path.ts";
 import type { Dialect, DialectRequest, Translation } from "../dialect.ts";
 import { findLoweredLimit } from "../native_limit.ts";
+import type { NativeOnly } from "../native_only.ts";
 import { findAddress, findParameter } from "./address.ts";
 import { formatGeminiResponse } from "./_answer.ts";
 import { isForeignSignature } from "./_carried.ts";
@@ -51,11 +51,11 @@ function findGeminiTarget({ url }: DialectRequest): { readonly model: string; re
  * The native request.
  *
  * @param body The validated body.
- * @param nativeOnly The error if no model with native support is eligible, if only such models are.
+ * @param nativeOnly What only models with native support can take.
  */
 function createNativeGemini(
   body: JsonObject,
-  nativeOnly: UnsupportedRequestError | undefined,
+  { error, isPreferred }: NativeOnly,
 ): Translation["native"] {
   const contents = body.contents as readonly JsonObject[];
   const own = contents.some(hasForeign) ? { contents: contents.flatMap(omitForeignParts) } : {};
@@ -69,7 +69,8 @@ function createNativeGemini(
     names: { max_tokens: "generationConfig" },
     headers: {},
     fees: { ...countTools(body.tools), ...findTier(body) },
-    only: nativeOnly,
+    only: error,
+    isPreferred,
   };
 }
 

@@ -6,6 +6,7 @@ import type { ContentPart, JsonObject } from "../../contracts/openai.ts";
 import { invalid, missing, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { NativeOnly } from "../native_only.ts";
+import { describeBlock } from "./_foreign_blocks.ts";
 
 /** Separates joined texts. */
 const separator = "\n\n";
@@ -43,11 +44,14 @@ export function convertBlock(block: JsonObject, where: string, nativeOnly: Nativ
       return documentParts(block, where, nativeOnly);
     case "search_result":
       return searchParts(block, where, nativeOnly);
-    default:
+    default: {
+      const described = describeBlock(block);
+      if (described !== undefined) return toTextPart(described);
       return unknownParts(block, where, {
         nativeOnly,
         known: "text, image, document, search_result, tool_use and tool_result",
       });
+    }
   }
 }
 
@@ -104,7 +108,7 @@ export function unknownParts(
 ): ContentPart[] {
   nativeOnly.add(
     where,
-    `"${where}" has ${describeBlock(block)}, which models of other APIs do not support: use ${known}`,
+    `"${where}" has ${describeType(block)}, which models of other APIs do not support: use ${known}`,
   );
   return [{ type: "file", file: { file_data: JSON.stringify(block) } }];
 }
@@ -169,9 +173,16 @@ function addSource(
   where: string,
   { nativeOnly, instead }: { readonly nativeOnly: NativeOnly; readonly instead: string },
 ): void {
-  nativeOnly.add(where, `"${where}" has ${describeBlock(source)}, which models of other APIs cannot read: ${instead}`);
+  nativeOnly.add(where, `"${where}" has ${describeType(source)}, which models of other APIs cannot read: ${instead}`);
 }
 
-function describeBlock({ type }: JsonObject): string {
+function describeType({ type }: JsonObject): string {
   return typeof type === "string" ? `the type ${JSON.stringify(type.slice(0, 80))}` : "no type that is a string";
+}
+
+/** A single text part without a breakpoint is sent as a string: some APIs accept parts only together with images. */
+export function simplifyBlocks(parts: ContentPart[]): string | ContentPart[] {
+  const [first, second] = parts;
+  const isPlain = second === undefined && first!.type === "text" && !("cache_control" in first!);
+  return isPlain ? first!.text! : parts;
 }

@@ -3,20 +3,13 @@
  * are separate messages.
  * @module
  */
-import type { ChatMessage, ContentPart, JsonObject, ToolCall } from "../../contracts/openai.ts";
+import type { ChatMessage, ContentPart, JsonObject } from "../../contracts/openai.ts";
 import { checkCount, invalid, missing, wrongType } from "../../pipeline/check_body.ts";
 import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
-import { addDetails } from "../../util/reasoning_details.ts";
 import type { NativeOnly } from "../native_only.ts";
-import { carriedBy } from "./_carried.ts";
-import { checkBlocks, convertBlock, findMark, stringAt, textParts, unknownParts } from "./_content.ts";
-
-/** A block, and its path in the request. */
-interface TurnEntry {
-  readonly block: JsonObject;
-  readonly at: string;
-}
+import { checkBlocks, convertBlock, findMark, simplifyBlocks, stringAt, textParts } from "./_content.ts";
+import { convertModelTurn, type TurnEntry } from "./_model_turn.ts";
 
 /** A turn, or adjacent turns of one role that the API merges. */
 interface MessagesTurn {
@@ -51,7 +44,7 @@ export function convertTurns(system: unknown, turns: unknown, nativeOnly: Native
         open = new Set();
         break;
       case "assistant": {
-        const message = toAssistantMessage(turn.entries, nativeOnly);
+        const message = convertModelTurn(turn.entries, nativeOnly);
         for (const { id } of message.tool_calls ?? []) open.add(id);
         all.push(message);
         break;
@@ -167,86 +160,8 @@ function toolResult(
   };
 }
 
-function toAssistantMessage(entries: readonly TurnEntry[], nativeOnly: NativeOnly): ChatMessage {
-  let text = "";
-  let mark = {};
-  const thoughts: string[] = [];
-  const calls: ToolCall[] = [];
-  let state: JsonObject | undefined;
-  const details: JsonObject[] = [];
-  const images: ContentPart[] = [];
-  const unknown: ContentPart[] = [];
-  for (const { block, at } of entries) {
-    switch (block.type) {
-      case "text":
-        text += stringAt(block, "text", at);
-        mark = { ...mark, ...findMark(block) };
-        break;
-      case "thinking":
-        thoughts.push(stringAt(block, "thinking", at));
-        break;
-      case "redacted_thinking":
-        state = carriedBy(block) ?? state;
-        if (state === undefined || !Array.isArray(state.reasoning_details)) break;
-        addDetails(details, state.reasoning_details);
-        state = undefined;
-        break;
-      case "image":
-        for (const { type, image_url } of convertBlock(block, at, nativeOnly)) {
-          images.push({ type, image_url, index: images.length, ...(state && { extra_content: state }) });
-        }
-        state = undefined;
-        break;
-      case "tool_use":
-        calls.push(toFunctionCall(block, at, state));
-        state = undefined;
-        break;
-      default:
-        appendAll(
-          unknown,
-          unknownParts(block, at, { nativeOnly, known: "text, image, thinking, redacted_thinking and tool_use" }),
-        );
-    }
-  }
-  const reasoning = thoughts.filter((thought) => thought !== "").join("\n\n");
-  const isSilent = text === "" && unknown.length === 0 && calls.length > 0;
-  return {
-    role: "assistant",
-    content: isSilent ? null : simplifyBlocks([{ type: "text", text, ...text === "" ? {} : mark }, ...unknown]),
-    ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
-    ...(details.length === 0 ? {} : { reasoning_details: details }),
-    ...(images.length === 0 ? {} : { images }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
-  };
-}
-
-function toFunctionCall(block: JsonObject, where: string, state: JsonObject | undefined): ToolCall {
-  return {
-    id: stringAt(block, "id", where),
-    type: "function",
-    function: { name: stringAt(block, "name", where), arguments: readToolInput(block.input, `${where}.input`) },
-    ...(state === undefined ? {} : { extra_content: state }),
-    ...findMark(block),
-  };
-}
-
-/** The input of a call as text; clients keep that of a response that was cut off as they received it. */
-function readToolInput(input: unknown, where: string): string {
-  if (typeof input === "string") return input;
-  const value = input ?? {};
-  if (!isObject(value)) throw wrongType(where, "an object", value);
-  return JSON.stringify(value);
-}
-
 /** The cache breakpoint of a block is set on its last part. */
 function marked(parts: ContentPart[], block: JsonObject): ContentPart[] {
   const last = parts.at(-1);
   return last === undefined ? parts : [...parts.slice(0, -1), { ...last, ...findMark(block) }];
-}
-
-/** A single text part without a breakpoint is sent as a string: some APIs accept parts only together with images. */
-function simplifyBlocks(parts: ContentPart[]): string | ContentPart[] {
-  const [first, second] = parts;
-  const isPlain = second === undefined && first!.type === "text" && !("cache_control" in first!);
-  return isPlain ? first!.text! : parts;
 }

@@ -2,23 +2,20 @@
  * Converts a Messages request to a chat request.
  * @module
  */
-import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
-import type { UnsupportedRequestError } from "../../errors.ts";
+import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
 import {
   bodyChecker,
-  checkCount,
   checkOptional,
   invalid,
   isNonNegativeInteger,
-  maxTools,
   missing,
   wrongType,
 } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
-import { toText } from "../../util/to_text.ts";
 import { NativeOnly } from "../native_only.ts";
-import { findMark, stringAt } from "./_content.ts";
+import type { WebSearchTool } from "../web_search.ts";
 import { convertTurns } from "./_conversation.ts";
+import { convertMessagesTools } from "./_tools.ts";
 
 const ownMembers: readonly string[] = [
   ...["messages", "max_tokens", "system", "stream", "metadata", "stop_sequences", "temperature", "top_p", "top_k"],
@@ -38,17 +35,20 @@ interface MessagesForm {
   readonly chat: ChatCompletionRequest;
   readonly session: string | undefined;
   readonly dropped: readonly string[];
-  /** The error if no model with native support is eligible; undefined if chat can express the request. */
-  readonly nativeOnly: UnsupportedRequestError | undefined;
+  /** What only models of the API support. */
+  readonly nativeOnly: NativeOnly;
+  /** The search tool that the proxy runs. */
+  readonly search: WebSearchTool | undefined;
 }
 
 /**
  * Converts a request.
  *
  * @param value The parsed body, unvalidated.
+ * @param searches Whether the proxy runs searches.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function convertMessagesRequest(value: unknown): MessagesForm {
+export function convertMessagesRequest(value: unknown, searches = false): MessagesForm {
   const body = checkMembers(value);
   checkPlainMembers(body);
   const nativeOnly = new NativeOnly();
@@ -60,18 +60,23 @@ export function convertMessagesRequest(value: unknown): MessagesForm {
   }
   const session = readUser(body.metadata);
   const plain = { model, models, mesh, max_tokens, stream, temperature, top_p, top_k, cache_control };
+  const conversation = convertTurns(body.system, body.messages, nativeOnly);
+  const output = convertOutputConfig(body, nativeOnly);
+  const { chat: tooling, search, dropped } = convertMessagesTools(body, { nativeOnly, searches });
+  const names = Object.keys(body).filter((name) => !translated.has(name) && body[name] !== null);
   return {
     chat: omitEmpty({
       ...plain,
-      messages: convertTurns(body.system, body.messages, nativeOnly),
-      ...convertMessagesTools(body, nativeOnly),
+      messages: conversation,
+      ...tooling,
       stop: readStopSequences(stop_sequences),
-      ...convertOutputConfig(body, nativeOnly),
+      ...output,
       user: session !== undefined && session.length <= maxUserChars ? session : undefined,
     }) as unknown as ChatCompletionRequest,
     session,
-    dropped: Object.keys(body).filter((name) => !translated.has(name) && body[name] !== null),
-    nativeOnly: nativeOnly.error,
+    dropped: [...names, ...dropped],
+    nativeOnly,
+    search,
   };
 }
 
@@ -148,74 +153,4 @@ function convertOutputFormat(
 
 function omitEmpty(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));
-}
-
-/** The tool parameters of a chat request. */
-type MessagesTooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_tool_calls">;
-
-/**
- * Converts tools and tool choice.
- *
- * @param nativeOnly Collects tools that the API defines.
- * @throws {UnsupportedRequestError} If it is malformed.
- */
-function convertMessagesTools(
-  { tools, tool_choice: choice }: JsonObject,
-  nativeOnly: NativeOnly,
-): MessagesTooling {
-  if (tools === undefined || tools === null) return {};
-  if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);
-  checkCount(tools, "tools", maxTools);
-  if (tools.length === 0) return {};
-  const functions = tools.flatMap((tool, index) => convertMessagesTool(tool, `tools[${index}]`, nativeOnly));
-  const chosen = convertToolChoice(choice, nativeOnly);
-  return functions.length === 0 ? {} : { tools: functions, ...chosen };
-}
-
-function convertMessagesTool(tool: unknown, where: string, nativeOnly: NativeOnly): Tool[] {
-  if (!isObject(tool)) throw wrongType(where, "an object", tool);
-  const { type = "custom", description, input_schema: schema, strict } = tool;
-  if (type !== "custom" && type !== null) {
-    const shown = JSON.stringify(toText(type).slice(0, 80));
-    nativeOnly.add(
-      `${where}.type`,
-      `"${where}.type" is ${shown}, a tool that models of other APIs do not have: ` +
-        "describe a tool of your own by name and input_schema",
-    );
-    return [];
-  }
-  if (schema === undefined) throw missing(`${where}.input_schema`);
-  if (!isObject(schema)) throw wrongType(`${where}.input_schema`, "an object", schema);
-  return [{
-    type: "function",
-    function: {
-      name: stringAt(tool, "name", where),
-      ...(typeof description === "string" ? { description } : {}),
-      parameters: schema,
-      ...(typeof strict === "boolean" ? { strict } : {}),
-    },
-    ...findMark(tool),
-  }];
-}
-
-function convertToolChoice(choice: unknown, nativeOnly: NativeOnly): MessagesTooling {
-  if (choice === undefined || choice === null) return {};
-  if (!isObject(choice)) throw wrongType("tool_choice", "an object", choice);
-  const single = choice.disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {};
-  switch (choice.type) {
-    case "auto":
-      return { tool_choice: "auto", ...single };
-    case "any":
-      return { tool_choice: "required", ...single };
-    case "none":
-      return { tool_choice: "none" };
-    case "tool":
-      return {
-        tool_choice: { type: "function", function: { name: stringAt(choice, "name", "tool_choice") } },
-        ...single,
-      };
-    default:
-      nativeOnly.add("tool_choice.type", '"tool_choice.type" has to be "auto", "any", "tool" or "none"');
-      return {};
-  }
 }

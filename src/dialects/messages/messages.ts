@@ -5,17 +5,19 @@
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
-import type { UnsupportedRequestError } from "../../errors.ts";
 import { findTier, sumCalls, toFees, type VendorFees } from "../../pipeline/estimate.ts";
 import { isObject } from "../../util/is_object.ts";
 import { toText } from "../../util/to_text.ts";
 import type { Dialect, DialectRequest, Translation } from "../dialect.ts";
 import { findLoweredLimit } from "../native_limit.ts";
+import type { NativeOnly } from "../native_only.ts";
 import { formatMessage } from "./_answer.ts";
 import { carriedBy } from "./_carried.ts";
 import { isForeignCitation } from "./_citations.ts";
 import { MessageEvents } from "./_events.ts";
+import { describeBlock } from "./_foreign_blocks.ts";
 import { convertMessagesRequest } from "./_request.ts";
+import { isOwnSearchBlock } from "./_search_blocks.ts";
 import { messagesConventions } from "./conventions.ts";
 
 /**
@@ -50,8 +52,8 @@ const betaHeader = "anthropic-beta";
 interface MessagesNativeFacts {
   /** Headers of the client. */
   readonly headers: DialectRequest["headers"];
-  /** The error if no model with native support is eligible, if only such models are. */
-  readonly nativeOnly: UnsupportedRequestError | undefined;
+  /** What only models with native support can take. */
+  readonly nativeOnly: NativeOnly;
 }
 
 /**
@@ -64,15 +66,16 @@ interface MessagesNativeFacts {
  */
 function createNativeMessages(
   body: JsonObject,
-  { headers, nativeOnly }: MessagesNativeFacts,
+  { headers, nativeOnly: { error, isPreferred } }: MessagesNativeFacts,
 ): Translation["native"] {
   const turns = body.messages as readonly JsonObject[];
-  const hasForeign = turns.some((turn) => omitForeignBlocks(turn)[0] !== turn);
+  const ownTurns = turns.map(omitForeignBlocks);
+  const hasForeign = ownTurns.some(([turn], index) => turn !== turns[index]);
   const isRejected = hasForeign && isObject(body.thinking) && body.thinking.type === "enabled";
-  if (isRejected && nativeOnly === undefined) return undefined;
+  if (isRejected && error === undefined) return undefined;
   const beta = headers.get(betaHeader);
   const own = {
-    ...(hasForeign ? { messages: turns.flatMap(omitForeignBlocks) } : {}),
+    ...(hasForeign ? { messages: ownTurns.flat() } : {}),
     ...(isRejected ? withoutThinking(body) : {}),
   };
   return {
@@ -83,7 +86,8 @@ function createNativeMessages(
     dropped: isRejected ? ["thinking"] : [],
     headers: beta === null ? {} : { [betaHeader]: beta },
     fees: { ...countTools(body.tools), ...findTier(body) },
-    only: nativeOnly,
+    only: error,
+    isPreferred,
   };
 }
 
@@ -109,9 +113,14 @@ function withoutThinking({ context_management: management }: JsonObject): JsonOb
 function omitForeignBlocks(turn: JsonObject): JsonObject[] {
   if (!Array.isArray(turn.content)) return [turn];
   const blocks: readonly JsonObject[] = turn.content;
-  const content = blocks.filter((block) => !isForeignBlock(block, turn)).map(withoutForeignCitations);
+  const content = blocks.filter((block) => !isForeignBlock(block, turn)).map(toOwnBlock);
   if (content.length === blocks.length && content.every((block, index) => block === blocks[index])) return [turn];
   return content.length === 0 && turn.content.length > 0 ? [] : [{ ...turn, content }]; // a turn must not be empty
+}
+
+/** Searches that the proxy has run are text for the API, which would not find them. */
+function toOwnBlock(block: JsonObject): JsonObject {
+  return isOwnSearchBlock(block) ? { type: "text", text: describeBlock(block) } : withoutForeignCitations(block);
 }
 
 /**

@@ -10,6 +10,7 @@ import { isObject } from "../../util/is_object.ts";
 import { Queue } from "../../util/queue.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 import type { ResponsesNativeOnly } from "./_native_only.ts";
+import { findCalledTool, type NamedTool } from "./_call_kinds.ts";
 import { detailsIn, statesIn } from "./_carried.ts";
 import {
   type AssistantContent,
@@ -19,20 +20,31 @@ import {
   readStringAt,
   requireContentText,
 } from "./_content.ts";
+import { describeItem, isSealed } from "./_foreign_items.ts";
+import { addUnmatched, type CallResult, isCallResult, readCallResult } from "./_results.ts";
+import type { ToolTable } from "./_tool_table.ts";
 import { toText } from "../../util/to_text.ts";
 
-const itemKinds = "message, reasoning, image_generation_call, function_call or function_call_output";
+const itemKinds =
+  "message, reasoning, image_generation_call, and calls of tools that the client runs with their outputs";
+
+/** The context of a conversation in its request. */
+interface ConversationContext {
+  /** Collects what chat cannot express. */
+  readonly nativeOnly: ResponsesNativeOnly;
+  /** The tools of the request. */
+  readonly table: ToolTable;
+}
 
 /**
  * Converts a conversation.
  *
  * @param instructions The system prompt.
  * @param input The `input` of the request.
- * @param nativeOnly Collects what chat cannot express.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function convertInput(instructions: unknown, input: unknown, nativeOnly: ResponsesNativeOnly): ChatMessage[] {
-  const conversation = new ResponsesConversation(checkItems(input, nativeOnly), nativeOnly);
+export function convertInput(instructions: unknown, input: unknown, context: ConversationContext): ChatMessage[] {
+  const conversation = new ResponsesConversation(checkItems(input, context.nativeOnly), context);
   const messages = conversation.read();
   if (typeof instructions === "string" && instructions !== "") {
     return [{ role: "system", content: instructions }, ...messages];
@@ -61,39 +73,40 @@ function checkItems(input: unknown, nativeOnly: ResponsesNativeOnly): readonly J
 
 /** The output of a model in one turn, so far. */
 interface ResponsesTurn extends AssistantContent {
+  /** What other vendors' items say. */
+  readonly notes: string[];
   readonly thoughts: string[];
   readonly details: JsonObject[];
   readonly images: JsonObject[];
   readonly calls: ToolCall[];
 }
 
-/** A tool result, and its path. */
-interface Result {
-  readonly index: number;
-  readonly id: string;
-  readonly message: ChatMessage;
-  readonly files: readonly ContentPart[];
-}
-
 class ResponsesConversation {
   readonly #items: readonly JsonObject[];
   readonly #beyond: ResponsesNativeOnly;
+  readonly #table: ToolTable;
   readonly #messages: ChatMessage[] = [];
   /** Results without a call yet, by call id, in order. */
-  readonly #results = new Map<string, Queue<Result>>();
+  readonly #results = new Map<string, Queue<CallResult>>();
   /** Vendor-specific state, by call id. */
   readonly #states: Readonly<Record<string, JsonObject>>;
+  /** Ids of calls by the ids of their items, to which results of the local shell refer. */
+  readonly #callIds = new Map<unknown, unknown>();
   #turn: ResponsesTurn | undefined;
   /** Images and files of results, which chat accepts only in user messages. */
   #files: ContentPart[] = [];
 
-  constructor(items: readonly JsonObject[], nativeOnly: ResponsesNativeOnly) {
+  constructor(items: readonly JsonObject[], { nativeOnly, table }: ConversationContext) {
     this.#items = items;
     this.#beyond = nativeOnly;
+    this.#table = table;
     this.#states = statesIn(items);
   }
 
   read(): ChatMessage[] {
+    this.#items.forEach(({ type, id, call_id }) => {
+      if (type === "local_shell_call" && typeof id === "string") this.#callIds.set(id, call_id);
+    });
     this.#items.forEach((item, index) => this.#noteResult(item, index));
     this.#items.forEach((item, index) => this.#add(item, `input[${index}]`));
     this.#endTurn();
@@ -104,8 +117,9 @@ class ResponsesConversation {
   }
 
   #noteResult(item: JsonObject, index: number): void {
-    if (item.type !== "function_call_output") return;
-    const result = readCallResult(item, index, this.#beyond);
+    if (!isCallResult(item)) return;
+    const { call_id = this.#callIds.get(item.id) ?? item.id } = item;
+    const result = readCallResult({ ...item, call_id }, index, this.#beyond);
     const waiting = this.#results.get(result.id) ?? new Queue();
     waiting.push(result);
     this.#results.set(result.id, waiting);
@@ -117,13 +131,8 @@ class ResponsesConversation {
         return this.#addMessage(item, where);
       case "reasoning":
         return this.#addThoughts(item, where);
-      case "function_call":
-        this.#open().calls.push(this.#toToolCall(item, where));
-        return;
       case "image_generation_call":
         return this.#addImage(item, where);
-      case "function_call_output":
-        return this.#endTurn(); // it already follows its call
       case "item_reference":
         return this.#beyond.addStored(where, {
           what: "refers to an item that the provider stores",
@@ -132,8 +141,28 @@ class ResponsesConversation {
       case undefined:
         throw missing(`${where}.type`);
       default:
-        this.#beyond.addLack(`${where}.type`, { what: `is ${quoteValue(item.type)}`, instead: `use ${itemKinds}` });
+        return this.#addVendorItem(item, where);
     }
+  }
+
+  /** Adds a call, or an item of one vendor. */
+  #addVendorItem(item: JsonObject, where: string): void {
+    if (isCallResult(item)) return this.#endTurn(); // it already follows its call
+    const isHosted = item.type === "tool_search_call" && typeof item.call_id !== "string";
+    const tool = isHosted ? undefined : findCalledTool(item, where);
+    if (tool !== undefined) return void this.#open().calls.push(this.#toToolCall(tool, item, where));
+    const state = typeof item.id === "string" ? this.#states[item.id] : undefined;
+    const text = describeItem(item, state);
+    if (text === undefined) {
+      return this.#beyond.addLack(`${where}.type`, {
+        what: `is ${quoteValue(item.type)}`,
+        instead: `use ${itemKinds}`,
+      });
+    }
+    if (isSealed(item)) this.#beyond.prefer();
+    if (text === "") return;
+    if (this.#turn?.text && this.#turn.calls.length === 0) this.#endTurn();
+    this.#open().notes.push(text);
   }
 
   #addMessage({ role, content }: JsonObject, where: string): void {
@@ -197,26 +226,27 @@ class ResponsesConversation {
     images.push({ type: "image_url", image_url, index: images.length, ...(state && { extra_content: state }) });
   }
 
-  #toToolCall(item: JsonObject, where: string): ToolCall {
+  #toToolCall(tool: NamedTool, item: JsonObject, where: string): ToolCall {
     const id = readStringAt(item, "call_id", where);
     const state = this.#states[id];
     return {
       id,
       type: "function",
-      function: { name: readStringAt(item, "name", where), arguments: readStringAt(item, "arguments", where) },
+      function: { name: this.#table.toChatName(tool), arguments: tool.kind.toArguments(item, where) },
       ...(state === undefined ? {} : { extra_content: state }),
     };
   }
 
   #open(): ResponsesTurn {
     if (this.#turn === undefined) this.#addFiles([]);
-    return this.#turn ??= { text: "", refusal: "", thoughts: [], details: [], images: [], calls: [] };
+    return this.#turn ??= { text: "", refusal: "", notes: [], thoughts: [], details: [], images: [], calls: [] };
   }
 
   #endTurn(): void {
     if (this.#turn === undefined) return;
-    const { text, refusal, thoughts, details, images, calls } = this.#turn;
+    const { text: written, refusal, notes, thoughts, details, images, calls } = this.#turn;
     this.#turn = undefined;
+    const text = notes.length === 0 ? written : [...notes, ...written === "" ? [] : [written]].join("\n\n");
     if (text === "" && refusal === "" && images.length === 0 && calls.length === 0) return; // reasoning without output
     this.#messages.push({
       role: "assistant",
@@ -234,7 +264,7 @@ class ResponsesConversation {
     }
   }
 
-  #takeResult(id: string): Result[] {
+  #takeResult(id: string): CallResult[] {
     const result = this.#results.get(id)?.shift();
     if (result !== undefined) return [result];
     if (!this.#beyond.isStored) {
@@ -250,27 +280,6 @@ class ResponsesConversation {
     this.#files = [];
     if (all.length > 0 || isMessage) this.#messages.push({ role: "user", content: simplifyContent(all) });
   }
-}
-
-function readCallResult(item: JsonObject, index: number, nativeOnly: ResponsesNativeOnly): Result {
-  const where = `input[${index}]`;
-  const id = readStringAt(item, "call_id", where);
-  const parts = inputParts(item.output, `${where}.output`, nativeOnly);
-  const strings = parts.flatMap(({ type, text }) => type === "text" ? [text!] : []);
-  const files = parts.filter(({ type }) => type !== "text");
-  if (files.length > 0) strings.push(`(${files.length} more in the next message)`);
-  return {
-    index,
-    id,
-    message: { role: "tool", tool_call_id: id, content: strings.join("\n") },
-    files: files.length === 0 ? [] : [{ type: "text", text: `Of the result of the tool call ${id}:` }, ...files],
-  };
-}
-
-/** Other items may have made the call, such as `local_shell_call`. */
-function addUnmatched({ index, id }: Result, nativeOnly: ResponsesNativeOnly): void {
-  const param = `input[${index}].call_id`;
-  nativeOnly.add(param, `"${param}" is ${quoteValue(id)}, but "input" has no function_call for it: send that as well`);
 }
 
 /** A single text part is sent as a string: some APIs accept parts only together with images. */

@@ -18,11 +18,20 @@ import { parseDataUrl } from "../../util/data_url.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 import { formatResponse, formatResponseUsage, formatStatus, getUniquePart, type ResponsesHead } from "./_answer.ts";
+import { addCallText, endCallItem, type OpenCall, startCallItem } from "./_call_items.ts";
 import { contentFor, ownId } from "./_carried.ts";
-import { kinds, type TextKind } from "./_text_kinds.ts";
+import { formatScore, kinds, type TextKind } from "./_text_kinds.ts";
+import type { ToolTable } from "./_tool_table.ts";
 
 /** Emits an event, complete except for its sequence number. Objects that it refers to may change later. */
 type Emit = (type: string, event: JsonObject) => void;
+
+/** A request, as its response needs it. */
+export interface ResponseContext {
+  readonly body: JsonObject;
+  /** The tools of the request. */
+  readonly table: ToolTable;
+}
 
 /** An item, and its output index. */
 interface OpenItem {
@@ -42,7 +51,7 @@ interface OpenText {
 
 /** Builds the output of one response. Text is closed when another item starts; calls stay open until the end. */
 export class ResponseOutput {
-  readonly #body: JsonObject;
+  readonly #context: ResponseContext;
   readonly #emit: Emit;
   readonly #items: JsonObject[] = [];
   #response: JsonObject | undefined;
@@ -51,8 +60,8 @@ export class ResponseOutput {
   /** The last part of the text, to which citations refer, and the length of the text. */
   #cited: OpenText | undefined;
   #length = 0;
-  /** Function call items, by their index in chat. */
-  readonly #calls = new Map<number, OpenItem>();
+  /** Calls, by their index in chat. */
+  readonly #calls = new Map<number, OpenCall>();
   /** Reasoning details since the last item that carries some. */
   #details: JsonObject[] = [];
   #usage: CompletionUsage | undefined;
@@ -60,8 +69,8 @@ export class ResponseOutput {
   #hasRefused = false;
 
   /** @param emit Emits the events. */
-  constructor(body: JsonObject, emit: Emit) {
-    this.#body = body;
+  constructor(context: ResponseContext, emit: Emit) {
+    this.#context = context;
     this.#emit = emit;
   }
 
@@ -78,7 +87,7 @@ export class ResponseOutput {
    */
   start(head: ResponsesHead, id?: string): void {
     this.#name = getUniquePart(head);
-    this.#response = { ...formatResponse(this.#body, head), ...(id === undefined ? {} : { id }) };
+    this.#response = { ...formatResponse(this.#context.body, head), ...(id === undefined ? {} : { id }) };
     this.#emit("response.created", { response: this.#response });
     this.#emit("response.in_progress", { response: this.#response });
   }
@@ -223,18 +232,18 @@ export class ResponseOutput {
     const number = index ?? position;
     const open = this.#calls.get(number) ?? this.#openCall(number, { id, name: fn?.name, state });
     const text = fn?.arguments ?? "";
-    if (text === "") return;
-    open.item.arguments = (open.item.arguments as string) + text;
-    this.#emit("response.function_call_arguments.delta", { ...formatLocation(open), delta: text });
+    const event = text === "" ? undefined : addCallText(open, text);
+    if (event !== undefined) this.#emit(...event);
   }
 
-  #openCall(number: number, { id, name, state }: { id?: string; name?: string; state?: JsonObject }): OpenItem {
+  #openCall(number: number, { id, name, state }: { id?: string; name?: string; state?: JsonObject }): OpenCall {
     this.#closeText("completed");
     this.#carryDetails();
-    const call = id || `call_${this.#name}_${number}`;
-    if (isObject(state)) this.#carry(contentFor(state, call));
-    const fresh = { id: this.#newId("fc"), type: "function_call", status: "in_progress" };
-    const open = this.#addItem({ ...fresh, arguments: "", call_id: call, name: name ?? "" });
+    const callId = id || `call_${this.#name}_${number}`;
+    if (isObject(state)) this.#carry(contentFor(state, callId));
+    const tool = this.#context.table.find(name ?? "");
+    const item = startCallItem(tool, { id: this.#newId(tool.kind.abbreviation), callId });
+    const open = { tool, ...this.#addItem(item), text: "" };
     this.#calls.set(number, open);
     return open;
   }
@@ -249,9 +258,8 @@ export class ResponseOutput {
     this.#closeItem(this.#addItem({ ...carrier, encrypted_content }), "completed");
   }
 
-  #closeCall(open: OpenItem, status: string): void {
-    const { arguments: text, name } = open.item;
-    this.#emit("response.function_call_arguments.done", { ...formatLocation(open), name, arguments: text });
+  #closeCall(open: OpenCall, status: string): void {
+    for (const event of endCallItem(open)) this.#emit(...event);
     this.#closeItem(open, status);
   }
 
@@ -278,12 +286,4 @@ function formatLocation({ index, item }: OpenItem): JsonObject {
 
 function listItemParts({ item }: OpenItem, { itemType }: TextKind): JsonObject[] {
   return (itemType === "message" ? item.content : item.summary) as JsonObject[];
-}
-
-/** Chat may omit the bytes. */
-function formatScore({ token, logprob, bytes, top_logprobs: top }: JsonObject): JsonObject {
-  const others = Array.isArray(top)
-    ? top.map(({ token, logprob, bytes }) => ({ token, logprob, bytes: bytes ?? [] }))
-    : [];
-  return { token, logprob, bytes: bytes ?? [], top_logprobs: others };
 }

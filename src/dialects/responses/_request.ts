@@ -2,19 +2,13 @@
  * Converts a Responses request to a chat request.
  * @module
  */
-import type { ChatCompletionRequest, JsonObject, Tool } from "../../contracts/openai.ts";
-import {
-  bodyChecker,
-  checkCount,
-  checkOptional,
-  isNonNegativeInteger,
-  maxTools,
-  wrongType,
-} from "../../pipeline/check_body.ts";
+import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
+import { bodyChecker, checkOptional, isNonNegativeInteger, wrongType } from "../../pipeline/check_body.ts";
 import { isObject } from "../../util/is_object.ts";
 import { quoteValue, readStringAt } from "./_content.ts";
 import { convertInput } from "./_conversation.ts";
 import { ResponsesNativeOnly } from "./_native_only.ts";
+import { readResponsesTools, type ResponsesTooling } from "./_tools.ts";
 
 /** Members that chat supports, that have no effect on other models, or that {@linkcode ResponsesNativeOnly} collects. */
 const ownMembers: readonly string[] = [
@@ -32,7 +26,7 @@ const checkMembers = bodyChecker(ownMembers);
 const maxUserChars = 64;
 
 /** A chat request, and what it cannot express. */
-interface ResponsesForm {
+interface ResponsesForm extends Pick<ResponsesTooling, "table" | "search"> {
   readonly chat: ChatCompletionRequest;
   readonly session: string | undefined;
   readonly dropped: readonly string[];
@@ -44,9 +38,10 @@ interface ResponsesForm {
  * Converts a request.
  *
  * @param value The parsed body, unvalidated.
+ * @param searches Whether the proxy runs searches.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function convertResponsesRequest(value: unknown): ResponsesForm {
+export function convertResponsesRequest(value: unknown, searches = false): ResponsesForm {
   const body = checkMembers(value);
   checkPlain(body);
   const nativeOnly = new ResponsesNativeOnly();
@@ -54,14 +49,18 @@ export function convertResponsesRequest(value: unknown): ResponsesForm {
   const { model, models, mesh, max_output_tokens: max_tokens, stream, temperature, top_p, user } = body;
   const session = [body.prompt_cache_key, body.safety_identifier, user].find(isName);
   const plain = { model, models, mesh, max_tokens, stream, temperature, top_p };
+  const tools = readResponsesTools(body, nativeOnly);
+  const messages = convertInput(body.instructions, body.input, { nativeOnly, table: tools.table });
+  const output = convertOutput(body, nativeOnly);
+  const { chat: tooling, table, search, dropped } = tools.toTooling(body, searches);
   const chat = omitEmptyMembers({
     ...plain,
-    messages: convertInput(body.instructions, body.input, nativeOnly),
-    ...convertResponsesTools(body, nativeOnly),
-    ...convertOutput(body, nativeOnly),
+    messages,
+    ...tooling,
+    ...output,
     user: isName(user) && user.length <= maxUserChars ? user : undefined,
   }) as unknown as ChatCompletionRequest;
-  return { chat, session, dropped: listDropped(body), nativeOnly };
+  return { chat, session, dropped: [...listDropped(body), ...dropped], nativeOnly, table, search };
 }
 
 function checkPlain(body: JsonObject): void {
@@ -162,86 +161,4 @@ function listDropped(body: JsonObject): string[] {
 
 function omitEmptyMembers(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));
-}
-
-/** The tool parameters of a chat request. */
-type ResponsesTooling = Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_tool_calls">;
-
-/**
- * Converts tools and tool choice.
- *
- * @param nativeOnly Collects hosted tools.
- * @throws {UnsupportedRequestError} If it is malformed.
- */
-function convertResponsesTools(
-  { tools, tool_choice, parallel_tool_calls: parallel }: JsonObject,
-  nativeOnly: ResponsesNativeOnly,
-): ResponsesTooling {
-  if (tools === undefined || tools === null) return {};
-  if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);
-  checkCount(tools, "tools", maxTools);
-  const functions = tools.flatMap((tool, index) => convertResponsesTool(tool, `tools[${index}]`, nativeOnly));
-  const { allowed, choice } = convertResponsesChoice(tool_choice, nativeOnly);
-  const allowedTools = allowed === undefined ? functions : functions.filter((one) => allowed.has(one.function!.name));
-  if (allowedTools.length === 0) return {};
-  return {
-    tools: allowedTools,
-    ...(choice === undefined ? {} : { tool_choice: choice }),
-    ...(typeof parallel === "boolean" ? { parallel_tool_calls: parallel } : {}),
-  };
-}
-
-function convertResponsesTool(tool: unknown, where: string, nativeOnly: ResponsesNativeOnly): Tool[] {
-  if (!isObject(tool)) throw wrongType(where, "an object", tool);
-  const { type, description, parameters, strict } = tool;
-  if (type !== "function") {
-    nativeOnly.addLack(`${where}.type`, {
-      what: `is ${quoteValue(type)}`,
-      instead: 'describe a tool of your own, of the type "function"',
-    });
-    return [];
-  }
-  if (parameters !== undefined && parameters !== null && !isObject(parameters)) {
-    throw wrongType(`${where}.parameters`, "an object", parameters);
-  }
-  return [{
-    type: "function",
-    function: {
-      name: readStringAt(tool, "name", where),
-      ...(typeof description === "string" ? { description } : {}),
-      ...(isObject(parameters) ? { parameters } : {}),
-      ...(typeof strict === "boolean" ? { strict } : {}),
-    },
-  }];
-}
-
-/** The tool choice in chat's terms, and the allowed tools, if the request restricts them. */
-interface ResponsesToolChoice {
-  readonly choice?: ChatCompletionRequest["tool_choice"];
-  readonly allowed?: ReadonlySet<unknown>;
-}
-
-function convertResponsesChoice(choice: unknown, nativeOnly: ResponsesNativeOnly): ResponsesToolChoice {
-  if (choice === undefined || choice === null) return {};
-  if (choice === "none" || choice === "auto" || choice === "required") return { choice };
-  if (typeof choice === "string") {
-    nativeOnly.addLack("tool_choice", {
-      what: `is ${quoteValue(choice)}`,
-      instead: 'use "none", "auto", "required" or an object',
-    });
-    return {};
-  }
-  if (!isObject(choice)) throw wrongType("tool_choice", "a string or an object", choice);
-  if (choice.type === "function") {
-    return { choice: { type: "function", function: { name: readStringAt(choice, "name", "tool_choice") } } };
-  }
-  if (choice.type === "allowed_tools" && Array.isArray(choice.tools)) {
-    const allowed = new Set(choice.tools.map((tool: unknown) => isObject(tool) ? tool.name : undefined));
-    return { choice: choice.mode === "required" ? "required" : "auto", allowed };
-  }
-  nativeOnly.addLack("tool_choice.type", {
-    what: `is ${quoteValue(choice.type)}`,
-    instead: 'use "function" or "allowed_tools"',
-  });
-  return {};
 }

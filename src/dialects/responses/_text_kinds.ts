@@ -1,5 +1,5 @@
 /**
- * The kinds of text in the output of a response.
+ * The kinds of text in the output of a response, and the scores of its tokens.
  * @module
  */
 import type { JsonObject } from "../../contracts/openai.ts";
@@ -47,3 +47,11 @@ export const kinds: Readonly<Record<"thoughts" | "text" | "refusal", TextKind>> 
   },
   refusal: { ...messageKind, type: "refusal", member: "refusal", event: "response.refusal", more: () => ({}) },
 };
+
+/** The score of a token; chat may omit the bytes. */
+export function formatScore({ token, logprob, bytes, top_logprobs: top }: JsonObject): JsonObject {
+  const others = Array.isArray(top)
+    ? top.map(({ token, logprob, bytes }) => ({ token, logprob, bytes: bytes ?? [] }))
+    : [];
+  return { token, logprob, bytes: bytes ?? [], top_logprobs: others };
+}

@@ -12,7 +12,7 @@ import { findLoweredLimit } from "../native_limit.ts";
 import { withoutOwn } from "./_carried.ts";
 import { formatFailure } from "./_errors.ts";
 import type { ResponsesNativeOnly } from "./_native_only.ts";
-import { ResponseOutput } from "./_output.ts";
+import { type ResponseContext, ResponseOutput } from "./_output.ts";
 import { convertResponsesRequest } from "./_request.ts";
 import { responsesConventions } from "./conventions.ts";
 
@@ -21,15 +21,16 @@ export const responses: Dialect = {
   ...responsesConventions,
   name: "responses",
   translate(value) {
-    const { chat, session, dropped, nativeOnly } = convertResponsesRequest(value);
+    const { chat, session, dropped, nativeOnly, table } = convertResponsesRequest(value);
     const body = value as JsonObject;
+    const context = { body, table };
     return {
       chat,
       session,
       dropped,
       native: createNativeResponses(body, nativeOnly),
-      toResponse: (completion) => formatCompleteResponse(body, completion),
-      events: () => new ResponseEvents(body),
+      toResponse: (completion) => formatCompleteResponse(context, completion),
+      events: () => new ResponseEvents(context),
     };
   },
 };
@@ -43,7 +44,10 @@ const sampling: readonly string[] = ["temperature", "top_p"];
  * @param body The validated body.
  * @param nativeOnly What only native providers support.
  */
-function createNativeResponses(body: JsonObject, { error, pinned }: ResponsesNativeOnly): Translation["native"] {
+function createNativeResponses(
+  body: JsonObject,
+  { error, isPreferred, pinned }: ResponsesNativeOnly,
+): Translation["native"] {
   const { input, reasoning } = body;
   const cleaned = Array.isArray(input) ? withoutOwn(input) : input;
   const own = cleaned === input ? {} : { input: cleaned };
@@ -62,6 +66,7 @@ function createNativeResponses(body: JsonObject, { error, pinned }: ResponsesNat
     headers: {},
     fees: { ...countVendorTools(body), ...findTier(body) },
     only: error,
+    isPreferred,
     pinned,
   };
 }
@@ -80,8 +85,8 @@ function withLimit(max_output_tokens: number | undefined): JsonObject {
  *
  * @param completion The response; its first choice is used, since Responses supports one.
  */
-function formatCompleteResponse(body: JsonObject, completion: ChatCompletion): JsonObject {
-  const output = new ResponseOutput(body, () => {});
+function formatCompleteResponse(context: ResponseContext, completion: ChatCompletion): JsonObject {
+  const output = new ResponseOutput(context, () => {});
   output.start(completion);
   const choices = completion.choices.map(({ message, ...choice }) => ({ ...choice, delta: message }));
   output.add({ choices: choices as ChatCompletionChunk["choices"], usage: completion.usage ?? null });
@@ -95,9 +100,9 @@ export class ResponseEvents implements EventTranslator {
   #text = "";
   #number = 0;
 
-  /** @param body The request. */
-  constructor(body: JsonObject) {
-    this.#output = new ResponseOutput(body, (type, event) => {
+  /** @param context The request. */
+  constructor(context: ResponseContext) {
+    this.#output = new ResponseOutput(context, (type, event) => {
       this.#text += `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#number++, ...event })}\n\n`;
     });
   }
