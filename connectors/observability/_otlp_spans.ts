@@ -102,15 +102,12 @@ function requestAttributes(
   });
 }
 
-/** The request of an attempt. */
-interface TryFacts {
+function tryAttributes(one: ModelTry, { usage, record, operation }: {
   /** Token counts; they belong to the attempt that the client received. */
   readonly usage: Pick<RoutingRecord, "tokens_in" | "tokens_out">;
   readonly record: RoutingRecord;
   readonly operation: string;
-}
-
-function tryAttributes(one: ModelTry, { usage, record, operation }: TryFacts): readonly KeyValue[] {
+}): readonly KeyValue[] {
   const { model, provider, outcome, status, upstreamModel = model, vendor = provider } = one;
   return toAttributes({
     "gen_ai.operation.name": operation,

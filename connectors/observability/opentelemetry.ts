@@ -70,9 +70,11 @@ function createOpenTelemetrySink(
 /** Retryable statuses of OTLP/HTTP; with any other, the collector has rejected the data. */
 const retryable: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-type Export = (signal: "traces" | "metrics", member: string, content: object) => Promise<void>;
-
-function exporter(settings: Readonly<Record<string, unknown>>, runtime: Runtime, mesh: MeshParts | undefined): Export {
+function exporter(
+  settings: Readonly<Record<string, unknown>>,
+  runtime: Runtime,
+  mesh: MeshParts | undefined,
+): (signal: "traces" | "metrics", member: string, content: object) => Promise<void> {
   const { url, headers = {}, service_name } = settings;
   const base = url ?? runtime.env("OTEL_EXPORTER_OTLP_ENDPOINT") ?? "http://127.0.0.1:4318";
   if (typeof base !== "string" || !/^https?:\/\//i.test(base) || !URL.canParse(base)) {
@@ -96,21 +98,18 @@ function createOpenTelemetryError(setting: string, message: string): ConfigError
   return new ConfigError([{ path: `observability.${setting}`, message: `"mesh.opentelemetry.v1" ${message}` }]);
 }
 
-/** What identifies the process. */
-interface ResourceParts {
-  /** The configured name of the service. */
-  readonly serviceName: string | undefined;
-  readonly env: Runtime["env"];
-  readonly mesh: MeshParts | undefined;
-}
-
 /**
  * Creates the resource. Attributes of `OTEL_RESOURCE_ATTRIBUTES` override those of the process; the configured name, then
  * `OTEL_SERVICE_NAME`, override its `service.name`.
  *
  * @param parts The configured name, the environment, and the mesh.
  */
-function createResource({ serviceName, env, mesh }: ResourceParts): object {
+function createResource({ serviceName, env, mesh }: {
+  /** The configured name of the service. */
+  readonly serviceName: string | undefined;
+  readonly env: Runtime["env"];
+  readonly mesh: MeshParts | undefined;
+}): object {
   const given = parseResourceAttributes(env("OTEL_RESOURCE_ATTRIBUTES") ?? "");
   if (given === undefined) mesh?.warn?.('OTEL_RESOURCE_ATTRIBUTES is ignored: it has to be "key=value,key=value"');
   return {

@@ -46,15 +46,13 @@ function createWebhookSink({ url, secret }: Readonly<Record<string, unknown>>, r
   };
 }
 
-interface DeliveryParts {
+/** The id is the same for all retries; the timestamp is that of the attempt. */
+async function createDelivery(event: MeshEvent, { url, key, now }: {
   readonly url: string;
   readonly key: Promise<CryptoKey> | undefined;
   /** Wall-clock time, ms since the Unix epoch. */
   readonly now: number;
-}
-
-/** The id is the same for all retries; the timestamp is that of the attempt. */
-async function createDelivery(event: MeshEvent, { url, key, now }: DeliveryParts): Promise<PostedDelivery> {
+}): Promise<PostedDelivery> {
   const body = JSON.stringify(event);
   const timestamp = String(Math.floor(now / 1000));
   const headers: Record<string, string> = {

@@ -20,21 +20,18 @@ export interface AnthropicTurn {
   readonly content: Block[];
 }
 
-/** A conversation in the shape of the Messages API. */
-interface AnthropicConversation {
-  /** The system prompt, in order. */
-  readonly system: readonly Block[];
-  /** The turns, oldest first. */
-  readonly turns: readonly AnthropicTurn[];
-}
-
 /**
  * Translates a conversation.
  *
  * @param messages OpenAI's messages, oldest first.
  * @throws {UpstreamError} `request` if the Messages API cannot express a message.
  */
-export function toConversation(messages: readonly ChatMessage[]): AnthropicConversation {
+export function toConversation(messages: readonly ChatMessage[]): {
+  /** The system prompt, in order. */
+  readonly system: readonly Block[];
+  /** The turns, oldest first. */
+  readonly turns: readonly AnthropicTurn[];
+} {
   const system: Block[] = [];
   const turns: AnthropicTurn[] = [];
   messages.forEach((message, index) => {

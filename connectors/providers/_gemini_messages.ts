@@ -20,14 +20,6 @@ export const signatureStandIn = "skip_thought_signature_validator";
  */
 const betterAsText = /"\$ref"|\d{16}/;
 
-/** A conversation in the shape of the Gemini API. */
-interface GeminiContents {
-  /** The turns, oldest first; at least one. */
-  readonly contents: readonly Content[];
-  /** The system prompt, if any. */
-  readonly systemInstruction?: { readonly parts: readonly GeminiPart[] };
-}
-
 /**
  * Translates a conversation. Adjacent messages of the same role are merged into one turn, as are the results of
  * parallel calls. Text that follows results stays a separate turn, since the API requires as many result parts as
@@ -37,7 +29,12 @@ interface GeminiContents {
  * @param signed Whether calls must carry a thought signature.
  * @throws {UpstreamError} `request` if a message cannot be expressed.
  */
-export function toGeminiContents(messages: readonly ChatMessage[], signed: boolean): GeminiContents {
+export function toGeminiContents(messages: readonly ChatMessage[], signed: boolean): {
+  /** The turns, oldest first; at least one. */
+  readonly contents: readonly Content[];
+  /** The system prompt, if any. */
+  readonly systemInstruction?: { readonly parts: readonly GeminiPart[] };
+} {
   const turns = new GeminiTurns();
   const system: GeminiPart[] = [];
   messages.forEach((message, index) => {

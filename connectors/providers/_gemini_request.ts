@@ -124,8 +124,6 @@ function toGeminiFormat(
   }
 }
 
-type Level = NonNullable<ThinkingConfig["thinkingLevel"]>;
-
 /** First generation with thinking. */
 const firstThinking = 205;
 /** First generation in which only the light models support the minimal level. */
@@ -134,7 +132,9 @@ const firstWithoutMinimal = 307;
 const minBudgetOfPro = 128;
 
 /** The vendor's mapping of OpenAI's efforts; `xhigh` and `max` map to the maximum. */
-const efforts: Readonly<Record<string, { readonly budget: number; readonly level: Level }>> = {
+const efforts: Readonly<
+  Record<string, { readonly budget: number; readonly level: NonNullable<ThinkingConfig["thinkingLevel"]> }>
+> = {
   none: { budget: 0, level: "MINIMAL" },
   minimal: { budget: 1_024, level: "MINIMAL" },
   low: { budget: 1_024, level: "LOW" },

@@ -83,15 +83,7 @@ function toLegacyChunk({ choices, ...event }: JsonObject): ChatCompletionChunk {
   } as unknown as ChatCompletionChunk;
 }
 
-/** One choice. */
-interface TextChoice {
-  readonly index: number;
-  readonly text: string;
-  readonly logprobs: JsonObject | null;
-  readonly reason: FinishReason | null;
-}
-
-function toLegacyChoices(choices: unknown): readonly TextChoice[] {
+function toLegacyChoices(choices: unknown) {
   return (Array.isArray(choices) ? choices : []).filter(isObject).map((choice, position) => ({
     index: typeof choice.index === "number" ? choice.index : position,
     text: typeof choice.text === "string" ? choice.text : "",

@@ -136,13 +136,9 @@ async function deriveKey(passphrase: string, salt: Uint8Array<ArrayBuffer>): Pro
   return { salt, key, check: toBase64(new Uint8Array(digest, 0, lengths.check)) };
 }
 
-interface Sealed {
-  readonly header: Header;
-  readonly iv: Uint8Array<ArrayBuffer>;
-  readonly data: Uint8Array<ArrayBuffer>;
-}
-
-function readSealed(text: string): Sealed {
+function readSealed(
+  text: string,
+): { readonly header: Header; readonly iv: Uint8Array<ArrayBuffer>; readonly data: Uint8Array<ArrayBuffer> } {
   let value: Partial<Record<keyof Header | "iv" | "data", unknown>> | null;
   try {
     value = JSON.parse(text);

@@ -91,13 +91,6 @@ interface GoogleOptions {
   readonly endpoint: string | undefined;
 }
 
-interface GoogleCall extends Pick<VendorCall, "task" | "method" | "expected"> {
-  /** Path after `…/secrets`. */
-  readonly path: string;
-  /** JSON request body. */
-  readonly content?: object;
-}
-
 /** Builds the URLs of a project's secrets. */
 class Google {
   readonly vendor: Vendor;
@@ -113,7 +106,12 @@ class Google {
     return this.#options.region === undefined ? { replication: { automatic: {} } } : {};
   }
 
-  async call({ task, path, method, expected, content }: GoogleCall): Promise<VendorResponse> {
+  async call({ task, path, method, expected, content }: Pick<VendorCall, "task" | "method" | "expected"> & {
+    /** Path after `…/secrets`. */
+    readonly path: string;
+    /** JSON request body. */
+    readonly content?: object;
+  }): Promise<VendorResponse> {
     const { access, region, endpoint } = this.#options;
     const project = this.#options.project ?? await access.project(task);
     const host = endpoint ?? `https://secretmanager.${region === undefined ? "" : `${region}.rep.`}googleapis.com`;

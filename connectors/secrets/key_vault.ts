@@ -91,15 +91,6 @@ interface VaultOptions {
   readonly client: string | undefined;
 }
 
-interface VaultCall extends Pick<VendorCall, "task" | "method" | "expected"> {
-  /** Path after the vault's URL. */
-  readonly path: string;
-  /** Replaces the complete URL, as returned by the vault. */
-  readonly url?: string | undefined;
-  /** JSON request body. */
-  readonly content?: object;
-}
-
 /** Calls a vault as an application. */
 class KeyVaultName {
   readonly vendor: Vendor;
@@ -122,7 +113,14 @@ class KeyVaultName {
     return this.vendor.runtime.clock.sleep(ms);
   }
 
-  async call({ task, path, url, method, expected, content }: VaultCall): Promise<VendorResponse> {
+  async call({ task, path, url, method, expected, content }: Pick<VendorCall, "task" | "method" | "expected"> & {
+    /** Path after the vault's URL. */
+    readonly path: string;
+    /** Replaces the complete URL, as returned by the vault. */
+    readonly url?: string | undefined;
+    /** JSON request body. */
+    readonly content?: object;
+  }): Promise<VendorResponse> {
     const own = this.#options.url;
     // the token is sent to this vault only, whatever a response contains
     const isForeign = url !== undefined && !url.startsWith(`${own}/`);

@@ -5,12 +5,6 @@
 import type { Clock, Disk } from "../../src/contracts/runtime.ts";
 import { isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
 
-/** The latest generation of a lock. */
-interface Generation {
-  readonly number: number;
-  readonly record: unknown;
-}
-
 const free: LockRecord = { owner: "", expiresAt: 0 };
 
 /**
@@ -71,7 +65,7 @@ export class GenerationLock {
   }
 
   /** Number 0 without an owner if there is no file. A lock that cannot be parsed does not block. */
-  async #latest(): Promise<Generation> {
+  async #latest(): Promise<{ readonly number: number; readonly record: unknown }> {
     for (;;) {
       const [number = 0] = await this.#numbers();
       const data = number === 0 ? new Uint8Array() : await this.#disk.read(this.#path(number));

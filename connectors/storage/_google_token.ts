@@ -43,9 +43,10 @@ export function googleToken(
   return () => tokens.get();
 }
 
-type TokenForm = () => Promise<readonly [url: string, body: URLSearchParams]>;
-
-function createTokenForm(settings: Readonly<Record<string, unknown>>, { clock }: RemoteRuntime): TokenForm {
+function createTokenForm(
+  settings: Readonly<Record<string, unknown>>,
+  { clock }: RemoteRuntime,
+): () => Promise<readonly [url: string, body: URLSearchParams]> {
   const text = (name: string) => textSetting(settings, name);
   const refresh_token = text("refresh_token");
   if (refresh_token !== undefined) {

@@ -32,26 +32,22 @@ export function isHeldByOther(lock: unknown, owner: string, now: number): boolea
 }
 
 /**
- * One attempt to take a lock: writes the record unless another owner has the lock, and returns whether it was written.
- */
-type TryLock = (wanted: LockRecord) => Promise<boolean>;
-
-/** Parameters of a wait for a lock. */
-interface LockWait {
-  readonly connector: string;
-  readonly clock: Clock;
-  readonly key: string;
-  readonly options: LockOptions;
-}
-
-/**
  * Retries until the lock is acquired.
  *
  * @param wait Owner, key and timeout.
- * @param tryLock Makes one attempt.
+ * @param tryLock Makes one attempt: writes the record unless another owner has the lock, and returns whether it was
+ * written.
  * @throws {ConnectorError} `locked` on timeout; the signal's reason when it aborts.
  */
-export async function acquireLock({ connector, clock, key, options }: LockWait, tryLock: TryLock): Promise<Lock> {
+export async function acquireLock(
+  { connector, clock, key, options }: {
+    readonly connector: string;
+    readonly clock: Clock;
+    readonly key: string;
+    readonly options: LockOptions;
+  },
+  tryLock: (wanted: LockRecord) => Promise<boolean>,
+): Promise<Lock> {
   const { owner, ttlMs, timeoutMs = 30_000, retryIntervalMs = 1000, signal } = options;
   const end = clock.monotonic() + timeoutMs;
   for (;;) {

@@ -31,20 +31,17 @@ export function isFailover(error: unknown): boolean {
   return failover.test(textIn(error));
 }
 
-/** What was sent, and to where. */
-interface SentCommand {
-  readonly address: RedisAddress;
-  /** The script, if it was one. */
-  readonly script?: string | undefined;
-}
-
 /**
  * Words an error by its cause.
  *
  * @param error The error of the client, or of the server.
  * @param sent What caused it.
  */
-export function toRedisError(error: unknown, { address: { host, port }, script }: SentCommand): ConnectorError {
+export function toRedisError(error: unknown, { address: { host, port }, script }: {
+  readonly address: RedisAddress;
+  /** The script, if it was one. */
+  readonly script?: string | undefined;
+}): ConnectorError {
   const where = `Redis at ${host}:${port}`;
   const subject = `The storage "${redisId}"`;
   const text = textIn(error);

@@ -25,12 +25,6 @@ export interface LocalStorageOptions {
   readonly area?: WebStorage;
 }
 
-/** A stored record. */
-interface FoundEntry {
-  readonly modifiedAt: number;
-  readonly base64: string;
-}
-
 /**
  * Small records in `localStorage`. Its quota is about five million characters per site, shared with all other data of
  * the site, and it stores only strings: a record takes four characters for three bytes, plus about fifteen. Any script
@@ -111,7 +105,7 @@ export class LocalStorageStorage implements Storage {
     return afterSettling(() => isHeld(this.#lock(key), this.#clock.now()));
   }
 
-  #find(key: string): FoundEntry | undefined {
+  #find(key: string): { readonly modifiedAt: number; readonly base64: string } | undefined {
     const text = this.#records.get(key);
     if (text === undefined) return undefined;
     const comma = text.indexOf(",");

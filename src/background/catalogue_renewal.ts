@@ -30,17 +30,14 @@ export interface RenewalParts extends Omit<SyncParts, "probe"> {
   readonly addPools: (registry: Registry) => void;
 }
 
-/** A mesh that starts. */
-interface StartingMesh extends StorageUser, Pick<SyncParts, "hub"> {
-  readonly settings: Settings;
-}
-
 /**
  * Applies the document that the storage has, before the models of a mesh are known.
  *
  * @returns The document; undefined if there is none, or none that is valid and as new as the built-in catalogue.
  */
-export async function useKeptCatalogue(mesh: StartingMesh): Promise<FetchedCatalogue | undefined> {
+export async function useKeptCatalogue(
+  mesh: StorageUser & Pick<SyncParts, "hub"> & { readonly settings: Settings },
+): Promise<FetchedCatalogue | undefined> {
   const { settings: { catalogue: section, storage: settings }, catalogue, hub } = mesh;
   if (section === undefined || settings === undefined || settings.policy === "in-memory") return undefined;
   try {

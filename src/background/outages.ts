@@ -76,7 +76,10 @@ export class Outages {
     return members.length > 0 && !hasActive(members, this.#clock.monotonic());
   }
 
-  #report({ kind, name }: Group, { isDown, provider, reason }: OutageFacts): void {
+  #report(
+    { kind, name }: Group,
+    { isDown, provider, reason }: { readonly isDown: boolean; readonly provider: string; readonly reason: string },
+  ): void {
     const [from, to] = isDown ? ["up", "down"] : ["down", "up"];
     const pool = kind === "pool" ? { pool: name } : {};
     this.#hub.event({ event: "outage", ...pool, provider, from, to, reason, metadata: {} });
@@ -84,12 +87,6 @@ export class Outages {
     const severity = kind === "pool" ? "critical" : "error"; // other providers of its pools may still serve
     this.#hub.trace({ severity: isDown ? severity : "info", component: kind, message, ...pool });
   }
-}
-
-interface OutageFacts {
-  readonly isDown: boolean;
-  readonly provider: string;
-  readonly reason: string;
 }
 
 function groupOfPool({ name, members }: Pool): Group {

@@ -11,17 +11,6 @@ import { isOverload } from "../util/resource_lack.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import { checkModelCount } from "./model_count.ts";
 
-/** Dependencies of a probe. */
-interface ProbeParts {
-  readonly runtime: Runtime;
-  /** Redacts secrets in a string. */
-  readonly redact: (text: string) => string;
-  /** Timeout, ms. */
-  readonly timeoutMs: number;
-  /** The call. @default `listModels` */
-  readonly request?: ProbeRequest;
-}
-
 /** A call that lists models. */
 export type ProbeRequest = (provider: Provider, options: CallOptions) => Promise<readonly ModelInfo[]>;
 
@@ -37,7 +26,15 @@ export type ProbeResult = { readonly models: readonly ModelInfo[] } | { readonly
  */
 export async function probeProvider(
   instance: ProviderInstance,
-  { runtime, redact, timeoutMs, request = (provider, options) => provider.listModels(options) }: ProbeParts,
+  { runtime, redact, timeoutMs, request = (provider, options) => provider.listModels(options) }: {
+    readonly runtime: Runtime;
+    /** Redacts secrets in a string. */
+    readonly redact: (text: string) => string;
+    /** Timeout, ms. */
+    readonly timeoutMs: number;
+    /** The call. @default `listModels` */
+    readonly request?: ProbeRequest;
+  },
 ): Promise<ProbeResult> {
   const { entry } = instance;
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, timeoutMs) };

@@ -174,12 +174,10 @@ async function openConfigured({ target = "", parts: { connectors, runtime } }: T
   return { mesh, section: settings.catalogue, storage: settings.storage && await openStorage(settings.storage, user) };
 }
 
-/** A kept document, or why it cannot be used. */
-interface Stored extends Partial<FetchedCatalogue> {
-  readonly problem?: string;
-}
-
-async function loadKept(storage: CodedStorage, section: CatalogueSettings): Promise<Stored | undefined> {
+async function loadKept(
+  storage: CodedStorage,
+  section: CatalogueSettings,
+): Promise<Partial<FetchedCatalogue> & { readonly problem?: string } | undefined> {
   try {
     return await loadCatalogue(storage, section);
   } catch (error) {
@@ -196,12 +194,10 @@ async function readFile(path: string, { files }: CommandParts["runtime"]): Promi
   }
 }
 
-interface DocumentFacts extends CatalogueChanges {
-  readonly date: string;
-  readonly models: number;
-}
-
-function describeDocument(document: CatalogueDocument, { catalogue }: Engine): DocumentFacts {
+function describeDocument(
+  document: CatalogueDocument,
+  { catalogue }: Engine,
+): CatalogueChanges & { readonly date: string; readonly models: number } {
   return {
     date: document.date,
     models: countModels(document),

@@ -196,9 +196,10 @@ function say(
   shell.stdout.write(`${flags.json ? JSON.stringify(response) : printable(message)}\n`);
 }
 
-type Limits = Readonly<Record<string, unknown>> & { readonly budget?: Record<string, number | null> };
-
-function parseLimits(flags: Flags, { runtime: { clock } }: CommandParts): Limits {
+function parseLimits(
+  flags: Flags,
+  { runtime: { clock } }: CommandParts,
+): Readonly<Record<string, unknown>> & { readonly budget?: Record<string, number | null> } {
   const pools = flags.all("pool");
   const isEnding = (name: string) => flags.value(name) === "none";
   const amount = (option: string, kind: string, form = /^\d+(\.\d+)?$/) => {

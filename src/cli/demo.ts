@@ -21,13 +21,14 @@ interface ChatRequest {
   readonly text: string;
 }
 
-type DemoDialect = (request: ChatRequest, words: readonly string[], clock: Clock) => Response;
-
 /** Starts the providers on free ports. */
 export async function startDemo(shell: Pick<Shell, "serve">, clock: Clock): Promise<Demo> {
   let calls = 0;
   const isRefused = () => calls++ % 2 === 0;
-  const start = (dialect: DemoDialect, refuses: () => boolean): Promise<RunningServer> =>
+  const start = (
+    dialect: (request: ChatRequest, words: readonly string[], clock: Clock) => Response,
+    refuses: () => boolean,
+  ): Promise<RunningServer> =>
     shell.serve(async (request) => {
       const chat = readChatRequest(await request.json());
       if (refuses()) return rateLimited();

@@ -9,14 +9,8 @@ import { readFlags } from "./args.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import { applyEnvFiles, envFileHint } from "./env_files.ts";
 
-/** A command, imported when it runs. */
-interface Listed {
-  /** Summary for the list of commands. */
-  readonly summary: string;
-  readonly load: () => Promise<Command>;
-}
-
-const commands: Readonly<Record<string, Listed>> = {
+/** Each is imported when it runs. */
+const commands: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Command> }>> = {
   proxy: {
     summary: "Serve the OpenAI API with the configured or detected providers",
     load: async () => (await import("./proxy.ts")).proxy,
@@ -104,16 +98,13 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
   }
 }
 
-/** A failed command. */
-interface CommandFailure {
-  readonly message: string;
-  readonly advice?: string;
-  readonly problems?: readonly ConfigProblem[];
-}
-
 /** Prints why a command failed: with `--log-format json` as a JSON line, like everything that a proxy prints. */
 async function printError(
-  { message, advice = "", problems }: CommandFailure,
+  { message, advice = "", problems }: {
+    readonly message: string;
+    readonly advice?: string;
+    readonly problems?: readonly ConfigProblem[];
+  },
   args: readonly string[],
   { shell: { stderr }, runtime: { clock } }: CommandParts,
 ): Promise<void> {

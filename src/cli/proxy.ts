@@ -112,17 +112,15 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
   },
 };
 
-interface GreetingOptions {
-  readonly format: ProcessFormat;
-  readonly demo: Demo | undefined;
-  readonly json: boolean;
-  readonly shell: CommandParts["shell"];
-}
-
 /** Returns what is printed once the proxy listens. */
 function createGreeting(
   { url, mesh, warnings }: RunningProxy,
-  { demo, json, shell: { stderr }, format }: GreetingOptions,
+  { demo, json, shell: { stderr }, format }: {
+    readonly format: ProcessFormat;
+    readonly demo: Demo | undefined;
+    readonly json: boolean;
+    readonly shell: CommandParts["shell"];
+  },
 ): Greeting {
   const { providers, pools, poolList, text } = listServed(getEngine(mesh));
   const listening = `ModelMesh listens on ${url}`;
@@ -160,16 +158,14 @@ The dashboard at ${url}/ui shows the same.
 `;
 }
 
-interface ReloadSettings {
+/** Returns a function that reloads the configuration and reports the result. */
+function reloading(running: RunningProxy, { path, isSilent, format, parts: { shell } }: {
   readonly format: ProcessFormat;
   readonly path: string | undefined;
   /** Whether another process reports the result. */
   readonly isSilent: boolean;
   readonly parts: CommandParts;
-}
-
-/** Returns a function that reloads the configuration and reports the result. */
-function reloading(running: RunningProxy, { path, isSilent, format, parts: { shell } }: ReloadSettings): () => void {
+}): () => void {
   const print = (message: ProcessMessage) => isSilent || shell.stderr.write(format(message));
   return () => {
     running.reload().then((warnings) => {
@@ -182,14 +178,12 @@ function reloading(running: RunningProxy, { path, isSilent, format, parts: { she
   };
 }
 
-interface WatchOptions {
+function watchFile(path: string, { known, parts: { runtime: { files, clock } }, onChange }: {
   /** Text of the configuration at the start. */
   readonly known: string | undefined;
   readonly parts: CommandParts;
   readonly onChange: () => void;
-}
-
-function watchFile(path: string, { known, parts: { runtime: { files, clock } }, onChange }: WatchOptions): Cancel {
+}): Cancel {
   return watchText(() => readIfPresent(path, files!), { clock, known, onChange });
 }
 

@@ -99,13 +99,11 @@ async function importFile([path]: readonly string[], context: SecretContext) {
   return done(context, { names, message });
 }
 
-interface Storing {
-  readonly put: (name: string, value: string) => Promise<void>;
-  readonly progress: ProgressLine;
-}
-
 /** Stores them one after the other, and shows the progress. */
-async function storeAll(found: ReadonlyMap<string, string>, { put, progress }: Storing): Promise<string[]> {
+async function storeAll(
+  found: ReadonlyMap<string, string>,
+  { put, progress }: { readonly put: (name: string, value: string) => Promise<void>; readonly progress: ProgressLine },
+): Promise<string[]> {
   const names: string[] = [];
   for (const [name, value] of found) {
     progress.show(`Stored ${names.length} of ${counted(found.size, "secret")}`);

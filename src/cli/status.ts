@@ -61,22 +61,17 @@ Exit code: 0 done, 1 failed, 2 usage error
   },
 };
 
-/** Shows the status. Returns false when its output is no longer read. */
-type Show = (isAgain: boolean, signal: AbortSignal) => Promise<boolean>;
-
-interface RepeatParts extends Pick<CommandParts, "shell" | "runtime"> {
-  readonly intervalMs: number;
-  /** Whether each status replaces the previous one on the screen. */
-  readonly isDrawn: boolean;
-}
-
 /**
  * Shows the status until a signal ends it. If the proxy becomes unreachable, it is waited for, since it may be
  * restarting.
  */
 async function showRepeatedly(
-  show: Show,
-  { intervalMs, isDrawn, shell, runtime: { clock } }: RepeatParts,
+  show: (isAgain: boolean, signal: AbortSignal) => Promise<boolean>,
+  { intervalMs, isDrawn, shell, runtime: { clock } }: Pick<CommandParts, "shell" | "runtime"> & {
+    readonly intervalMs: number;
+    /** Whether each status replaces the previous one on the screen. */
+    readonly isDrawn: boolean;
+  },
 ): Promise<void> {
   const end = new AbortController();
   const cancel = shell.onSignal(["SIGINT", "SIGTERM"], () => end.abort());

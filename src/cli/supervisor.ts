@@ -34,13 +34,6 @@ export function supervise(parts: SupervisorParts): Promise<ExitCode> {
   return new Supervisor(parts).run();
 }
 
-/** A running worker, its slot, and its number among all workers started. */
-interface Running {
-  readonly slot: number;
-  readonly worker: Worker;
-  readonly number: number;
-}
-
 class Supervisor {
   readonly #parts: SupervisorParts;
   readonly #sums: SharedSums;
@@ -92,7 +85,10 @@ class Supervisor {
     }).catch(this.#report);
   }
 
-  #receive({ slot, worker, number }: Running, message: FromWorker): void {
+  #receive(
+    { slot, worker, number }: { readonly slot: number; readonly worker: Worker; readonly number: number },
+    message: FromWorker,
+  ): void {
     const respond = (reply: ToWorker) => worker.send(reply);
     if ("shared" in message) return respond({ shared: this.#owner.respond(message.shared, number) });
     if ("report" in message) return this.#overview.receive(number, message.report);

@@ -10,11 +10,6 @@ import { formatUsageRows } from "./usage_rows.ts";
 
 const period = ["since", "from", "to"];
 
-interface UsageResponse {
-  readonly by: readonly UsageDimension[];
-  readonly data: readonly UsageRow[];
-}
-
 export const usage: Command = {
   help: `Usage: modelmesh usage [--by day,client,pool,model,tag] [--since 7d] [options]
 
@@ -54,7 +49,9 @@ Exit code: 0 done, 1 failed, 2 usage error
       shell.stdout.write(await proxy.text(`/mesh/usage?${query}`));
       return 0;
     }
-    const usage = await proxy.json<UsageResponse>(`/mesh/usage?${query}`);
+    const usage = await proxy.json<{ readonly by: readonly UsageDimension[]; readonly data: readonly UsageRow[] }>(
+      `/mesh/usage?${query}`,
+    );
     if (flags.json) shell.stdout.write(`${JSON.stringify(usage)}\n`);
     else if (usage.data.length === 0) shell.stderr.write("No requests in that period\n");
     else shell.stdout.write(formatUsageRows(usage.data, usage.by));

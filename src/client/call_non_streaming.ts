@@ -9,14 +9,6 @@ import { call, requireNonStreaming } from "./call.ts";
 import type { CallContext } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
 
-/** The operation, its request and its settings. */
-interface NonStreamingCall<Body extends RequestBody, Response> {
-  readonly operation: CheckedOperation<Body, Response>;
-  readonly request: object;
-  readonly files?: readonly UploadedFile[];
-  readonly settings?: CallSettings | undefined;
-}
-
 /**
  * Performs a call and returns its complete response.
  *
@@ -24,7 +16,12 @@ interface NonStreamingCall<Body extends RequestBody, Response> {
  */
 export function callNonStreaming<Body extends RequestBody, Response extends object>(
   context: CallContext,
-  { settings = {}, ...called }: NonStreamingCall<Body, Response>,
+  { settings = {}, ...called }: {
+    readonly operation: CheckedOperation<Body, Response>;
+    readonly request: object;
+    readonly files?: readonly UploadedFile[];
+    readonly settings?: CallSettings | undefined;
+  },
 ): Promise<Response> {
   return call(context, {
     ...called,

@@ -148,13 +148,10 @@ export interface EmbeddingDialect {
    * @param request Its headers and URL.
    * @throws {UnsupportedRequestError} If the body is malformed.
    */
-  translate(body: unknown, request: DialectRequest): EmbeddingTranslation;
-}
-
-/** A translated embeddings request, with the translator of its response. */
-interface EmbeddingTranslation extends Pick<Translation, "dropped" | "native"> {
-  /** The request in OpenAI's shape, to be validated. */
-  readonly request: EmbeddingRequest;
-  /** Converts the response. */
-  toResponse(response: EmbeddingResponse): JsonObject;
+  translate(body: unknown, request: DialectRequest): Pick<Translation, "dropped" | "native"> & {
+    /** The request in OpenAI's shape, to be validated. */
+    readonly request: EmbeddingRequest;
+    /** Converts the response. */
+    toResponse(response: EmbeddingResponse): JsonObject;
+  };
 }

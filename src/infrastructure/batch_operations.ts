@@ -26,15 +26,13 @@ export interface BatchOperation {
   readUsage: Operation["readUsage"];
 }
 
-type BatchedOperation = CheckedOperation<RequestBody>;
-
 /** By endpoint. Each checks the bodies that it then receives. */
 const own = {
   "/v1/chat/completions": chat,
   "/v1/embeddings": embeddings,
   "/v1/moderations": moderation,
   "/v1/images/generations": image,
-} as unknown as Readonly<Record<string, BatchedOperation>>;
+} as unknown as Readonly<Record<string, CheckedOperation<RequestBody>>>;
 
 /** Endpoints whose bodies are sent unchanged except for the model: other APIs of chat models. */
 const plain: readonly string[] = ["/v1/responses", "/v1/completions"];

@@ -12,16 +12,6 @@ import { callProvider } from "./provider_call.ts";
 import { type FileSource, upload } from "./uploads.ts";
 import { toText } from "../util/to_text.ts";
 
-/** Pagination and filters of a list of files. */
-interface FileQuery {
-  readonly purpose?: string | undefined;
-  readonly after?: string | undefined;
-  /** @default {10_000} */
-  readonly limit?: number | undefined;
-  /** Order by creation time. @default {"desc"} */
-  readonly order?: "asc" | "desc" | undefined;
-}
-
 const defaultLimit = 10_000;
 
 /** The files of a mesh. A file of another client is reported as not found. */
@@ -82,7 +72,14 @@ export class FileService {
   }
 
   /** Returns a page of the caller's files, with the metadata from their upload. */
-  async list({ purpose, after, limit = defaultLimit, order }: FileQuery, call: ObjectCall): Promise<ObjectPage> {
+  async list({ purpose, after, limit = defaultLimit, order }: {
+    readonly purpose?: string | undefined;
+    readonly after?: string | undefined;
+    /** @default {10_000} */
+    readonly limit?: number | undefined;
+    /** Order by creation time. @default {"desc"} */
+    readonly order?: "asc" | "desc" | undefined;
+  }, call: ObjectCall): Promise<ObjectPage> {
     const last = after === undefined ? undefined : (await locate(after, { kind: "file", call }, this.#mesh)).ref;
     await call.admit?.();
     const { records, hasMore } = await getObjectRecords(this.#mesh).page({

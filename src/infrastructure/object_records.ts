@@ -30,12 +30,6 @@ interface ObjectRecord {
   readonly costNanoUsd?: number | null;
 }
 
-/** A page of an owner's objects. */
-interface Page {
-  readonly records: readonly ObjectRecord[];
-  readonly hasMore: boolean;
-}
-
 /** Pagination and filters of an owner's objects. */
 interface PageOptions {
   readonly kind: ObjectKind;
@@ -94,7 +88,9 @@ export class ObjectRecords {
   }
 
   /** Returns a page of objects by creation time. */
-  async page({ kind, owner, after, limit, isAscending = false, matches = () => true }: PageOptions): Promise<Page> {
+  async page(
+    { kind, owner, after, limit, isAscending = false, matches = () => true }: PageOptions,
+  ): Promise<{ readonly records: readonly ObjectRecord[]; readonly hasMore: boolean }> {
     const keys = [...await this.#all.list(getRecordFolder(kind, owner))].sort();
     if (!isAscending) keys.reverse();
     const last = after && toRecordKey(after);

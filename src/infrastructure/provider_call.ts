@@ -120,14 +120,16 @@ export function openConnection(
   return connection;
 }
 
-interface FailureContext {
-  readonly called: Pick<ProviderCall<unknown>, "account" | "isRead">;
-  readonly mesh: InfrastructureMesh;
-  readonly late?: DeadlineError;
-}
-
 /** Converts a thrown error to a failed call, and closes the connection. */
-export function failedCall(thrown: unknown, connection: Connection, context: FailureContext): FailedCall {
+export function failedCall(
+  thrown: unknown,
+  connection: Connection,
+  context: {
+    readonly called: Pick<ProviderCall<unknown>, "account" | "isRead">;
+    readonly mesh: InfrastructureMesh;
+    readonly late?: DeadlineError;
+  },
+): FailedCall {
   const { called: { account: { instance }, isRead = false }, mesh, late } = context;
   const { aborted, reason } = connection.stop;
   connection.abort(thrown); // releases the socket of an unfinished response
@@ -149,13 +151,14 @@ export function failedCall(thrown: unknown, connection: Connection, context: Fai
   };
 }
 
-interface ErrorContext {
-  readonly provider: string;
-  readonly isRead: boolean;
-  readonly possiblyBilled: boolean;
-}
-
-function toObjectError(failure: Failure, { provider, isRead, possiblyBilled }: ErrorContext): MeshError {
+function toObjectError(
+  failure: Failure,
+  { provider, isRead, possiblyBilled }: {
+    readonly provider: string;
+    readonly isRead: boolean;
+    readonly possiblyBilled: boolean;
+  },
+): MeshError {
   const { kind, status = 0, fault, retryAfterMs } = failure;
   if (kind === "rate_limited") {
     return new RateLimitError(`The provider "${provider}" is rate-limited`, {

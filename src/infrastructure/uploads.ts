@@ -181,14 +181,11 @@ interface Sending {
   readonly onChoice: (member: Member) => void;
 }
 
-interface Sent {
-  readonly account: Account;
-  readonly member: Member;
-  readonly file: FileObject;
-}
-
 /** Tries one provider after another until one can be reached. From then on the content cannot be sent elsewhere. */
-async function sendFirst(parts: UploadParts, sending: Sending): Promise<Sent> {
+async function sendFirst(
+  parts: UploadParts,
+  sending: Sending,
+): Promise<{ readonly account: Account; readonly member: Member; readonly file: FileObject }> {
   const { pool, members, onChoice } = sending;
   const unreached = new Set<string>();
   let failed: FailedCall | undefined;

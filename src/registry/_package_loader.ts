@@ -180,9 +180,11 @@ async function toConnector(
   });
 }
 
-type ManifestCheck = (settings: Readonly<Record<string, unknown>>) => void;
-
-async function checkBy(schema: object, id: string, kind: Manifest["kind"]): Promise<ManifestCheck> {
+async function checkBy(
+  schema: object,
+  id: string,
+  kind: Manifest["kind"],
+): Promise<(settings: Readonly<Record<string, unknown>>) => void> {
   const { Validator } = await loadValidator();
   const validator = new Validator(schema, "2020-12", false);
   return (settings) => {

@@ -83,7 +83,13 @@ export function extendBy(
 }
 
 /** Returns the models of a provider to add to a pool. */
-function newModels(pool: Pool, { instance, own, registry, drafted }: Extension): readonly ModelEntry[] {
+function newModels(pool: Pool, { instance, own, registry, drafted }: {
+  readonly instance: ProviderInstance;
+  /** The models of the instance. */
+  readonly own: readonly ModelEntry[];
+  readonly registry: Registry;
+  readonly drafted: DraftProvider;
+}): readonly ModelEntry[] {
   const configured = drafted.registry.pool(pool.name);
   if (configured !== undefined) {
     const members = configured.members.filter(({ model }) => model.instance === drafted.instance);
@@ -95,14 +101,6 @@ function newModels(pool: Pool, { instance, own, registry, drafted }: Extension):
   const members = isNode ? registry.pooledAt(capability) : registry.modelsByUpstreamId(name);
   const isOneModel = !isNode && pool.members.some(({ model }) => model.name === name);
   return isOneModel ? [] : members.filter((model) => model.instance === instance);
-}
-
-interface Extension {
-  readonly instance: ProviderInstance;
-  /** The models of the instance. */
-  readonly own: readonly ModelEntry[];
-  readonly registry: Registry;
-  readonly drafted: DraftProvider;
 }
 
 /** Casts away `readonly`: this module is the only one that extends a registry. */

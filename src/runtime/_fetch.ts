@@ -14,9 +14,6 @@ export interface NetworkFault {
   readonly neverSent: boolean;
 }
 
-/** A `fetch` that may trust further authorities. */
-type Fetcher = (url: string, init: RequestInit, authorities?: Authorities) => Promise<Response>;
-
 /** Classifies an error of `fetch` by the runtime's message; undefined if the message is unknown. */
 type FaultClassifier = (text: string) => NetworkFault | undefined;
 
@@ -39,7 +36,7 @@ const decoded = new Set(["gzip", "br"]);
  */
 export function fetchSender(
   classify: FaultClassifier,
-  fetcher: Fetcher = fetch,
+  fetcher: (url: string, init: RequestInit, authorities?: Authorities) => Promise<Response> = fetch,
   bodyOf: (body: NonNullable<UpstreamRequest["body"]>) => BodyInit | Promise<BodyInit> = (body) =>
     (Array.isArray(body) ? new Blob(body) : body) as BodyInit,
   open: (body: ReadableStream<Uint8Array>) => BodyReader = (body) => body.getReader(),
@@ -68,16 +65,13 @@ export function fetchSender(
   };
 }
 
-/** Options for reading a response. */
-interface Reading {
-  readonly classify: FaultClassifier;
-  readonly open: (body: ReadableStream<Uint8Array>) => BodyReader;
-}
-
 function toUpstreamResponse(
   response: Response,
   request: UpstreamRequest,
-  { classify, open }: Reading,
+  { classify, open }: {
+    readonly classify: FaultClassifier;
+    readonly open: (body: ReadableStream<Uint8Array>) => BodyReader;
+  },
 ): UpstreamResponse {
   let stream: ReadableStream<Uint8Array> | null | undefined;
   return {

@@ -82,14 +82,6 @@ function createContext(others?: Authorities): SecureContext | undefined {
   return createSecureContext({ ca: [...rootCertificates, ...own, ...others?.certificates ?? []] });
 }
 
-interface Connecting {
-  readonly event: "connect" | "secureConnect";
-  /** Whether there is a TCP connection already, to an outbound proxy. */
-  readonly isTunnel?: boolean;
-  /** Aborts the connection attempt. */
-  readonly signal: AbortSignal;
-}
-
 interface Waiting {
   readonly into: Uint8Array;
   readonly resolve: (read: number | null) => void;
@@ -121,7 +113,13 @@ class NodeSocket implements Socket {
   };
 
   /** Resolves when the socket is connected. */
-  connected(socket: NetSocket, { event, isTunnel = false, signal }: Connecting): Promise<this> {
+  connected(socket: NetSocket, { event, isTunnel = false, signal }: {
+    readonly event: "connect" | "secureConnect";
+    /** Whether there is a TCP connection already, to an outbound proxy. */
+    readonly isTunnel?: boolean;
+    /** Aborts the connection attempt. */
+    readonly signal: AbortSignal;
+  }): Promise<this> {
     this.#attach(socket);
     let isSecuring = isTunnel;
     if (event === "secureConnect") socket.once("connect", () => isSecuring = true);

@@ -19,8 +19,6 @@ const delayMs = 20;
 /** Bodies that are sent in one piece, and cannot be interrupted. */
 const nonStreamingTypes = /^(application\/json|text\/(?!event-stream))/;
 
-type PlainHandler = NonNullable<RequestHandler["plain"]>;
-
 /** A request for a handler without objects of the Fetch standard. */
 interface PlainCall {
   /** Returns the request with this signal. */
@@ -83,7 +81,7 @@ export class OpenResponses {
   }
 
   /** The same for a handler without `Request` and `Response`, which ends its streams itself when the signal aborts. */
-  respondPlain(plain: PlainHandler, call: PlainCall): Promise<PlainResponse> {
+  respondPlain(plain: NonNullable<RequestHandler["plain"]>, call: PlainCall): Promise<PlainResponse> {
     const { stop, peer } = call;
     const open = new OpenResponse(stop, call.left === undefined ? undefined : () => call.left!());
     return this.#run(open, plain(call.withSignal(stop), peer), new PlainKind(this.#open, open, call));

@@ -11,15 +11,13 @@ import { createOverload, isResourceLack } from "../util/resource_lack.ts";
 import type { OutboundProxy, Target } from "./http1/request.ts";
 import { builtin } from "./_node_builtin.ts";
 
-type Environment = (name: string) => string | undefined;
-
 /**
  * Returns the proxy for a URL, by environment variables.
  *
  * @returns Undefined for a direct connection.
  * @throws {NetworkError} If the variable does not contain the URL of a proxy.
  */
-export function outboundProxy(target: URL, env: Environment): OutboundProxy | undefined {
+export function outboundProxy(target: URL, env: (name: string) => string | undefined): OutboundProxy | undefined {
   const names = [target.protocol === "https:" ? "https_proxy" : "http_proxy", "all_proxy"];
   const name = names.flatMap((one) => [one.toUpperCase(), one]).find((one) => isSet(env(one)));
   if (name === undefined || isExempt(target, env("NO_PROXY") ?? env("no_proxy") ?? "")) return undefined;
@@ -99,18 +97,18 @@ function isInNetwork(host: string, network: string): boolean {
   return networks.check(host, kind);
 }
 
-/** The target of a connection. */
-interface Destination extends Pick<Target, "hostname" | "port"> {
-  /** Aborts the connection attempt. */
-  readonly signal: AbortSignal;
-}
-
 /**
  * Opens a tunnel to a server through a proxy.
  *
  * @throws {NetworkError} If the proxy cannot be reached or rejects the request.
  */
-export function tunnelTo(proxy: OutboundProxy, { hostname: to, port: toPort, signal }: Destination): Promise<Socket> {
+export function tunnelTo(
+  proxy: OutboundProxy,
+  { hostname: to, port: toPort, signal }: Pick<Target, "hostname" | "port"> & {
+    /** Aborts the connection attempt. */
+    readonly signal: AbortSignal;
+  },
+): Promise<Socket> {
   const { protocol, hostname: host, port, headers } = proxy;
   const { request } = builtin(protocol === "https:" ? "node:https" : "node:http");
   const path = `${to.includes(":") ? `[${to}]` : to}:${toPort}`;

@@ -12,13 +12,11 @@ const soonMs = 10;
 /** Size at which buffered strings are written immediately, characters. */
 const maxWaiting = 64 * 1024;
 
-interface OutputParts extends Pick<Output, "isTerminal" | "write"> {
+/** Buffers a synchronous stream. */
+export function createOutput({ isTerminal, write, onExit }: Pick<Output, "isTerminal" | "write"> & {
   /** Calls a task before the process ends, for any reason. */
   readonly onExit: (task: () => void) => void;
-}
-
-/** Buffers a synchronous stream. */
-export function createOutput({ isTerminal, write, onExit }: OutputParts): Output {
+}): Output {
   let waiting = "";
   let cancel: Cancel | undefined;
   let hasExitHook = false;

@@ -54,14 +54,11 @@ export function browserRuntime(): Runtime {
   return { clock: systemClock(), random: Math.random, send, env: () => undefined };
 }
 
-/** The used part of a page's globals; workers and servers lack some or all of it. */
-interface PageGlobals {
-  readonly navigator?: { readonly onLine?: boolean };
-  readonly location?: { readonly href: string };
-}
-
 function pageFacts(): PageFacts {
-  const { navigator, location } = globalThis as PageGlobals;
+  const { navigator, location } = globalThis as {
+    readonly navigator?: { readonly onLine?: boolean };
+    readonly location?: { readonly href: string };
+  };
   return { isOffline: navigator?.onLine === false, page: location?.href };
 }
 

@@ -25,11 +25,9 @@ interface Atomic {
   commit(): Promise<{ readonly ok: boolean }>;
 }
 
-type Open = (path?: string) => Promise<Kv>;
-
 /** Undefined if Deno was started without the flag. */
 function denoKeyValues(): ((path?: string) => Promise<KeyValues>) | undefined {
-  const { openKv } = Deno as { readonly openKv?: Open };
+  const { openKv } = Deno as { readonly openKv?: (path?: string) => Promise<Kv> };
   return openKv && (async (path) => over(await openKv(path)));
 }
 

@@ -22,12 +22,6 @@ export function beforeEnd(task: () => Promise<void>): Cancel {
   return () => globalThis.removeEventListener?.("beforeunload", listen);
 }
 
-interface MainModule {
-  readonly shell: Pick<Shell, "args">;
-  /** Whether its default export has been called. */
-  readonly isServed: () => boolean;
-}
-
 /**
  * Runs a program as the main module, unless `deno serve` serves the module's default export. Both evaluate the module
  * alike; but `deno serve` passes no arguments, and with `deno run` nothing keeps the process alive after that. Where
@@ -35,7 +29,11 @@ interface MainModule {
  *
  * @param program Never resolves: it ends the process.
  */
-export async function runUnlessServed(program: () => Promise<void>, { shell, isServed }: MainModule): Promise<void> {
+export async function runUnlessServed(program: () => Promise<void>, { shell, isServed }: {
+  readonly shell: Pick<Shell, "args">;
+  /** Whether its default export has been called. */
+  readonly isServed: () => boolean;
+}): Promise<void> {
   if (!isDeno() || shell.args.length > 0 || isDenoRun()) return await program();
   const cancel = beforeEnd(async () => {
     if (!isServed()) await program();

@@ -25,19 +25,16 @@ interface ReadLimit {
   readonly tooLarge: () => Error;
 }
 
-/** A source of chunks: a `BodyReader`, or a reader of the Streams standard. */
-interface ChunkReader {
-  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }>;
-  cancel(): Promise<void>;
-}
-
 /**
  * Reads a source to its end.
  *
  * @param reader The source; null for an empty body.
  * @param limit Size limit. A source that exceeds it is cancelled.
  */
-export async function readAll(reader: ChunkReader | null, { maxBytes, tooLarge }: ReadLimit): Promise<Uint8Array> {
+export async function readAll(
+  reader: { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }>; cancel(): Promise<void> } | null,
+  { maxBytes, tooLarge }: ReadLimit,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for (;;) {

@@ -125,19 +125,16 @@ export function findHighest(charges: readonly (Charge | undefined)[]): Charge | 
   return charges.reduce((most, one) => (one?.nanoUsd ?? -1) > (most?.nanoUsd ?? -1) ? one : most, undefined);
 }
 
-/** The rows in which prices are found that the row of a call lacks. */
-interface KnownRows {
-  /** All rows of the model. */
-  readonly pricing: readonly DatedPricing[];
-  /** The row of each tier and region that applies at the time of the call. */
-  readonly rows: readonly DatedPricing[];
-}
-
 /** Returns the cost of a call by one row. */
 export function priceByRow(
   quantities: Quantities,
   row: DatedPricing,
-  { pricing, rows }: KnownRows,
+  { pricing, rows }: {
+    /** All rows of the model. */
+    readonly pricing: readonly DatedPricing[];
+    /** The row of each tier and region that applies at the time of the call. */
+    readonly rows: readonly DatedPricing[];
+  },
 ): Charge | undefined {
   const units = priceUnits(quantities, row, pricing);
   const hasUnits = units.usd !== undefined && !quantities.hasFees;

@@ -65,7 +65,13 @@ export function readServiceAccount(credentials: string | Readonly<Record<string,
 /** Maximum lifetime of an assertion, seconds. */
 const lifetimeSeconds = 3_600;
 
-interface AssertionFacts {
+/**
+ * Creates a signer of JSON Web Tokens with the claims of RFC 7523.
+ *
+ * @returns A function of the wall-clock time in ms. It rejects with a `DOMException` unless the private key is an RSA
+ * key.
+ */
+export function assertionSigner(account: ServiceAccount, facts: {
   /** URL or name of the token endpoint, as the vendor defines it. */
   readonly audience: string;
   /** Scopes, separated by spaces. */
@@ -75,15 +81,7 @@ interface AssertionFacts {
    * @default chosen by the token endpoint
    */
   readonly subject?: string;
-}
-
-/**
- * Creates a signer of JSON Web Tokens with the claims of RFC 7523.
- *
- * @returns A function of the wall-clock time in ms. It rejects with a `DOMException` unless the private key is an RSA
- * key.
- */
-export function assertionSigner(account: ServiceAccount, facts: AssertionFacts): (now: number) => Promise<string> {
+}): (now: number) => Promise<string> {
   const { audience: aud, scope, subject: sub } = facts;
   let key: Promise<CryptoKey> | undefined;
   return async (now) => {

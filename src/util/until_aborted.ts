@@ -5,21 +5,19 @@
 import type { Clock, StopSignal } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 
-interface AbortLimit {
-  readonly clock: Clock;
-  /** Timeout, ms. */
-  readonly ms: number;
-  /** Message of the error. */
-  readonly message: string;
-}
-
 /**
  * Settles as the work does, or rejects with the signal's reason when it aborts. A later outcome of the work is ignored.
  *
  * @param limit Timeout of the wait.
  * @throws {DeadlineError} When the timeout expires.
  */
-export function untilAborted<T>(work: Promise<T>, signal?: StopSignal, limit?: AbortLimit): Promise<T> {
+export function untilAborted<T>(work: Promise<T>, signal?: StopSignal, limit?: {
+  readonly clock: Clock;
+  /** Timeout, ms. */
+  readonly ms: number;
+  /** Message of the error. */
+  readonly message: string;
+}): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = <V>(settle: (value: V) => void) => (value: V) => {
       cancel?.();

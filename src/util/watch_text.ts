@@ -10,14 +10,6 @@ import type { Cancel, Clock, FileSystem } from "../contracts/runtime.ts";
  */
 const pollIntervalMs = 400;
 
-interface TextWatcherOptions {
-  readonly clock: Pick<Clock, "every">;
-  /** Last known text; undefined if it could not be read. */
-  readonly known: string | undefined;
-  /** Called with each changed text, once. */
-  readonly onChange: (text: string) => void;
-}
-
 /**
  * Watches a text until cancelled.
  *
@@ -25,7 +17,13 @@ interface TextWatcherOptions {
  */
 export function watchText(
   read: () => Promise<string | undefined>,
-  { clock, known, onChange }: TextWatcherOptions,
+  { clock, known, onChange }: {
+    readonly clock: Pick<Clock, "every">;
+    /** Last known text; undefined if it could not be read. */
+    readonly known: string | undefined;
+    /** Called with each changed text, once. */
+    readonly onChange: (text: string) => void;
+  },
 ): Cancel {
   let current = known;
   let candidate: string | undefined;

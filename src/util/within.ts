@@ -5,22 +5,19 @@
 import type { Clock } from "../contracts/runtime.ts";
 import { afterRunning } from "./retry_timer.ts";
 
-/** The limit of a wait. */
-interface TimeLimit {
-  readonly clock: Pick<Clock, "after">;
-  /** Timeout, ms. */
-  readonly ms: number;
-  /** Creates the error of an expired wait. */
-  readonly expired: () => Error;
-}
-
 /**
  * Settles as the work does, or rejects when the timeout expires. A later outcome of the work is ignored. The process
  * stays alive until then, since hanging work may not keep it alive.
  *
  * @param start Starts the work; it may throw.
  */
-export function waitWithin<T>(start: () => Promise<T>, { clock, ms, expired }: TimeLimit): Promise<T> {
+export function waitWithin<T>(start: () => Promise<T>, { clock, ms, expired }: {
+  readonly clock: Pick<Clock, "after">;
+  /** Timeout, ms. */
+  readonly ms: number;
+  /** Creates the error of an expired wait. */
+  readonly expired: () => Error;
+}): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = afterRunning(clock, { ms, keepsAlive: true }, () => reject(expired()));
     const work = (async () => await start())();

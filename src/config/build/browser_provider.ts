@@ -10,10 +10,7 @@ import { stripTrailing } from "../../util/strip_trailing.ts";
 import { defaultRetry } from "../settings/defaults.ts";
 import { apiKeyProblem, mergeCodes } from "./explicit.ts";
 
-/** Returns true for a valid value, otherwise the error. */
-type Check = (value: unknown) => true | string;
-
-const checks: Readonly<Record<keyof BrowserProviderOptions, Check>> = {
+const checks: Readonly<Record<keyof BrowserProviderOptions, (value: unknown) => true | string>> = {
   id: (value) => matchesText(value, /^[^\s/]{1,100}$/) || "expected a name without spaces and slashes",
   baseUrl: checkAddress,
   apiKey: (value) => apiKeyProblem(value) ?? true,

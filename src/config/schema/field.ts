@@ -51,7 +51,7 @@ export interface Field {
   /** Whether other keys are accepted and passed to the connector. */
   readonly isOpen?: boolean;
   /** Aliases among the keys. */
-  readonly aliases?: readonly Aliases[];
+  readonly aliases?: readonly (readonly [string, string])[];
   /**
    * Spellings of the specification that begin with other words, such as `provider.execution.timeout`: where their
    * parameters are, by the first word; empty for the section itself. A document leaves out these words.
@@ -70,9 +70,6 @@ export interface Field {
 }
 
 export type Fields = Readonly<Record<string, Field>>;
-
-/** Two keys with the same meaning, by dotted path. */
-type Aliases = readonly [string, string];
 
 /** Objects that a program can pass. */
 interface Instances {

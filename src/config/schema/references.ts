@@ -23,14 +23,6 @@ export function isSecretName(name: string): boolean {
   return namePattern.test(name);
 }
 
-/** The references of a string. */
-interface References {
-  /** In order of appearance, without duplicates. */
-  readonly names: readonly string[];
-  /** What is wrong with the string, if anything. */
-  readonly problem?: string;
-}
-
 type Part = { readonly literal: string } | { readonly name: string };
 
 /**
@@ -41,7 +33,12 @@ type Part = { readonly literal: string } | { readonly name: string };
  * referencesIn("Bearer ${secrets:TOKEN}"); // { names: ["TOKEN"] }
  * ```
  */
-export function referencesIn(text: string): References {
+export function referencesIn(text: string): {
+  /** In order of appearance, without duplicates. */
+  readonly names: readonly string[];
+  /** What is wrong with the string, if anything. */
+  readonly problem?: string;
+} {
   if (!text.includes("${")) return { names: [] };
   const { parts, problem } = split(text);
   const names = [...new Set(parts.flatMap((part) => "name" in part ? [part.name] : []))];

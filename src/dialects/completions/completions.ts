@@ -3,7 +3,6 @@
  * @module
  */
 import type { ChatCompletionRequest, JsonObject } from "../../contracts/openai.ts";
-import type { UnsupportedRequestError } from "../../errors.ts";
 import {
   bodyChecker,
   checkOptional,
@@ -88,15 +87,6 @@ const checkMembers = bodyChecker([
 /** Maximum number of prompts; each becomes a request of its own. */
 const maxPrompts = 100;
 
-/** A chat request, and what it cannot express. */
-interface CompletionForm {
-  readonly chat: ChatCompletionRequest;
-  readonly form: TextForm;
-  readonly dropped: readonly string[];
-  /** The error if no model with native support is eligible; undefined if chat can express the request. */
-  readonly nativeOnly: UnsupportedRequestError | undefined;
-}
-
 /**
  * Validates a request and extracts its prompts.
  *
@@ -125,12 +115,13 @@ function extractPrompts(value: unknown): { readonly body: JsonObject; readonly p
  *
  * @param body The validated body.
  * @param index Index of the prompt in the request.
+ * @returns The chat request; `nativeOnly` is the error if no model with native support is eligible.
  * @throws {UnsupportedRequestError} If the body is malformed.
  */
 function createPromptRequest(
   body: JsonObject,
   { prompt, index }: { prompt: string; index: number },
-): CompletionForm {
+) {
   const { suffix, echo, best_of: best, logprobs, n, stream_options: options, ...others } = body;
   checkOptional(body, { name: "suffix", expected: "a string", isValid: (given) => typeof given === "string" });
   checkOptional(body, { name: "echo", expected: "a boolean", isValid: (given) => typeof given === "boolean" });

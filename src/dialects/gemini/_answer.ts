@@ -15,14 +15,6 @@ import { isObject } from "../../util/is_object.ts";
 import { attachSignature } from "./_carried.ts";
 import { toGrounding } from "./_grounding.ts";
 
-/** What is known of a candidate in addition to its choice. */
-interface CandidateEnd {
-  readonly index: number;
-  readonly reason: string | null | undefined;
-  /** Whether the response is a refusal. */
-  readonly hasRefused: boolean;
-}
-
 const finishReasons: Readonly<Record<string, string>> = { length: "MAX_TOKENS", content_filter: "SAFETY" };
 
 /**
@@ -55,7 +47,12 @@ export function formatGeminiResponse(
  */
 export function formatCandidate(
   parts: readonly (JsonObject | undefined)[],
-  { index, reason, hasRefused }: CandidateEnd,
+  { index, reason, hasRefused }: {
+    readonly index: number;
+    readonly reason: string | null | undefined;
+    /** Whether the response is a refusal. */
+    readonly hasRefused: boolean;
+  },
 ): JsonObject {
   const known = parts.filter((part) => part !== undefined);
   const isMalformed = known.length < parts.length;

@@ -86,22 +86,14 @@ const translatedOptions: ReadonlySet<string> = new Set([
 /** Essential members: without them the response would not be what was requested. */
 const needed: readonly string[] = ["speechConfig", "imageConfig"];
 
-/** A converted configuration. */
-interface ConfigForm {
-  readonly chat: Partial<ChatCompletionRequest>;
-  /** Whether the client requested thoughts. */
-  readonly includesThoughts: boolean;
-  /** Members that chat cannot express and that are not essential. */
-  readonly dropped: readonly string[];
-}
-
 /**
  * Converts a configuration.
  *
  * @param config Its members; empty if there is none.
  * @param position Its path in the request.
+ * @returns Chat parameters, and the names of members that chat cannot express and that are not essential.
  */
-function convertConfig(config: JsonObject, position: Position): ConfigForm {
+function convertConfig(config: JsonObject, position: Position) {
   for (const name of needed) if (config[name] !== undefined) position.member(name).addInexpressible();
   const modalities = position.member("responseModalities");
   if (modalities.list(config.responseModalities).some((one) => one !== "TEXT")) modalities.addInexpressible();

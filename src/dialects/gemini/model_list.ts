@@ -8,17 +8,14 @@ import { servesOperation } from "../../capability/operations.ts";
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { ModelConstraints } from "../../contracts/provider.ts";
 
-/** Facts about a model or pool. */
-interface ListedFacts {
+/** The list entry of a model or pool, with the supported methods. */
+export function listedModel({ id, leaves, constraints }: {
   readonly id: string;
   /** Full paths of its capability leaves. */
   readonly leaves: readonly string[];
   /** Size constraints of a model; undefined for a pool. */
   readonly constraints?: ModelConstraints | undefined;
-}
-
-/** The list entry of a model or pool, with the supported methods. */
-export function listedModel({ id, leaves, constraints }: ListedFacts): JsonObject {
+}): JsonObject {
   const does = (operation: "chat" | "embeddings") => leaves.some((leaf) => servesOperation(leaf, operation));
   const { context_window: input, max_output_tokens: output } = constraints ?? {};
   return {

@@ -16,21 +16,6 @@ import { parseDataUrl } from "../../util/data_url.ts";
 import { createCarrier } from "./_carried.ts";
 import { toTextBlocks } from "./_citations.ts";
 
-/** Why a choice ended. */
-interface ChoiceEnd {
-  readonly finish_reason?: string | null;
-  /** The stop sequence that was matched, if the vendor reports it. */
-  readonly stop_reason?: unknown;
-}
-
-/** Context of a response's end. */
-interface EndContext {
-  /** The requested stop sequences. */
-  readonly stops: readonly string[] | undefined;
-  /** Whether the response is a refusal. */
-  readonly hasRefused: boolean;
-}
-
 const stopReasons: Readonly<Record<string, string>> = {
   stop: "end_turn",
   length: "max_tokens",
@@ -61,8 +46,17 @@ export function formatMessage({ id, model, choices, usage }: ChatCompletion, sto
 
 /** The end of a response: `stop_reason` and `stop_sequence`. */
 export function formatMessageEnd(
-  { finish_reason, stop_reason }: ChoiceEnd,
-  { stops, hasRefused }: EndContext,
+  { finish_reason, stop_reason }: {
+    readonly finish_reason?: string | null;
+    /** The stop sequence that was matched, if the vendor reports it. */
+    readonly stop_reason?: unknown;
+  },
+  { stops, hasRefused }: {
+    /** The requested stop sequences. */
+    readonly stops: readonly string[] | undefined;
+    /** Whether the response is a refusal. */
+    readonly hasRefused: boolean;
+  },
 ): JsonObject {
   const reason = hasRefused ? "refusal" : stopReasons[finish_reason ?? "stop"] ?? "end_turn";
   const sequence = reason === "end_turn" && stops?.find((stop) => stop === stop_reason);

@@ -48,14 +48,6 @@ export const messages: Dialect = {
 /** Header that enables beta features of the API. */
 const betaHeader = "anthropic-beta";
 
-/** What the native request depends on, besides the body. */
-interface MessagesNativeFacts {
-  /** Headers of the client. */
-  readonly headers: DialectRequest["headers"];
-  /** What only models with native support can take. */
-  readonly nativeOnly: NativeOnly;
-}
-
 /**
  * The native request.
  *
@@ -66,7 +58,12 @@ interface MessagesNativeFacts {
  */
 function createNativeMessages(
   body: JsonObject,
-  { headers, nativeOnly: { error, isPreferred } }: MessagesNativeFacts,
+  { headers, nativeOnly: { error, isPreferred } }: {
+    /** Headers of the client. */
+    readonly headers: DialectRequest["headers"];
+    /** What only models with native support can take. */
+    readonly nativeOnly: NativeOnly;
+  },
 ): Translation["native"] {
   const turns = body.messages as readonly JsonObject[];
   const ownTurns = turns.map(omitForeignBlocks);

@@ -10,13 +10,6 @@ import { toText } from "../../util/to_text.ts";
 /** What is known at the start of a response. */
 export type ResponsesHead = Pick<ChatCompletion, "id" | "model" | "created">;
 
-/** Why a response ended, in chat's terms. */
-interface ResponsesEnd {
-  readonly reason: string | null;
-  /** Whether the response is a refusal. */
-  readonly hasRefused: boolean;
-}
-
 /** The unique part of a response's item ids. */
 export function getUniquePart({ id }: Pick<ResponsesHead, "id">): string {
   return toText(id).replace(/^chatcmpl-/, "").replace(/[^A-Za-z0-9_-]/g, "").slice(0, 40);
@@ -57,7 +50,11 @@ export function formatResponse(body: JsonObject, head: ResponsesHead): JsonObjec
 }
 
 /** Status of a response, and why it is incomplete. */
-export function formatStatus({ reason, hasRefused }: ResponsesEnd): JsonObject {
+export function formatStatus({ reason, hasRefused }: {
+  readonly reason: string | null;
+  /** Whether the response is a refusal. */
+  readonly hasRefused: boolean;
+}): JsonObject {
   if (reason === "length") return { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
   if (reason === "content_filter" && !hasRefused) {
     return { status: "incomplete", incomplete_details: { reason: "content_filter" } };

@@ -23,14 +23,6 @@ const unsettledMs = 2_500;
 /** How long the revocation of a client is stored, as its usage is, ms. */
 const revokedMs = usageDays * dayMs;
 
-/** What a {@linkcode ClientRecords} begins with. */
-interface ClientRecordsOptions {
-  /** The record as already known, from the same storage. */
-  readonly known?: ClientsDocument;
-  /** Called when clients that the storage had lost are written again, with their number. */
-  readonly onRestored?: (count: number) => void;
-}
-
 /**
  * One process's view of the record. A storage that processes share may lose its data, or fail over to a copy that lags
  * behind: what this process knows and the record lacks is written again.
@@ -49,7 +41,12 @@ export class ClientRecords {
   /** Number of changes made in this process. */
   #changes = 0;
 
-  constructor(storage: Storage, clock: Clock, { known = noClients, onRestored = () => {} }: ClientRecordsOptions = {}) {
+  constructor(storage: Storage, clock: Clock, { known = noClients, onRestored = () => {} }: {
+    /** The record as already known, from the same storage. */
+    readonly known?: ClientsDocument;
+    /** Called when clients that the storage had lost are written again, with their number. */
+    readonly onRestored?: (count: number) => void;
+  } = {}) {
     this.#storage = storage;
     this.#clock = clock;
     this.#known = known;
@@ -132,20 +129,17 @@ function documentIn(text: string): ClientsDocument {
   return text === "" ? noClients : readDocument(text);
 }
 
-/** What a process knows of the record. */
-interface KnownClients {
-  readonly known: ClientsDocument;
-  /** Revocations are known from then on, ISO 8601. */
-  readonly since: string;
-}
-
 /**
  * Adds what the record lacks. A client that was revoked stays revoked, whichever of both has it; of two versions of a
  * client the one with more changes counts, so that a replaced token does not come back either.
  *
  * @returns The same record if it lacks nothing.
  */
-function restoreClients(stored: ClientsDocument, { known, since }: KnownClients): ClientsDocument {
+function restoreClients(stored: ClientsDocument, { known, since }: {
+  readonly known: ClientsDocument;
+  /** Revocations are known from then on, ISO 8601. */
+  readonly since: string;
+}): ClientsDocument {
   const revokedIds = new Set(stored.revoked.map(({ id }) => id));
   const lost = known.revoked.filter(({ id, revoked_at }) => revoked_at >= since && !revokedIds.has(id));
   for (const { id } of lost) revokedIds.add(id);

@@ -23,12 +23,6 @@ export type Decompressor = (format: string) => ReadableWritablePair<Uint8Array, 
 const createNative: Decompressor = (format) =>
   new DecompressionStream(format as CompressionFormat) as ReadableWritablePair<Uint8Array, Uint8Array>;
 
-interface ResponseOptions {
-  /** Whether the caller accepts compressed bodies. */
-  readonly isAsIs: boolean;
-  readonly decompressor?: Decompressor | undefined;
-}
-
 /** Reads the body on demand only. */
 export class Http1Response implements UpstreamResponse {
   readonly status: number;
@@ -38,7 +32,11 @@ export class Http1Response implements UpstreamResponse {
   readonly #decompressor: Decompressor;
   #stream: ReadableStream<Uint8Array> | undefined;
 
-  constructor({ status, fields }: ResponseHead, body: Body, { isAsIs, decompressor }: ResponseOptions) {
+  constructor({ status, fields }: ResponseHead, body: Body, { isAsIs, decompressor }: {
+    /** Whether the caller accepts compressed bodies. */
+    readonly isAsIs: boolean;
+    readonly decompressor?: Decompressor | undefined;
+  }) {
     this.#decompressor = decompressor ?? createNative;
     this.#body = body;
     this.status = status;
