@@ -8,10 +8,9 @@ import type { DatedPricing } from "../contracts/provider.ts";
 import type { Member, ModelEntry } from "../registry/registry.ts";
 import { Reservation, takenElsewhereMs } from "../state/counters/reservation.ts";
 import type { Budget } from "../state/limits/budget.ts";
-import type { ResponseUsage } from "../pipeline/operation.ts";
-import { costInNanoUsd, type Quantities } from "../util/cost.ts";
+import { reportUnpriced } from "../pipeline/charge.ts";
+import { priceUsage, type Quantities } from "../util/cost.ts";
 import { isObject } from "../util/is_object.ts";
-import { countHostedCalls, toChatUsage } from "../util/responses_usage.ts";
 import { batchOperationFor } from "./batch_operations.ts";
 import { parseLineObject, readLines } from "./json_lines.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
@@ -108,6 +107,8 @@ export interface BatchUsage {
   readonly output: number;
   /** Cost at batch price, nano-dollars; undefined if unknown. */
   readonly costNanoUsd: number | undefined;
+  /** Whether the cost is in part an estimate, since a price is unknown. */
+  readonly estimated?: true;
 }
 
 /** Results of a batch, and their context. */
@@ -121,32 +122,43 @@ interface Results {
   readonly wallTimeMs: number;
 }
 
-/** Returns the usage of a batch: the provider's total, else the sum over the lines of its results. */
+/**
+ * Returns the usage of a batch: the provider's total, else the sum over the lines of its results.
+ *
+ * @param mesh Its hub reports that a price is unknown.
+ */
 export async function measureBatchUsage(
   { member: { model }, endpoint, parts, content, wallTimeMs }: Results,
+  { hub }: Pick<InfrastructureMesh, "hub">,
 ): Promise<BatchUsage> {
   const { pricing } = model.info;
   const terms = batchTerms(model);
   const total = { input: 0, output: 0, costNanoUsd: 0 as number | undefined };
+  let unpriced: string | undefined;
   const add = (quantities: Quantities) => {
-    total.input += quantities.input;
-    total.output += quantities.output;
-    const isEmpty = quantities.input + quantities.output === 0;
-    const cost = isEmpty ? 0 : costInNanoUsd({ ...quantities, ...terms }, pricing, wallTimeMs);
-    total.costNanoUsd = cost === undefined || total.costNanoUsd === undefined ? undefined : total.costNanoUsd + cost;
+    const { input, output, images = 0 } = quantities;
+    total.input += input;
+    total.output += output;
+    if (input + output + images === 0) return;
+    const charge = priceUsage({ ...quantities, ...terms }, pricing, wallTimeMs);
+    unpriced ??= charge?.unpriced;
+    const { costNanoUsd: sum } = total;
+    total.costNanoUsd = charge === undefined || sum === undefined ? undefined : sum + charge.nanoUsd;
   };
   const sums = parts.map(({ usage }) => summedUsage(usage));
   const isSummable = pricing?.every(hasPlainPrices) !== false && sums.every((one) => one !== undefined);
   if (isSummable || content === undefined) { for (const one of sums) if (one !== undefined) add(one); }
   else {
-    const { operation } = batchOperationFor(endpoint, 0);
+    const operation = batchOperationFor(endpoint, 0);
     const none = { body: {}, model: model.info, load: { input: 0, output: 0 } };
     for await (const line of readLines(await content(), maxLineBytes)) {
       const { response } = parseLineObject(line) as { response?: { body?: unknown } };
-      if (isObject(response?.body)) add(operation.readUsage(usageIn(response.body), none).quantities);
+      if (isObject(response?.body)) add(operation.readUsage(operation.usageIn(response.body), none).quantities);
     }
   }
-  return total;
+  if (unpriced === undefined) return total;
+  reportUnpriced(model, unpriced, hub);
+  return { ...total, estimated: true };
 }
 
 /** The price of a batch: that of its tier, or of standard calls times the discount. */
@@ -164,15 +176,6 @@ const plainPrices: ReadonlySet<string> = new Set(["from", "tier", "input", "outp
 /** Whether the total usage of a batch suffices: not if prices depend on single requests, or on what totals lack. */
 function hasPlainPrices(row: DatedPricing): boolean {
   return Object.keys(row).every((name) => plainPrices.has(name));
-}
-
-/** Converts usage to that of chat, for any endpoint. */
-function usageIn(body: Record<string, unknown>): ResponseUsage {
-  const { usage } = body;
-  if (!isObject(usage)) return { usage: undefined, written: () => 0 };
-  const isOfResponses = usage.input_tokens !== undefined && usage.prompt_tokens === undefined;
-  const billed = isOfResponses ? countHostedCalls(body) : undefined;
-  return { usage: isOfResponses ? toChatUsage(usage) : usage, billed, written: () => 0 };
 }
 
 /** Returns OpenAI's total usage of a batch, if present and not empty. */

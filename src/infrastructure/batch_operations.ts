@@ -4,12 +4,14 @@
  */
 import type { RequestBody } from "../contracts/openai.ts";
 import { bodyChecker } from "../pipeline/check_body.ts";
-import type { CheckedOperation, Operation, RequestNeeds } from "../pipeline/operation.ts";
+import type { CheckedOperation, Operation, RequestNeeds, ResponseUsage } from "../pipeline/operation.ts";
 import { countVendorTools } from "../pipeline/estimate.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
 import { image } from "../pipeline/operations/image.ts";
 import { moderation } from "../pipeline/operations/moderation.ts";
+import { isObject } from "../util/is_object.ts";
+import { countHostedCalls, toChatUsage } from "../util/responses_usage.ts";
 import { brokenLine } from "./json_lines.ts";
 import { toText } from "../util/to_text.ts";
 
@@ -22,6 +24,8 @@ export interface BatchOperation {
   readonly defaultModel?: string | undefined;
   check(body: unknown): RequestBody;
   measureNeeds(body: RequestBody): RequestNeeds;
+  /** Returns the usage as reported in a response, which may be an error. */
+  usageIn(body: Readonly<Record<string, unknown>>): ResponseUsage;
   /** Returns the usage of a response. */
   readUsage: Operation["readUsage"];
 }
@@ -61,6 +65,7 @@ export function batchOperationFor(url: unknown, number: number): BatchOperation 
     defaultModel: operation.defaultModel,
     check: (body) => operation.check(body, []),
     measureNeeds: (body) => operation.measureNeeds(body, []),
+    usageIn: (body) => ({ ...operation.usageIn(body), written: () => 0 }),
     readUsage: (reported, context) => operation.readUsage(reported, context),
   };
 }
@@ -83,6 +88,16 @@ function plainOperation(endpoint: string): BatchOperation {
       const units = { hasFees: true as const, ...countVendorTools({ ...body }) };
       return { load: { input, output, units }, findLack: () => undefined };
     },
+    usageIn: plainUsageIn,
     readUsage: (reported, context) => chat.readUsage(reported, context),
   };
+}
+
+/** Converts usage to that of chat. */
+function plainUsageIn(body: Readonly<Record<string, unknown>>): ResponseUsage {
+  const { usage } = body;
+  if (!isObject(usage)) return { usage: undefined, written: () => 0 };
+  const isOfResponses = usage.input_tokens !== undefined && usage.prompt_tokens === undefined;
+  const billed = isOfResponses ? countHostedCalls(body) : undefined;
+  return { usage: isOfResponses ? toChatUsage(usage) : usage, billed, written: () => 0 };
 }

@@ -34,7 +34,7 @@ export function emitBatchRecord(
 ): void {
   const { hub, runtime: { clock } } = mesh;
   const isOk = object.status === "completed";
-  const { input, output, costNanoUsd } = used ?? {};
+  const { input, output, costNanoUsd, estimated } = used ?? {};
   hub.publish("request_started", undefined);
   hub.requestFinished({
     record: {
@@ -54,6 +54,7 @@ export function emitBatchRecord(
       duration_ms: Math.max(0, clock.now() - ref.madeAt),
       ...(input === undefined ? {} : { tokens_in: input, tokens_out: output! }),
       ...(costNanoUsd === undefined ? {} : { cost_usd: costNanoUsd / 1e9 }),
+      ...(estimated && { estimated }),
     },
     tries: [],
     outcome: isOk ? "success" : object.status === "failed" ? "failure" : "none",

@@ -217,7 +217,7 @@ export class BatchService {
       const ids = parts.flatMap(({ output_file_id }) => output_file_id || []);
       const content = async () => (await openFileContent(ids, { account, call, mesh })).bytes;
       const results = { member, endpoint: ref.batch!.endpoint, parts, wallTimeMs: clock.now() };
-      const used = await measureBatchUsage({ ...results, content: ids.length === 0 ? undefined : content })
+      const used = await measureBatchUsage({ ...results, content: ids.length === 0 ? undefined : content }, mesh)
         .catch(() => undefined); // it has ended even if its results cannot be read
       reservation?.settle({ costNanoUsd: used?.costNanoUsd });
       const costNanoUsd = used?.costNanoUsd ?? null;

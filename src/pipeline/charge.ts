@@ -3,7 +3,7 @@
  * @module
  */
 import type { FurtherCall } from "../contracts/usage.ts";
-import type { Member } from "../registry/registry.ts";
+import type { Member, ModelEntry } from "../registry/registry.ts";
 import type { Usage } from "../state/counters/usage.ts";
 import type { Load } from "../state/model/usage.ts";
 import { type Charge, priceUsage, type Quantities } from "../util/cost.ts";
@@ -28,14 +28,21 @@ export function charge(
 ): Pick<Usage, "costNanoUsd" | "estimated"> {
   const found = findTotal(quantities, { member, load, now: runtime.clock.now() });
   if (found?.unpriced === undefined) return { costNanoUsd: found?.nanoUsd };
-  const { model } = member;
-  if (!incomplete.has(model)) {
-    incomplete.add(model);
-    const message = `No price of "${model.name}" is known for ${found.unpriced}: the dearest known price is charged`;
-    const names = { provider: model.instance.entry.id, model: model.info.id };
-    hub.notice({ level: "warning", component: "pricing", message, ...names });
-  }
+  reportUnpriced(member.model, found.unpriced, hub);
   return { costNanoUsd: found.nanoUsd, estimated: true };
+}
+
+/**
+ * Reports that the prices of a model do not cover all of its usage, once per model.
+ *
+ * @param unpriced What they do not cover.
+ */
+export function reportUnpriced(model: ModelEntry, unpriced: string, hub: RouteDeps["hub"]): void {
+  if (incomplete.has(model)) return;
+  incomplete.add(model);
+  const message = `No price of "${model.name}" is known for ${unpriced}: the dearest known price is charged`;
+  const names = { provider: model.instance.entry.id, model: model.info.id };
+  hub.notice({ level: "warning", component: "pricing", message, ...names });
 }
 
 /** What the price of a call depends on, besides its usage. */

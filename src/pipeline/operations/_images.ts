@@ -150,7 +150,8 @@ function wrongForm(): never {
 
 /** Counts images, in addition to the reported tokens. */
 export function usageInImages({ data, usage }: ImagesResponse): ResponseUsage {
-  return { usage: { images: data.length, reported: usage }, written: () => 0 };
+  // the results of a batch may be errors
+  return { usage: { images: data?.length ?? 0, reported: usage }, written: () => 0 };
 }
 
 /**

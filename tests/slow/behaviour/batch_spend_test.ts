@@ -54,20 +54,50 @@ const rows: readonly (readonly [name: string, usd: number, endpoint: string, pri
       prompt_tokens_details: { audio_tokens: 100_000 },
     },
   }],
+  // 2 images · 0.04 · 0.5
+  ["images by number", 0.04, "/v1/images/generations", { per_image: 0.04 }, {
+    ...{ created: 7, data: [{ b64_json: "AAAA" }, { b64_json: "AAAA" }] },
+  }],
+  // (200·5 + 5 000·30)·0.5 = 151 000·0.5
+  ["images in tokens", 0.0755, "/v1/images/generations", { input: 5, output: 10, image_output: 30 }, {
+    ...{ created: 7, data: [{ b64_json: "AAAA" }] },
+    usage: { input_tokens: 200, output_tokens: 5_000, total_tokens: 5_200 },
+  }],
+  // an error costs nothing
+  ["an image that was refused", 0, "/v1/images/generations", { per_image: 0.04 }, {
+    error: { message: "no", type: "invalid_request_error" },
+  }],
+  // (1 000·1 + 100·10)·0.5, and nothing for the searches, since no row has a price for them
+  ["searches without a price", 0.001, "/v1/responses", { input: 1, output: 10, audio_input: 40 }, {
+    output: [{ type: "web_search_call", id: "ws_1", action: { type: "search" } }],
+    usage: { input_tokens: 1_000, output_tokens: 100, total_tokens: 1_100 },
+  }],
 ];
+
+/** Those whose cost is an estimate. */
+const estimated = ["searches without a price"];
+
+/** A request of an endpoint. */
+function createRequest(endpoint: string): Json {
+  if (endpoint.endsWith("responses")) return { model: "chat", input: "Hi" };
+  return endpoint.includes("images")
+    ? { model: "chat", prompt: "A cat" }
+    : { model: "chat", messages: [{ role: "user", content: "Hi" }] };
+}
 
 for (const [name, usd, endpoint, pricing, body] of rows) {
   it(`cost of a batch: ${name} costs ${usd} USD, in its record, its budget and the metrics`, async () => {
     const isTier = Array.isArray(pricing) && pricing.some(({ tier }) => tier === "batch");
     await using stage = await objectStage(["a"], {
-      model: { pricing, ...(isTier ? {} : { batch: { cost_discount: 0.5 } }) } as object,
+      model: {
+        pricing,
+        ...(isTier ? {} : { batch: { cost_discount: 0.5 } }),
+        ...(endpoint.includes("images") && { capabilities: ["text-to-image"] }),
+      } as object,
       budget: { daily_limit: 1e6 },
     });
     const { proxy, vendors: { a } } = stage;
-    const asked = endpoint.endsWith("responses")
-      ? { model: "chat", input: "Hi" }
-      : { model: "chat", messages: [{ role: "user", content: "Hi" }] };
-    const line = JSON.stringify({ custom_id: "r", method: "POST", url: endpoint, body: asked });
+    const line = JSON.stringify({ custom_id: "r", method: "POST", url: endpoint, body: createRequest(endpoint) });
     const { json: { id: input_file_id } } = await ask(proxy, "files", { body: fileForm(`${line}\n`) });
     const made = await ask(proxy, "batches", { json: { input_file_id, endpoint, completion_window: "24h" } });
     assertEquals(made.status, 200, JSON.stringify(made.json));
@@ -81,5 +111,6 @@ for (const [name, usd, endpoint, pricing, body] of rows) {
     const sums = await readSums(proxy);
     const nanoUsd = Math.round(usd * 1e9);
     assertEquals([Math.round(record!.cost_usd! * 1e9), sums.budget, sums.metrics], [nanoUsd, nanoUsd, nanoUsd]);
+    assertEquals(record!.estimated === true, estimated.includes(name));
   });
 }
