@@ -1,7 +1,7 @@
 /**
- * Sums of random traffic: over non-streaming and streaming requests, failovers, empty responses, interruptions, cancellations and
- * tiers, the records, the budgets, the usage of clients and the metrics have one sum; and no call of a known tier costs
- * more than it had reserved.
+ * Sums of random traffic: over non-streaming and streaming requests, failovers, empty responses, interruptions,
+ * cancellations and tiers, the records, the budgets, the usage of clients, the rows per day and the metrics have one sum;
+ * and no call of a known tier costs more than it had reserved.
  */
 import { assert, assertEquals } from "@std/assert";
 import { it } from "@std/testing/bdd";
@@ -109,6 +109,7 @@ for (const seed of [1, 2, 3]) {
           },
         },
         budget: { daily_limit: 1e6 },
+        storage: { connector: "mesh.memory.v1" },
         proxy: {
           auth: {
             tokens: [
@@ -137,7 +138,21 @@ for (const seed of [1, 2, 3]) {
     const sum = records().reduce((total, { cost_usd = 0 }) => total + Math.round(cost_usd * 1e9), 0);
     assert(sum > 0);
     assertEquals(await readSums(proxy), { budget: sum, client: sum, usage: sum, metrics: sum });
+    for (const by of ["day", "client", "day,client,pool,model", "model"]) {
+      assertEquals(await sumRows(proxy.url, by), { nanoUsd: sum, requests: records().length }, by);
+    }
   });
+}
+
+/** Sums the rows of the usage by day. */
+async function sumRows(url: string, by: string): Promise<{ nanoUsd: number; requests: number }> {
+  const headers = { authorization: `Bearer ${adminToken}` };
+  const { data } = await (await fetch(`${url}/mesh/usage?by=${by}`, { headers })).json();
+  const rows: readonly { cost_usd: number; requests: number }[] = data;
+  return {
+    nanoUsd: rows.reduce((sum, { cost_usd }) => sum + Math.round(cost_usd * 1e9), 0),
+    requests: rows.reduce((sum, { requests }) => sum + requests, 0),
+  };
 }
 
 async function becomesIdle(url: string): Promise<{ in_flight: number }> {
