@@ -31,16 +31,17 @@ export function applyStrategy(
   hub: Hub,
 ): Member {
   const tier = findLeadingTier(candidates.map(({ state }) => state), context, pool);
-  const selectWith = (strategy: SelectionStrategy | undefined) => {
+  let [chosen] = tier.candidates;
+  for (const strategy of [tier.strategy, tier.fallback]) {
     try {
-      return strategy && callNow(() => strategy.select(tier.candidates, context));
+      const selected = strategy && callNow(() => strategy.select(tier.candidates, context));
+      if (selected === undefined || selected === null) continue;
+      if (tier.candidates.includes(selected as ModelState)) chosen = selected as ModelState;
+      break;
     } catch {
       hub.trace({ severity: "error", component: "pool", message: `The strategy of the pool "${pool.name}" failed` });
     }
-  };
-  const [first] = tier.candidates;
-  const selected = selectWith(tier.strategy) ?? selectWith(tier.fallback);
-  const chosen = tier.candidates.find((state) => state === selected) ?? first;
+  }
   return candidates.find(({ state }) => state === chosen)!;
 }
 
@@ -157,8 +158,9 @@ export function reportServed(member: Member, { plan, chain, deps }: RequestConte
   if (plan.isConstrained) return;
   const { pool } = plan;
   const { model, state } = member;
-  const failed = chain.filter((step) => step.model !== model.name && !isOwnFault(step, pool));
-  if (failed.length > 0) report({ failed: new Set(failed.map((step) => step.model)), served: state }, pool, deps.hub);
+  const failed = new Set<string>();
+  for (const step of chain) if (step.model !== model.name && !isOwnFault(step, pool)) failed.add(step.model);
+  if (failed.size > 0) report({ failed, served: state }, pool, deps.hub);
   if (!isIsolated(plan)) moveTo({ member, candidates: pool.members }, pool);
 }
 

@@ -26,7 +26,6 @@ export async function attempt<T extends Received>(scope: AttemptScope<T>): Promi
   const { context, member, alone, completion } = scope;
   const { clock, plan, deps: { runtime: { random } } } = context;
   const { entry, retryBudget } = member.model.instance;
-  const settings = retryFor(plan.pool.routing, entry.id);
   retryBudget.deposit(clock.monotonic());
   let last: FailedAttempt | undefined;
   for (let retries = 0;; retries++) {
@@ -36,7 +35,7 @@ export async function attempt<T extends Received>(scope: AttemptScope<T>): Promi
     if (denial !== undefined) return last ?? { member, failure, denial, next: { step: "rotate" } };
     const next = end.next ?? decide(failure, {
       retries,
-      settings,
+      settings: retryFor(plan.pool.routing, entry.id),
       alone,
       remainingMs: context.remainingMs,
       tryLimitMs: completion.stream ? entry.silenceMs : entry.timeoutMs,
@@ -61,23 +60,20 @@ export async function attempt<T extends Received>(scope: AttemptScope<T>): Promi
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
 async function tryAdapted<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | RefusedTry> {
-  const { context, member: { model, state }, added = [] } = scope;
-  let end = await tryModel(scope);
+  const { context, member: { model, state: { tracker } }, added = [] } = scope;
+  const tryModel = tracker.keys === undefined ? tryOnce : tryKeys;
+  let end: Result<T> | RefusedTry = await tryModel(scope);
   const rejected: string[] = [];
   for (let left = added; !(end instanceof Result);) {
     const blamed = findBlamedMember(end.failure, left);
     if (blamed === undefined || !await readmit(scope)) return end;
     rejected.push(blamed);
     left = left.filter((name) => name !== blamed);
-    const adapted = adaptRequest(context.plan.request, model, new Set([...state.tracker.rejectedMembers, ...rejected]));
+    const adapted = adaptRequest(context.plan.request, model, new Set([...tracker.rejectedMembers, ...rejected]));
     end = await tryModel({ ...scope, ...adapted });
   }
-  for (const name of rejected) state.tracker.rejectedMembers.add(name);
+  for (const name of rejected) tracker.rejectedMembers.add(name);
   return end;
-}
-
-function tryModel<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | RefusedTry> {
-  return scope.member.state.tracker.keys === undefined ? tryOnce(scope) : tryKeys(scope);
 }
 
 /** A try that failed with every available API key. */

@@ -35,7 +35,9 @@ export function bodyChecker(members: readonly string[]): (body: unknown) => Requ
     if (!isObject(body)) throw invalid("The body has to be a JSON object");
     checkMemberCount(body);
     for (const name of Object.keys(body)) checkCase(name, find);
-    checkSize(body);
+    if (countContainers(body, 1, 0) > maxContainers) {
+      throw invalid(`The body has over ${maxContainers} objects and arrays`);
+    }
     const { model, models } = body;
     if (model !== undefined) checkName(model, "model");
     checkOptional(body, { name: "models", expected: "an array", isValid: Array.isArray });
@@ -155,27 +157,17 @@ export function checkMemberCount(body: object): void {
   if (Object.keys(body).length > maxMembers) throw invalid(`The body has over ${maxMembers} members`);
 }
 
-/** Rejects bodies that would overflow a later step: unlimited nesting, or millions of containers. */
-function checkSize(body: object): void {
-  if (countContainers(body, 1, 0) > maxContainers) {
-    throw invalid(`The body has over ${maxContainers} objects and arrays`);
-  }
-}
-
-/** Counts the containers of a value, including itself, up to the maximum. */
+/**
+ * Counts the containers of a value, including itself, up to the maximum: millions of them would overflow a later step.
+ *
+ * @throws {UnsupportedRequestError} `invalid_value` if they are nested too deeply.
+ */
 function countContainers(value: object, depth: number, before: number): number {
   if (depth > maxDepth) throw invalid(`The body is nested over ${maxDepth} levels deep`);
   let count = before + 1;
-  const visit = (inner: unknown) => {
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
     if (typeof inner === "object" && inner !== null) count = countContainers(inner, depth + 1, count);
-  };
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length && count <= maxContainers; index++) visit(value[index]);
-  } else {
-    for (const name of Object.keys(value)) {
-      visit((value as Record<string, unknown>)[name]);
-      if (count > maxContainers) break;
-    }
+    if (count > maxContainers) break;
   }
   return count;
 }

@@ -35,6 +35,10 @@ type CallShare = Pick<AdmittedCall, "apiKey" | "observe"> & Partial<Pick<Admitte
 
 /** A connection to a provider, from the first byte sent to the last byte received. */
 export class Connection implements CallOptions {
+  /** Aborts with the connection. */
+  readonly stop: StopSignal;
+  /** The provider's API key. */
+  readonly credential: string | undefined;
   /** Upstream calls sent. */
   calls = 0;
   /** URL of the latest call. */
@@ -70,7 +74,9 @@ export class Connection implements CallOptions {
     this.#spending = spending;
     this.#runtime = runtime;
     this.#stopper = runtime.stopper?.() ?? new AbortController();
+    this.stop = this.#stopper.signal;
     this.#instance = instance;
+    this.credential = spending?.apiKey ?? instance.credential;
     const { timeoutMs, silenceMs } = instance.entry;
     const { clock } = runtime;
     if (delivery === "stream") {
@@ -105,19 +111,9 @@ export class Connection implements CallOptions {
     return this.#url !== undefined && URL.canParse(this.#url) ? new URL(this.#url).host : undefined;
   }
 
-  /** Aborts with the connection. */
-  get stop(): StopSignal {
-    return this.#stopper.signal;
-  }
-
   /** The same signal, for connectors. */
   get signal(): AbortSignal {
     return this.stop.native ?? this.stop as AbortSignal;
-  }
-
-  /** The provider's API key. */
-  get credential(): string | undefined {
-    return this.#spending?.apiKey ?? this.#instance.credential;
   }
 
   /** Aborts the connection and its upstream call. */

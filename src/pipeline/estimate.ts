@@ -173,6 +173,7 @@ const searching = /^(web|browser|x|news)_search/;
  */
 export function countVendorTools(body: Readonly<Record<string, unknown>>): VendorFees | undefined {
   const { tools, web_search_options: options, search_parameters: parameters, plugins, max_tool_calls: limit } = body;
+  if ((tools ?? options ?? parameters ?? plugins) === undefined) return undefined;
   const types = Array.isArray(tools) ? tools.filter(isRunByVendor) : [];
   const extensions = Array.isArray(plugins) ? plugins : [];
   const searches = types.filter(({ type }) => searching.test(type));
@@ -215,7 +216,7 @@ export function estimateLoad(body: ChatCompletionRequest, size: RequestSize): Lo
   const tokens = estimateTokens(body, size);
   const { audioInput, imageInput } = tokens.units ?? {};
   const { modalities, prompt_cache_retention: retention } = body;
-  const requestsModality = (kind: string) => Array.isArray(modalities) && modalities.includes(kind);
+  const requested: readonly unknown[] = Array.isArray(modalities) ? modalities : [];
   return {
     ...tokens,
     units: {
@@ -223,8 +224,8 @@ export function estimateLoad(body: ChatCompletionRequest, size: RequestSize): Lo
       ...findTier(body),
       ...(audioInput && { audioInput }),
       ...(imageInput && { imageInput }),
-      ...(requestsModality("audio") && { audioOutput: tokens.output ?? 1 }),
-      ...(requestsModality("image") && { imageOutput: tokens.output ?? 1 }),
+      ...(requested.includes("audio") && { audioOutput: tokens.output ?? 1 }),
+      ...(requested.includes("image") && { imageOutput: tokens.output ?? 1 }),
       ...(size.cachesForHour && { cacheWrite1h: 1 }),
       ...(retention === "24h" && { cacheWrite12h: 1 }),
       ...countVendorTools(body),

@@ -107,8 +107,9 @@ export class Routing<T extends Received> {
 
   /** Whether no other candidate could serve the request if this one fails. */
   #isAlone({ model: { instance } }: Member, candidates: readonly Member[]): boolean {
+    if (candidates.length === 1) return true;
     const { scope } = retryFor(this.#context.plan.pool.routing, instance.entry.id);
-    return candidates.length === 1 || scope === "same_model" ||
+    return scope === "same_model" ||
       (scope !== "any" && candidates.filter(({ model }) => model.instance === instance).length === 1);
   }
 

@@ -27,19 +27,16 @@ export const runtimePrefix = "mm_";
  * looked up by their hash.
  */
 export class Authenticator {
+  /** Whether no token is required. */
+  readonly isOpen: boolean;
   readonly #callers: readonly { readonly bytes: Uint8Array; readonly caller: Caller }[];
-
   readonly #runtime: Pick<ClientSlot, "clients"> | undefined;
 
   /** @param runtime Clients created at runtime. */
   constructor(tokens: readonly AcceptedToken[], runtime?: Pick<ClientSlot, "clients">) {
     this.#runtime = runtime;
+    this.isOpen = tokens.length === 0;
     this.#callers = tokens.map((caller) => ({ bytes: encoder.encode(caller.token), caller }));
-  }
-
-  /** Whether no token is required. */
-  get isOpen(): boolean {
-    return this.#callers.length === 0;
   }
 
   /** The sender of a request; undefined if a token is required and none is accepted. */

@@ -46,18 +46,15 @@ export async function readJsonBody(
   }
   const excess = findJsonExcess(text, bodyBounds);
   if (excess !== undefined) throw invalid(`The body has ${excess}`);
-  const value = parseJson(text);
-  refuseRepeated(text, value);
-  return { value, text };
-}
-
-function parseJson(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     const what = text.trim() === "" ? "is empty" : "is not valid JSON";
     throw new UnsupportedRequestError(`The body ${what}`, { code: "invalid_json" });
   }
+  refuseRepeated(text, value);
+  return { value, text };
 }
 
 /** Rejects repeated members: the proxy would validate one, and the provider might read the other. */

@@ -105,7 +105,7 @@ export interface BodyBounds {
  * @throws {ClientDisconnectedError} If it ends early.
  */
 export function readRequestBody(request: PlainRequest, bounds: BodyBounds): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => new BodyReading(request, bounds, { resolve, reject }).start());
+  return new Promise((resolve, reject) => new BodyReading(request, bounds, { resolve, reject }));
 }
 
 /**
@@ -150,10 +150,10 @@ class BodyReading {
     this.#bounds = bounds;
     this.#promise = promise;
     this.#signal = request.signal;
-  }
-
-  start(): void {
-    if (this.#signal.aborted) return this.#onAbort();
+    if (this.#signal.aborted) {
+      this.#onAbort();
+      return;
+    }
     this.#signal.addEventListener("abort", this.#onAbort);
     this.#checkRateLater(firstWindowMs, this.#bounds.limitMs);
     this.#read().then(

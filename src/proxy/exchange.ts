@@ -34,7 +34,7 @@ export interface Exchange {
   readonly caller: () => Caller | undefined;
   /** Returns the current sender: a response may outlast a reload, or its token. */
   readonly callerNow: () => Caller | undefined;
-  readonly isDraining: boolean;
+  readonly isDraining: () => boolean;
   readonly isStopping: () => boolean;
   /** Clients created at runtime; undefined without a storage. */
   readonly runtimeClients: RuntimeClients | undefined;

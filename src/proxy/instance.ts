@@ -200,22 +200,16 @@ export class ProxyInstance {
       if (hasSlot) slots.give(maxConcurrent);
       if (--this.#underWay === 0) this.#onIdle?.();
     };
-    const begin = () => {
+    const begin = async () => {
       this.#checkSlots();
-      const enter = (isTaken: boolean) => {
-        if (!isTaken) throw this.#overloaded();
-        hasSlot = true;
-      };
       const taken = slots.take(maxConcurrent);
-      return typeof taken === "boolean" ? void enter(taken) : taken.then(enter);
+      hasSlot = typeof taken === "boolean" ? taken : await taken;
+      if (!hasSlot) throw this.#overloaded();
     };
-    const admitted = (bytes: Uint8Array) => {
-      const entered = begin();
-      return entered === undefined ? bytes : entered.then(() => bytes);
-    };
-    const body: Exchange["body"] = (options) => {
-      const bytes = this.#read(incoming, { ...options, hold });
-      return bytes instanceof Uint8Array ? admitted(bytes) : bytes.then(admitted);
+    const body = async (options: ReadOptions) => {
+      const bytes = await this.#read(incoming, { ...options, hold });
+      await begin();
+      return bytes;
     };
     this.#checkSlots(); // before the body is read
     this.#underWay++;
@@ -242,7 +236,7 @@ export class ProxyInstance {
       proxy: this.#proxy,
       caller: () => this.#authenticator.findSender(request),
       callerNow: () => this.#shared.authenticator?.findSender(request),
-      isDraining: this.#isDraining() || this.#isStopping(),
+      isDraining: this.#isDraining,
       isStopping: this.#isStopping,
       runtimeClients: this.#runtimeClients.clients,
       usage: this.#runtimeClients.usage,
@@ -259,7 +253,8 @@ export class ProxyInstance {
     { request: received, from }: IncomingRequest,
     { isUpload, hold, ...time }: ReadOptions,
   ): Uint8Array | Promise<Uint8Array> {
-    const request = withDecompressedBody(received, this.#mesh.runtime);
+    const isCompressed = received.headers.has("content-encoding");
+    const request = isCompressed ? withDecompressedBody(received, this.#mesh.runtime) : received;
     const { bodyLimit, bodyMemory, uploadLimit } = this.#proxy;
     const { bodies, uploads } = this.#shared;
     const bounds: Omit<BodyBounds, "clock" | keyof typeof time> = isUpload

@@ -74,32 +74,24 @@ export function performRequest<Body extends RequestBody, Response>(
 export function operationRoute<Body extends RequestBody, Response>(
   operation: CheckedOperation<Body, Response>,
 ): RouteEntry {
-  return {
-    methods: ["POST"],
-    isWork: true,
-    handle: (exchange) => perform(exchange, operation),
+  const handle = async (exchange: Exchange): Promise<PlainResponse> => {
+    const { value, text, files = [], time } = await readWork(exchange, operation.form);
+    const body = operation.check(value, files);
+    const { defaultModel } = operation;
+    if (body.model === undefined && defaultModel === undefined) throw missing("model");
+    const received = files.length === 0 ? { text } : { text, files };
+    const request = { operation, body, defaultModel, time, ...received };
+    if (body.stream !== true || operation.hasContent) {
+      return toOperationResponse(await performRequest(exchange, request), exchange);
+    }
+    return await respondWithStream(exchange, {
+      startedAt: time.startedAt,
+      format: toStreamFormat(chatEvents(exchange.requestId)),
+      perform: (signal) => performRequest(exchange, { ...request, signal }),
+      respond: (result) => toOperationResponse(result, exchange),
+    });
   };
-}
-
-async function perform<Body extends RequestBody, Response>(
-  exchange: Exchange,
-  operation: CheckedOperation<Body, Response>,
-): Promise<PlainResponse> {
-  const { value, text, files = [], time } = await readWork(exchange, operation.form);
-  const body = operation.check(value, files);
-  const { defaultModel } = operation;
-  if (body.model === undefined && defaultModel === undefined) throw missing("model");
-  const received = files.length === 0 ? { text } : { text, files };
-  const request = { operation, body, defaultModel, time, ...received };
-  if (body.stream !== true || operation.hasContent) {
-    return toOperationResponse(await performRequest(exchange, request), exchange);
-  }
-  return await respondWithStream(exchange, {
-    startedAt: time.startedAt,
-    format: toStreamFormat(chatEvents(exchange.requestId)),
-    perform: (signal) => performRequest(exchange, { ...request, signal }),
-    respond: (result) => toOperationResponse(result, exchange),
-  });
+  return { methods: ["POST"], isWork: true, handle };
 }
 
 function toOperationResponse(result: Delivered<unknown>, { headers, requestId, onEnd }: Exchange): PlainResponse {

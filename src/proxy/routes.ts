@@ -178,7 +178,8 @@ async function health({ mesh, caller, overview, headers }: Exchange): Promise<Pl
   return json({ status, ...details }, { headers, status: status === "unavailable" ? 503 : 200 });
 }
 
-function readiness({ isDraining, headers }: Exchange): PlainResponse {
+function readiness({ isDraining: isDrained, isStopping, headers }: Exchange): PlainResponse {
+  const isDraining = isDrained() || isStopping();
   return json({ status: isDraining ? "draining" : "ok" }, { headers, status: isDraining ? 503 : 200 });
 }
 

@@ -228,7 +228,9 @@ function applyRules(
   edits: Record<string, unknown>,
 ): Applied {
   const isDropped = (name: string) => drop.includes(name) || drop.includes(rename[name] ?? name);
+  const dropped: string[] = [];
   for (const name of Object.keys(body)) {
+    if (isDropped(name) && isGiven(body, name)) dropped.push(name);
     // rejected parameters have neutral values here, else the model would not be eligible
     if (isDropped(name) || refuse.includes(name)) edits[name] = undefined;
   }
@@ -250,5 +252,5 @@ function applyRules(
   const defaults = { ...fill, ...(hasTools ? fill_with_tools : {}) };
   const added = Object.keys(defaults).filter((name) => !isGiven(body, name) && !isGiven(edits, name));
   for (const name of added) edits[name] = defaults[name];
-  return { added, dropped: Object.keys(body).filter((name) => isDropped(name) && isGiven(body, name)) };
+  return { added, dropped };
 }

@@ -63,23 +63,19 @@ export class SharedCounters {
   readonly groups: CounterGroup[] = [];
   /** Acknowledged parts by counter key. */
   readonly #acknowledged = new Map<string, Acknowledged>();
-  #replication: Replication | undefined;
-
   /** Replicates the counters; undefined while they are local. */
-  get replication(): Replication | undefined {
-    return this.#replication;
-  }
+  replication: Replication | undefined;
 
   /** Registers a group, to be replicated now or once replication begins. */
   register(group: CounterGroup): void {
     this.groups.push(group);
-    if (this.#replication !== undefined) this.#start(group);
+    if (this.replication !== undefined) this.#start(group);
   }
 
   /** Begins replication. */
   open(replication: Replication): void {
-    const isNew = this.#replication === undefined;
-    this.#replication = replication;
+    const isNew = this.replication === undefined;
+    this.replication = replication;
     if (isNew) { for (const group of this.groups) this.#start(group); }
   }
 
@@ -103,6 +99,6 @@ export class SharedCounters {
   }
 
   #start(group: CounterGroup): void {
-    group.startReplication?.(() => this.#replication?.report(group));
+    group.startReplication?.(() => this.replication?.report(group));
   }
 }
