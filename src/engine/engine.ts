@@ -219,7 +219,7 @@ export class Engine implements Mesh {
     if (this.#isClosed) throw new MeshError("The mesh is closed", { code: "shutting_down" });
     if (!this.#isReady) await this.ready();
     try {
-      return await this.#lifecycle!.perform(request, this.routeDeps);
+      return await this.#lifecycle!.perform(request, this.#started.deps);
     } catch (error) {
       if (MeshError.isInstance(error)) error.requestId = request.id;
       throw error;

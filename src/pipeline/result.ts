@@ -117,7 +117,7 @@ export class Result<T extends Received = Received> {
     if (this.#used === undefined) {
       this.#used = this.#report(end);
       context.addCharge(this.#used);
-      applyReportedLimits(member, permit);
+      if (member.model.instance.queried !== undefined) applyReportedLimits(member, permit);
       this.connection.close();
       release(this.#admitted, outcome, { ms: this.#ms, ...this.#used });
     }

@@ -25,19 +25,19 @@ interface JsonBody {
 }
 
 /**
- * Reads the JSON body of a request.
+ * Reads the JSON body of a request. Its headers are checked before the body is read.
  *
- * @param request Its headers are checked before the body is read.
+ * @param time The start of the request, and the time limit of its body.
  * @throws {HttpError} 415 if its headers specify another media type.
  * @throws {UnsupportedRequestError} `invalid_json` if it cannot be parsed, `invalid_value` for a repeated member, or more
  * than the bounds of a body.
  */
 export async function readJsonBody(
-  request: Pick<PlainRequest, "headers">,
-  read: () => Uint8Array | Promise<Uint8Array>,
+  { request, body }: Pick<Exchange, "request" | "body">,
+  time: RequestTime,
 ): Promise<JsonBody> {
   checkType(request.headers);
-  const bytes = await read();
+  const bytes = await body(time);
   let text: string;
   try {
     text = decoder.decode(bytes); // also drops one leading byte order mark
@@ -83,7 +83,7 @@ function checkType(headers: PlainRequest["headers"]): void {
 /** Options for reading a form. */
 interface FormReading {
   /** Reads the bytes of the request. */
-  readonly read: () => Uint8Array | Promise<Uint8Array>;
+  readonly read: () => Promise<Uint8Array>;
   /** Converts the form to a body. */
   readonly form: FormRules;
 }
@@ -115,12 +115,13 @@ export interface Work extends RequestParts {
  *
  * @param form Converts a form to a body; only JSON is accepted by default.
  */
-export async function readWork({ mesh, request, body }: Exchange, form?: FormRules): Promise<Work> {
+export async function readWork(exchange: Exchange, form?: FormRules): Promise<Work> {
+  const { mesh, request, body } = exchange;
   const startedAt = mesh.runtime.clock.monotonic();
   const time = { startedAt, limitMs: findRequestTimeout(request, mesh.settings.deadlineMs) };
   const type = request.headers.get("content-type");
   if (form === undefined || form.takesJson && !multipart.test(type ?? "")) {
-    const { value, text } = await readJsonBody(request, () => body(time));
+    const { value, text } = await readJsonBody(exchange, time);
     return { value, text, time };
   }
   const { value, files } = await readFormBody(type, { read: () => body({ ...time, isUpload: true }), form });

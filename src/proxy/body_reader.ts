@@ -98,26 +98,19 @@ export interface BodyBounds {
 }
 
 /**
- * Reads the whole body of a request.
+ * Reads the whole body of a request: without waiting, if it has been received with the head, and there is room for it.
  *
  * @param request Its body has not been read.
  * @throws {HttpError} 413 if it is too large, 503 if the memory is exhausted, 504 if it is too slow.
  * @throws {ClientDisconnectedError} If it ends early.
  */
 export function readRequestBody(request: PlainRequest, bounds: BodyBounds): Promise<Uint8Array> {
+  const received = request.received === undefined ? undefined : takeReceived(request, bounds);
+  if (received !== undefined) return Promise.resolve(received);
   return new Promise((resolve, reject) => new BodyReading(request, bounds, { resolve, reject }));
 }
 
-/**
- * Returns the body of a request without waiting, if it has been received with the head, and there is room for it.
- *
- * @param request Its body has not been read.
- * @param bounds Limits of size and memory.
- */
-export function receivedBody(
-  request: PlainRequest,
-  bounds: Pick<BodyBounds, "maxBytes" | "memory" | "memoryBytes" | "client" | "hold">,
-): Uint8Array | undefined {
+function takeReceived(request: PlainRequest, bounds: BodyBounds): Uint8Array | undefined {
   const { memory, client, hold } = bounds;
   const declared = Number(request.headers.get("content-length") ?? Infinity);
   if (declared > Math.min(bounds.maxBytes, maxAtOnceBytes) || request.signal.aborted) return undefined;

@@ -50,7 +50,7 @@ export interface Exchange {
    *
    * @param options Time at which the request was received, monotonic ms; time limit for the body, ms; kind of body.
    */
-  readonly body: (options: ReadOptions) => Uint8Array | Promise<Uint8Array>;
+  readonly body: (options: ReadOptions) => Promise<Uint8Array>;
   /** Takes a slot, for a handler that reads no body, or reads it itself. Can be called once. */
   readonly begin: () => Promise<void> | undefined;
   /** Counts the request against the rate limit of its sender; undefined without a limit. See `RoutedRequest.admit`. */

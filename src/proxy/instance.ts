@@ -12,7 +12,7 @@ import { toClientFacts } from "../pipeline/request.ts";
 import { isStream } from "../util/bytes.ts";
 import { isAmbiguous, readPath } from "../util/request_path.ts";
 import { acceptedTokens, Authenticator, requireToken } from "./authenticator.ts";
-import { type BodyBounds, BodyMemory, ClientDisconnectedError, readRequestBody, receivedBody } from "./body_reader.ts";
+import { type BodyBounds, BodyMemory, ClientDisconnectedError, readRequestBody } from "./body_reader.ts";
 import { withDecompressedBody } from "./compressed_body.ts";
 import { checkedRoute, findRoute, invalidUrl, notAdministrator, servedEndpoints, withoutBody } from "./routes.ts";
 import { type Caller, type Client, namedClients } from "./client.ts";
@@ -252,7 +252,7 @@ export class ProxyInstance {
   #read(
     { request: received, from }: IncomingRequest,
     { isUpload, hold, ...time }: ReadOptions,
-  ): Uint8Array | Promise<Uint8Array> {
+  ): Promise<Uint8Array> {
     const isCompressed = received.headers.has("content-encoding");
     const request = isCompressed ? withDecompressedBody(received, this.#mesh.runtime) : received;
     const { bodyLimit, bodyMemory, uploadLimit } = this.#proxy;
@@ -277,8 +277,7 @@ export class ProxyInstance {
         isParsed: true,
         hold,
       };
-    return receivedBody(request, bounds) ??
-      readRequestBody(request, { ...bounds, clock: this.#mesh.runtime.clock, ...time });
+    return readRequestBody(request, { ...bounds, clock: this.#mesh.runtime.clock, ...time });
   }
 
   /** Rejects requests during shutdown, and when all slots are taken. */

@@ -22,7 +22,7 @@ export function override(action: "activate" | "deactivate"): RouteEntry["handle"
     const { mesh, request, headers } = exchange;
     const { clock } = mesh.runtime;
     const time = { startedAt: clock.monotonic(), limitMs: bodyLimitMs };
-    const target = targetIn((await readJsonBody(request, () => exchange.body(time))).value);
+    const target = targetIn((await readJsonBody(exchange, time)).value);
     (action === "activate" ? activate : deactivate)(target, mesh);
     return json({ ...target, status: findOverrideStatus(target, exchange) }, { headers });
   };

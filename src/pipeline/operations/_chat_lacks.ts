@@ -26,31 +26,20 @@ export function chatLacks(body: ChatCompletionRequest, size: RequestSize): Reque
   const { images, largestFileBytes } = size;
   const { language } = body;
   const requested = { input: minTokens(size), output: outputLimit(body), images, largestFileBytes, language };
-  return (model) => lacking(model, needs, body) ?? tooMuch(model, requested);
-}
-
-function lacking(
-  { features, parameters }: ModelInfo,
-  needs: readonly Feature[],
-  body: ChatCompletionRequest,
-): string | undefined {
-  if (features !== undefined) {
-    for (const feature of needs) if (features[feature] === false) return feature;
-  }
-  if (parameters === undefined) return undefined;
-  return refusedBy(parameters, body) ??
-    (parameters.refuse_with_tools === undefined ? undefined : refusedWithTools(parameters.refuse_with_tools, body));
+  return ({ features, parameters, constraints }) => {
+    for (const feature of needs) if (features?.[feature] === false) return feature;
+    const refused = refusedBy(parameters, body);
+    if (refused !== undefined) return refused;
+    const { refuse_with_tools: refuse } = parameters ?? {};
+    const withTools = refuse === undefined || isNeutral("tools", body.tools) ? undefined : refusedBy({ refuse }, body);
+    if (withTools !== undefined) return `${withTools} with tools`;
+    return constraints && findExcess(constraints, requested);
+  };
 }
 
 /** The significant parameter of a body that a model rejects; undefined if there is none. */
 export function refusedBy(parameters: ParameterRules | undefined, body: RequestBody): string | undefined {
   return parameters?.refuse?.find((name) => !isNeutral(name, body[name]));
-}
-
-function refusedWithTools(refuse: readonly string[], body: ChatCompletionRequest): string | undefined {
-  if (isNeutral("tools", body.tools)) return undefined;
-  const name = refusedBy({ refuse }, body);
-  return name === undefined ? undefined : `${name} with tools`;
 }
 
 /** The sizes that a request requires. */
@@ -66,14 +55,13 @@ interface RequestedSizes {
 }
 
 /** A limit above the maximum output does not exclude a model: it is lowered. */
-function tooMuch({ constraints }: ModelInfo, requested: RequestedSizes): string | undefined {
-  if (constraints === undefined) return undefined;
+function findExcess(constraints: ModelConstraints, requested: RequestedSizes): string | undefined {
   const { input, output = 0, images, largestFileBytes, language } = requested;
   const { context_window, max_images, max_file_size } = constraints;
   const needed = input + (output > maxOutput(constraints) ? 0 : output);
-  if (isOver(needed, context_window)) return `room for about ${needed} tokens`;
-  if (isOver(images, max_images)) return `room for ${images} images`;
-  if (isOver(largestFileBytes, max_file_size)) return `room for a file of ${largestFileBytes} bytes`;
+  if (needed > (context_window ?? Infinity)) return `room for about ${needed} tokens`;
+  if (images > (max_images ?? Infinity)) return `room for ${images} images`;
+  if (largestFileBytes > (max_file_size ?? Infinity)) return `room for a file of ${largestFileBytes} bytes`;
   return language === undefined ? undefined : languageLack(constraints, language);
 }
 
@@ -87,11 +75,6 @@ export function languageLack(constraints: ModelConstraints | undefined, language
   const tag = parseLanguageTag(language);
   if (tag === undefined || supportsLanguage(constraints?.supported_languages, tag)) return undefined;
   return `support for the language "${tag}"`;
-}
-
-/** Whether a requested amount exceeds a known maximum. */
-export function isOver(requested: number, maximum: number | undefined): boolean {
-  return maximum !== undefined && requested > maximum;
 }
 
 /**

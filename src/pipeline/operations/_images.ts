@@ -13,7 +13,7 @@ import { addText, emptyText } from "../request_size.ts";
 import { checkOptional, invalid, isNonNegativeInteger, missing, wrongType } from "../check_body.ts";
 import { countTokens } from "../estimate.ts";
 import type { RequestNeeds, ResponseUsage, Rewording, TakenUsage, UsageContext } from "../operation.ts";
-import { isOver, refusedBy } from "./_chat_lacks.ts";
+import { refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
 const stringMembers = ["size", "quality", "output_format", "background", "moderation"] as const;
@@ -112,8 +112,8 @@ function findImageLack(
   const { response_format: form } = body;
   if (form && known.length > 0 && !known.includes(form)) return `response_format "${form}"`;
   const largest = Math.max(0, ...files.map(({ bytes }) => bytes.length));
-  if (isOver(largest, constraints?.max_file_size)) return `room for a file of ${largest} bytes`;
-  if (isOver(files.length, constraints?.max_images)) return `room for ${files.length} images`;
+  if (largest > (constraints?.max_file_size ?? Infinity)) return `room for a file of ${largest} bytes`;
+  if (files.length > (constraints?.max_images ?? Infinity)) return `room for ${files.length} images`;
   return refusedBy(parameters, body);
 }
 

@@ -12,7 +12,7 @@ import { addText, emptyText } from "../request_size.ts";
 import { bodyChecker, checkOptional, invalid, missing } from "../check_body.ts";
 import { countTokens } from "../estimate.ts";
 import type { CheckedOperation, RequestNeeds, ResponseUsage, TakenUsage, UsageContext } from "../operation.ts";
-import { isOver, languageLack, refusedBy } from "./_chat_lacks.ts";
+import { languageLack, refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
 const names = ["language", "prompt", "response_format", "temperature", "timestamp_granularities", "stream"];
@@ -102,7 +102,7 @@ function findTranscriptionLack(
 ): string | undefined {
   const format = body.response_format || "json";
   if (formats !== undefined && !formats.includes(format)) return `transcript in the format "${format}"`;
-  if (isOver(bytes, constraints?.max_file_size)) return `room for a file of ${bytes} bytes`;
+  if (bytes > (constraints?.max_file_size ?? Infinity)) return `room for a file of ${bytes} bytes`;
   return languageLack(constraints, body.language) ?? refusedBy(parameters, body);
 }
 

@@ -9,7 +9,7 @@ import { UnsupportedRequestError } from "../../errors.ts";
 import { bodyChecker, invalid, isNonNegativeInteger, wrongType } from "../check_body.ts";
 import type { CheckedOperation, RequestNeeds, ResponseUsage, TakenUsage, UsageContext } from "../operation.ts";
 import { readBilled } from "../read_usage.ts";
-import { isOver, refusedBy } from "./_chat_lacks.ts";
+import { refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
 const checkMembers = bodyChecker(["url"]);
@@ -70,7 +70,7 @@ function findDocumentNeeds(body: DocumentRequest, [file]: readonly UploadedFile[
     load: { input: 0, output: 0, units: { pages: estimatePages(file) } },
     findLack: ({ constraints, parameters }: ModelInfo) => {
       const size = file?.bytes.length ?? 0;
-      if (isOver(size, constraints?.max_file_size)) return `room for a file of ${size} bytes`;
+      if (size > (constraints?.max_file_size ?? Infinity)) return `room for a file of ${size} bytes`;
       return refusedBy(parameters, body);
     },
   };

@@ -13,7 +13,7 @@ import { bodyChecker, checkOptional, invalid, isNonNegativeInteger, missing, wro
 import { countMinTokens, countTokens } from "../estimate.ts";
 import type { CheckedOperation, RequestNeeds } from "../operation.ts";
 import { readInputUsage } from "../read_usage.ts";
-import { isOver, refusedBy } from "./_chat_lacks.ts";
+import { refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
 const checkMembers = bodyChecker(["input", "encoding_format", "dimensions"]);
@@ -90,7 +90,7 @@ function findEmbeddingLack(
   body: EmbeddingRequest,
   longest: number,
 ): string | undefined {
-  if (isOver(longest, constraints?.context_window)) return `room for an input of about ${longest} tokens`;
+  if (longest > (constraints?.context_window ?? Infinity)) return `room for an input of about ${longest} tokens`;
   return refusedBy(parameters, body);
 }
 

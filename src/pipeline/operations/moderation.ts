@@ -11,7 +11,7 @@ import { bodyChecker, invalid, missing, wrongType } from "../check_body.ts";
 import { countMinTokens, countTokens } from "../estimate.ts";
 import type { CheckedOperation, RequestNeeds } from "../operation.ts";
 import { readInputUsage } from "../read_usage.ts";
-import { isOver, refusedBy } from "./_chat_lacks.ts";
+import { refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
 const checkMembers = bodyChecker(["input"]);
@@ -71,7 +71,7 @@ function findModerationLack(
   { images, tokens }: { images: number; tokens: number },
 ): string | undefined {
   if (images > 0 && features?.vision === false) return "vision";
-  if (isOver(images, constraints?.max_images)) return `room for ${images} images`;
-  if (isOver(tokens, constraints?.context_window)) return `room for about ${tokens} tokens`;
+  if (images > (constraints?.max_images ?? Infinity)) return `room for ${images} images`;
+  if (tokens > (constraints?.context_window ?? Infinity)) return `room for about ${tokens} tokens`;
   return refusedBy(parameters, body);
 }

@@ -11,7 +11,7 @@ import { bodyChecker, checkOptional, invalid, isNonNegativeInteger, missing, wro
 import { countMinTokens, countTokens } from "../estimate.ts";
 import type { CheckedOperation, RequestNeeds, ResponseUsage, TakenUsage, UsageContext } from "../operation.ts";
 import { readInputUsage } from "../read_usage.ts";
-import { isOver, refusedBy } from "./_chat_lacks.ts";
+import { refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
 const checkMembers = bodyChecker(["query", "documents", "top_n", "return_documents"]);
@@ -90,7 +90,7 @@ function findRerankLack(
   body: RerankRequest,
   longest: number,
 ): string | undefined {
-  if (isOver(longest, constraints?.context_window)) return `room for about ${longest} tokens`;
+  if (longest > (constraints?.context_window ?? Infinity)) return `room for about ${longest} tokens`;
   return refusedBy(parameters, body);
 }
 

@@ -168,7 +168,7 @@ function unknownClient(id: string): HttpError {
 
 async function readClientBody(exchange: Exchange): Promise<unknown> {
   const time = { startedAt: exchange.mesh.runtime.clock.monotonic(), limitMs: bodyLimitMs };
-  return (await readJsonBody(exchange.request, () => exchange.body(time))).value;
+  return (await readJsonBody(exchange, time)).value;
 }
 
 function traceChange({ mesh: { hub }, requestId }: Exchange, message: string): void {

@@ -78,12 +78,14 @@ export class ModelBreakers {
 
   /** Whether a breaker is half-open. */
   get isHalfOpen(): boolean {
-    return this.all.some((breaker) => breaker.isHalfOpen);
+    for (const { isHalfOpen } of this.all) if (isHalfOpen) return true;
+    return false;
   }
 
   /** Whether a breaker is half-open and its trial request is in flight. */
   get hasTrialRequest(): boolean {
-    return this.all.some((breaker) => breaker.isHalfOpen && breaker.trialRequests.size > 0);
+    for (const { isHalfOpen, trialRequests } of this.all) if (isHalfOpen && trialRequests.size > 0) return true;
+    return false;
   }
 
   /** How many times the breakers have opened. */

@@ -65,6 +65,8 @@ export class RateCounter {
   #reportedLimit: number | undefined;
   #maxReported = 1;
   #isLonger = false;
+  /** Whether the limit per minute is the vendor's reported one. */
+  #isReported = false;
   #remaining = 0;
   /** Reset of the current reading, on both clocks. */
   #reset = { monotonicMs: -Infinity, wallTimeMs: -Infinity };
@@ -98,7 +100,7 @@ export class RateCounter {
   /** The declared limits, without the limit per minute if the vendor reports another one. */
   get declared(): RateCounterLimits {
     const { minute, day } = this.#limits;
-    return { minute: this.#isReported() ? undefined : minute, day };
+    return { minute: this.#isReported ? undefined : minute, day };
   }
 
   /** Adds what other processes have used: now, or until a time that has passed. */
@@ -150,8 +152,9 @@ export class RateCounter {
     if (now < this.#resetAt(now) && sequence < this.#reader) return;
     this.#steadyUntil = -Infinity;
     if (allowance.limit !== undefined) this.#reportedLimit = allowance.limit;
+    if (allowance.remaining !== undefined) this.#isLonger = isLongerThanMinute(allowance) ?? this.#isLonger;
+    this.#isReported = this.#reportedLimit !== undefined && !this.#isLonger;
     if (allowance.remaining === undefined) return;
-    this.#isLonger = isLongerThanMinute(allowance) ?? this.#isLonger;
     this.#maxReported = Math.max(this.#maxReported, allowance.remaining);
     this.#remaining = allowance.remaining;
     this.#taken = this.#reserved - reached;
@@ -238,7 +241,7 @@ export class RateCounter {
   }
 
   #minuteLimit(): number | undefined {
-    return this.#isReported() ? this.#reportedLimit : this.#limits.minute;
+    return this.#isReported ? this.#reportedLimit : this.#limits.minute;
   }
 
   /**
@@ -247,12 +250,7 @@ export class RateCounter {
    */
   #usedOfMinute(now: number): number {
     const used = this.#minute.sum(now);
-    return this.#isReported() ? Math.min(used, this.#taken) : used;
-  }
-
-  /** Whether the limit per minute is the vendor's reported one. */
-  #isReported(): boolean {
-    return this.#reportedLimit !== undefined && !this.#isLonger;
+    return this.#isReported ? Math.min(used, this.#taken) : used;
   }
 }
 

@@ -104,7 +104,7 @@ export class ModelState implements ModelView, PermittedModel {
   }
 
   /**
-   * Admits a request. It counts from now on, even beyond a limit. Call {@linkcode UsageTracker.denial} in the same turn
+   * Admits a request. It counts from now on, even beyond a limit. Call `denial` of its tracker in the same turn
    * of the event loop, so that concurrent requests see each other's reservations.
    */
   admit(load: Load, now: number): Permit {
@@ -171,23 +171,20 @@ export class ModelState implements ModelView, PermittedModel {
     this.#detectRecovery();
     const decision = this.tracker.requestFinished(outcome, end, now);
     const isProviders = outcome === "failure" && decision?.scope === "provider" && isProviderTrialRequest(request);
-    this.#record(request, isProviders ? "none" : outcome, now, end); // not a failure of the model
-    if (decision !== undefined) this.breakers.apply(decision, now);
-    this.#detectRecovery();
-    this.onCount?.();
-  }
-
-  #record(request: InFlightRequest, outcome: Outcome, now: number, { status }: RequestEnd): void {
-    this.#inFlight--;
+    const isFailure = outcome === "failure" && !isProviders; // else not one of the model
     const trials = this.breakers.end(request);
-    if (outcome === "failure") {
+    this.#inFlight--;
+    if (isFailure) {
       this.#failures++;
-      this.#lastStatus = status;
+      this.#lastStatus = end.status;
     } else if (outcome === "success") {
       this.#failures = 0;
       for (const breaker of trials) breaker.recordSuccess(); // only requests admitted while half-open count
     }
-    if (this.breakers.trip(trials, outcome === "failure", now)) this.#failures = 0;
+    if (this.breakers.trip(trials, isFailure, now)) this.#failures = 0;
+    if (decision !== undefined) this.breakers.apply(decision, now);
+    this.#detectRecovery();
+    this.onCount?.();
   }
 
   /**
