@@ -13,7 +13,7 @@ import type { CreateOptions } from "./options.ts";
 import { type ConnectedRuntime, runtimeWith } from "./runtime_with.ts";
 import { nearest } from "../util/nearest.ts";
 import { CapabilityTree, nearestCapabilities } from "../capability/tree.ts";
-import { resolveCapability } from "../pipeline/resolve_capability.ts";
+import { resolveCapability } from "../pipeline/select_pool.ts";
 import { addLeafPools } from "../registry/build.ts";
 import type { Registry } from "../registry/registry.ts";
 

@@ -4,7 +4,6 @@
  */
 import type { RetrySettings } from "../config/settings/settings.ts";
 import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
-import { backoffCapMs, backoffMs } from "./backoff.ts";
 import type { Failure } from "./failure.ts";
 
 /** Facts for the decision besides the failure. */
@@ -86,4 +85,29 @@ function mayRetry(failure: Failure, { retries, settings, alone, remainingMs, try
   if (status !== undefined && settings.retryableCodes.has(status)) return true;
   if (status !== undefined && settings.nonRetryableCodes.has(status)) return false;
   return failure.retryable;
+}
+
+/**
+ * The maximum delay before retry number `retry`, ms: `initial_delay · 2ⁿ`, at most `max_delay`.
+ *
+ * @param retry Number of the retry, from 0.
+ * @param settings Initial and maximum delay.
+ */
+function backoffCapMs(retry: number, settings: RetrySettings): number {
+  const growth = settings.backoff === "fixed" ? 1 : 2 ** Math.min(retry, 40);
+  return Math.min(settings.maxDelayMs, settings.initialDelayMs * growth);
+}
+
+/**
+ * The delay before retry number `retry`, ms.
+ *
+ * Source: "full jitter", AWS Architecture Blog, Exponential Backoff And Jitter.
+ *
+ * @param retry Number of the retry, from 0.
+ * @param settings Initial and maximum delay, and the kind of backoff.
+ * @param random Uniform in [0, 1).
+ */
+function backoffMs(retry: number, settings: RetrySettings, random: () => number): number {
+  const cap = backoffCapMs(retry, settings);
+  return settings.backoff === "fixed" ? cap : random() * cap;
 }

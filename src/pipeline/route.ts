@@ -1,13 +1,22 @@
 /**
- * Routing of one request: from a virtual name to a response.
+ * Routing of one request: from a virtual name to a response, over one model after the other.
  * @module
  */
-import { eligibility, type EligibilityContext, type ModelChoice } from "./eligibility.ts";
-import type { Pool } from "../registry/registry.ts";
+import { eligibility, type EligibilityContext, type ModelChoice, type RequestPlan } from "./eligibility.ts";
+import type { Member, Pool } from "../registry/registry.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
-import type { Call, Received, Result } from "./result.ts";
-import { Routing } from "./routing.ts";
+import { type Call, type Received, Result } from "./result.ts";
 import { poolFor } from "./select_pool.ts";
+import { retryFor } from "../config/settings/routing.ts";
+import { rememberRouting } from "../observe/routing_of.ts";
+import { adaptRequest } from "./adapt_request.ts";
+import { type AdmittedModel, openMembers, waitForSpacing } from "./admission.ts";
+import { applyStrategy, isIsolated, reportChoice, selectionContext } from "./apply_strategy.ts";
+import { attempt } from "./attempt.ts";
+import { createRequestError } from "./request_error.ts";
+import { recordAbort, recordFailure } from "./record_outcome.ts";
+import { type FailedAttempt, RequestContext } from "./request_context.ts";
+import { createRoutingRecord, emitRecord, readFault } from "./routing_record.ts";
 
 /**
  * Routes one request, in the order of the specification.
@@ -43,4 +52,147 @@ async function onceListed(request: RoutedRequest, deps: RouteDeps): Promise<Pool
 async function chooseModels(context: EligibilityContext): Promise<ModelChoice | undefined> {
   const { modelChoice } = await import("./model_choice.ts");
   return modelChoice(context);
+}
+
+/** Maximum number of models to which a request that fails as invalid is sent. */
+const maxRequestFaults = 3;
+
+/** The rotation of one request over its candidates, each at most once, in the strategy's order. */
+export class Routing<T extends Received> {
+  readonly #call: Call<T>;
+  readonly #context: RequestContext;
+
+  /**
+   * Starts the request's deadline.
+   *
+   * @param plan The request, its eligible models, and the call of one of them.
+   * @param deps Dependencies.
+   */
+  constructor(plan: RequestPlan & { readonly call: Call<T> }, deps: RouteDeps) {
+    this.#call = plan.call;
+    this.#context = new RequestContext(plan, deps);
+    deps.hub.publish("request_started", undefined);
+  }
+
+  /**
+   * Rotates over models until one serves the request. Can be called once.
+   *
+   * @throws The error according to the error table if no model serves it; the client's abort reason; the deadline.
+   */
+  async run(): Promise<Result<T>> {
+    let empty: Result<T> | undefined;
+    try {
+      for (let next = await this.#admit(); next !== undefined; next = await this.#admit()) {
+        const result = await this.#tryModel(next);
+        if (result === undefined) continue;
+        if (!result.received.isEmpty) return result.commit();
+        result.settle("none", { usage: undefined, ...result.received.usage, written: () => 0 });
+        if (empty !== undefined) break; // the first of two empty responses is returned
+        empty = result;
+      }
+      if (empty === undefined) throw createRequestError(this.#context);
+      return empty.commit();
+    } catch (error) {
+      this.#fail(error);
+      throw error;
+    }
+  }
+
+  /**
+   * Selects and admits the next model, after waiting for spacing if necessary; undefined if no model admits the
+   * request.
+   */
+  async #admit(): Promise<AdmittedModel | undefined> {
+    const context = this.#context;
+    const { clock, plan } = context;
+    const admission = { context, alone: true };
+    for (;;) {
+      const candidates = openMembers(this.#remaining(), admission);
+      if (candidates.length === 0) {
+        if (await waitForSpacing(admission)) continue;
+        return undefined;
+      }
+      const member = this.#choose(plan.prefer?.(candidates) ?? candidates);
+      const { ready } = member.model.instance;
+      if (ready !== undefined) {
+        await ready; // its API key is being renewed
+        if (!openMembers(this.#remaining(), admission).includes(member)) continue;
+      }
+      // check and admission are in the same turn of the event loop
+      const permit = member.state.admit(plan.load, clock.monotonic());
+      const unconfirmed = permit.confirm(clock);
+      const denial = unconfirmed && await unconfirmed;
+      if (denial === undefined) return { context, member, permit, alone: this.#isAlone(member, candidates) };
+      permit.withdraw();
+      context.takenElsewhere.set(member, denial);
+    }
+  }
+
+  /** Eligible models not yet tried, in any state. */
+  #remaining(): readonly Member[] {
+    const { first, failures, tried, ruledOut, plan: { eligible, pool } } = this.#context;
+    if (first === undefined) return eligible;
+    const { instance } = first.model;
+    const { scope } = retryFor(pool.routing, instance.entry.id);
+    const faults = failures.filter(({ failure }) => failure.kind === "request").length;
+    if (scope === "same_model" || faults >= maxRequestFaults) return [];
+    return eligible.filter(({ model }) =>
+      !tried.has(model.name) && !ruledOut.has(model.instance.entry.id) &&
+      (scope === "any" || model.instance === instance)
+    );
+  }
+
+  /** Whether no other candidate could serve the request if this one fails. */
+  #isAlone({ model: { instance } }: Member, candidates: readonly Member[]): boolean {
+    if (candidates.length === 1) return true;
+    const { scope } = retryFor(this.#context.plan.pool.routing, instance.entry.id);
+    return scope === "same_model" ||
+      (scope !== "any" && candidates.filter(({ model }) => model.instance === instance).length === 1);
+  }
+
+  #choose(candidates: readonly Member[]): Member {
+    const context = this.#context;
+    const { plan, deps, tried } = context;
+    const { pool, load, request: { session } } = plan;
+    const selection = selectionContext({ pool, load, tried, session, isConstrained: isIsolated(plan) }, deps.runtime);
+    const member = applyStrategy(candidates, pool, selection, deps.hub);
+    reportChoice({ member, candidates }, context);
+    if (deps.hub.isTraced("debug")) {
+      const names = { request_id: plan.request.id, pool: pool.name, model: member.model.name };
+      const message = `One of ${candidates.length} candidates is selected`;
+      deps.hub.trace({ severity: "debug", component: "router", message, ...names });
+    }
+    return member;
+  }
+
+  /** Attempts the request at one model; undefined if it fails, which is recorded. */
+  async #tryModel(next: AdmittedModel): Promise<Result<T> | undefined> {
+    const { context, member, permit, alone } = next;
+    context.first ??= member;
+    context.tried.add(member.model.name);
+    let end: Result<T> | FailedAttempt;
+    try {
+      const { request } = context.plan;
+      const loading = request.operation.prepare?.(member.model);
+      if (loading !== undefined) await loading;
+      const adapted = adaptRequest(request, member.model, member.state.tracker.rejectedMembers);
+      end = await attempt({ context, member, permit, alone, ...adapted, call: this.#call });
+      if (end instanceof Result) return end;
+    } catch (error) {
+      recordAbort(next, error);
+      throw error;
+    }
+    recordFailure(next, end);
+    return undefined;
+  }
+
+  #fail(error: unknown): void {
+    const context = this.#context;
+    context.end();
+    const record = createRoutingRecord(context);
+    const outcome = context.plan.request.signal?.aborted ? "none" : "failure";
+    const { status, code } = readFault(error, context);
+    emitRecord(record, context, { status, code, outcome, used: context.charged });
+    if (typeof error === "object" && error !== null) rememberRouting(error, record);
+  }
 }

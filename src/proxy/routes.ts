@@ -83,7 +83,7 @@ const geminiUnknown = geminiRoute({ methods: ["GET", "POST", "PUT", "PATCH", "DE
 const geminiMethod = geminiRoute(work);
 
 const others: Readonly<Record<string, RouteEntry>> = {
-  "/": imported({ methods: ["GET"], isPublic: true }, async () => ({ handle: (await import("./root_route.ts")).root })),
+  "/": { methods: ["GET"], isPublic: true, handle: root },
   "/health": { methods: ["GET"], isPublic: true, handle: health },
   "/ready": { methods: ["GET"], isPublic: true, handle: readiness },
   "/metrics": imported({ methods: ["GET"] }, async () => ({ handle: (await import("./mesh_routes.ts")).metrics })),
@@ -164,6 +164,15 @@ function geminiRouteIn(path: string, headers: PlainRequest["headers"]): RouteEnt
   const address = findAddress(path);
   if (geminiMethods.some((name) => name === address?.method)) return geminiMethod;
   return address?.method === undefined && headers.has("x-goog-api-key") ? geminiList : undefined;
+}
+
+/** `GET /`: the dashboard for people, a few facts for programs. */
+function root({ request, headers }: Exchange): PlainResponse {
+  if (/\btext\/html\b/i.test(request.headers.get("accept") ?? "")) {
+    return { status: 302, headers: { ...headers, location: "/ui" }, body: null };
+  }
+  const documentation = "jsr:@modelmesh/core";
+  return json({ name: "modelmesh", version, documentation, dashboard: "/ui", base_url: "/v1" }, { headers });
 }
 
 async function health({ mesh, caller, overview, headers }: Exchange): Promise<PlainResponse> {

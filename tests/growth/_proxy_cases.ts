@@ -69,7 +69,7 @@ export const proxyCases: readonly GrowthCase[] = [
         "src/pipeline/open_stream.ts#openStream",
         "src/proxy/body_reader.ts#readRequestBody",
         "src/proxy/body.ts#readWork",
-        "src/proxy/joined_events.ts#JoinedEvents",
+        "src/proxy/completions_route.ts#JoinedEvents",
         "src/proxy/sse.ts#chatEvents",
       ],
       what: `a stream of ${path}`,

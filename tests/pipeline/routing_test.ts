@@ -7,7 +7,7 @@ import { NoActiveModelError, UpstreamError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
 import type { RouteDeps } from "../../src/pipeline/request.ts";
 import type { Call, Received } from "../../src/pipeline/result.ts";
-import { Routing } from "../../src/pipeline/routing.ts";
+import { Routing } from "../../src/pipeline/route.ts";
 import { createFakeResponse, fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { RetryBudget } from "../../src/state/limits/retry_budget.ts";
 import { createMember, createModel, createPool } from "../support/_members.ts";
