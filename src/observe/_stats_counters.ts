@@ -121,7 +121,7 @@ class StatsCounters {
 }
 
 /** Sanitizes a count, since providers report any value and one NaN would invalidate a sum. */
-function countOrZero(count: number | undefined): number {
+export function countOrZero(count: number | undefined): number {
   return typeof count === "number" && count > 0 && count < Infinity ? Math.floor(count) : 0;
 }
 

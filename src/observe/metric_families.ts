@@ -5,11 +5,6 @@
 import type { MetricFamily, Sample } from "../contracts/metrics.ts";
 import { version } from "../version.ts";
 
-/** Current status of pools. */
-interface PoolsNow {
-  readonly [pool: string]: { readonly models: readonly { readonly name: string; readonly status: string }[] };
-}
-
 /** A limit of a budget. */
 interface BudgetNow {
   readonly scope: string;
@@ -29,7 +24,9 @@ export interface MeasuredMesh {
   };
   /** Number of records that sinks could not deliver, by connector id. */
   readonly hub: { readonly lost: ReadonlyMap<string, number> };
-  poolStatus(): PoolsNow;
+  poolStatus(): {
+    readonly [pool: string]: { readonly models: readonly { readonly name: string; readonly status: string }[] };
+  };
   listBudgets(): readonly BudgetNow[];
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Labels, MetricFamily, Sample } from "../contracts/metrics.ts";
 import { getOrCreate } from "../util/once.ts";
+import { countOrZero } from "./_stats_counters.ts";
 import { Histogram } from "./_histograms.ts";
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { FinishedRequest, RefusedRequest } from "./hub_events.ts";
@@ -89,9 +90,9 @@ export class RequestMetrics {
     const [model, provider] = [record.model ?? "", record.provider ?? ""];
     const consumption = this.#getConsumption({ pool, model, provider, client }, record.client_id ?? client);
     countRequest(consumption.byStatus, { status: String(status) });
-    consumption.tokensIn += toCount(tokensIn);
-    consumption.tokensOut += toCount(tokensOut);
-    consumption.costNanoUsd += toCount(costNanoUsd);
+    consumption.tokensIn += countOrZero(tokensIn);
+    consumption.tokensOut += countOrZero(tokensOut);
+    consumption.costNanoUsd += countOrZero(costNanoUsd);
     const durations = this.#getDurations({ pool, model, provider, operation });
     if (duration_ms !== undefined) durations.nonStreaming.observe(duration_ms / 1000);
     if (ttft_ms !== undefined) durations.firstToken.observe(ttft_ms / 1000);
@@ -198,10 +199,6 @@ function countRequest(counters: Map<string, Sum>, labels: Labels): void {
 /** Joins values to a map key. Names in a configuration contain no control characters. */
 function joinLabels(values: readonly string[]): string {
   return values.join("\n");
-}
-
-function toCount(value: number | undefined): number {
-  return value !== undefined && value > 0 && value < Infinity ? value : 0;
 }
 
 /** Adds up samples with the same labels: of clients that have had the same name. */

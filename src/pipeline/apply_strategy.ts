@@ -48,20 +48,20 @@ export function applyStrategy(
 /** Maximum estimated output, so that prices stay comparable for requests with a high limit. */
 const maxOutput = 1e8;
 
-/** The request. */
-interface Selection extends Pick<SelectionContext, "isConstrained" | "tried" | "session"> {
-  readonly pool: Pool;
-  /** Estimated usage. */
-  readonly load: Load;
-}
-
 /**
  * Creates a strategy's view of a request. Costs are compared by one estimate for all models, since a model with short
  * responses would otherwise seem cheap.
  *
  * @param runtime Monotonic clock and random numbers.
  */
-export function selectionContext(selection: Selection, runtime: Runtime): SelectionContext {
+export function selectionContext(
+  selection: Pick<SelectionContext, "isConstrained" | "tried" | "session"> & {
+    readonly pool: Pool;
+    /** Estimated usage. */
+    readonly load: Load;
+  },
+  runtime: Runtime,
+): SelectionContext {
   const { pool, load, tried, session, isConstrained } = selection;
   const { modelPriority, providerPriority, balanceMode, rateLimit } = pool.routing;
   let estimate: Load | undefined;

@@ -170,18 +170,16 @@ async function tryOnce<T extends Received>(
   }
 }
 
-interface BrokenTry extends Pick<AdmittedModel, "context" | "member"> {
-  readonly connection: Connection;
-  readonly reservation: AdmittedCall;
-  /** Its duration. */
-  readonly ms: number;
-  readonly trace: Connection["trace"];
-}
-
 /** Ends a try that has thrown. Rethrows errors that are not failures of the model. */
 function fail(
   error: unknown,
-  { context, member, connection, reservation, ms, trace }: BrokenTry,
+  { context, member, connection, reservation, ms, trace }: Pick<AdmittedModel, "context" | "member"> & {
+    readonly connection: Connection;
+    readonly reservation: AdmittedCall;
+    /** Its duration. */
+    readonly ms: number;
+    readonly trace: Connection["trace"];
+  },
 ): FailedTry {
   const { denial } = connection;
   const { deps: { redact } } = context;

@@ -15,14 +15,6 @@ const { containers: maxContainers } = bodyBounds;
 const maxNameChars = 256;
 const maxNames = 16;
 
-/** An optional member. */
-interface OptionalMember {
-  readonly name: string;
-  /** Description of valid values, such as `an array`. */
-  readonly expected: string;
-  readonly isValid: (value: unknown) => boolean;
-}
-
 /**
  * Creates the common validation: an object within bounds, valid `model`, `models` and `mesh`, and no member that
  * differs from a known one only in case.
@@ -71,7 +63,12 @@ export function checkCase(name: string, find: ReturnType<typeof memberFinder>): 
  */
 export function checkOptional(
   body: Readonly<Record<string, unknown>>,
-  { name, expected, isValid }: OptionalMember,
+  { name, expected, isValid }: {
+    readonly name: string;
+    /** Description of valid values, such as `an array`. */
+    readonly expected: string;
+    readonly isValid: (value: unknown) => boolean;
+  },
 ): void {
   const value = body[name];
   if (value !== undefined && value !== null && !isValid(value)) throw wrongType(name, expected, value);

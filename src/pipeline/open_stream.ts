@@ -28,45 +28,24 @@ export interface OpenStream extends Received {
   readonly filter: ChunkFilter;
 }
 
-/** What a stream is read with. */
-interface StreamReading {
-  /** Normalizes its events. */
-  readonly filter: ChunkFilter;
-  /** Aborts the call, even if the stream ignores it. */
-  readonly signal: StopSignal;
-}
-
 /**
  * Reads a stream up to its first content.
  *
  * @param events The provider's stream, not yet read.
- * @param reading What it is read with.
  * @throws Any error of the provider before the first content.
  */
-export function openStream(
+export async function openStream(
   events: AsyncIterable<CompletionChunk>,
-  reading: StreamReading,
+  { filter, signal }: {
+    /** Normalizes its events. */
+    readonly filter: ChunkFilter;
+    /** Aborts the call, even if the stream ignores it. */
+    readonly signal: StopSignal;
+  },
 ): Promise<OpenStream> {
   const rest = events[Symbol.asyncIterator]();
   // ends the source; without effect on a stream that has ended
-  reading.signal.addEventListener("abort", () => endIterator(rest));
-  return warmUp(rest, reading);
-}
-
-/** Adds what a chunk reports to the usage of its stream. Later counts replace earlier ones. */
-export function addUsage({ usage, billed, tier }: ReportedUsage, chunk: CompletionChunk): ReportedUsage {
-  const { value } = chunk;
-  return {
-    usage: value.usage ?? usage,
-    billed: chunk.billed === undefined ? billed : { ...billed, ...chunk.billed },
-    tier: value.service_tier ?? tier,
-  };
-}
-
-async function warmUp(
-  rest: AsyncIterator<CompletionChunk>,
-  { filter, signal }: StreamReading,
-): Promise<OpenStream> {
+  signal.addEventListener("abort", () => endIterator(rest));
   const held: CompletionChunk[] = [];
   let size = 0;
   let usage: ReportedUsage = { usage: undefined };
@@ -85,6 +64,16 @@ async function warmUp(
       return { held, rest, complete: false, filter, isEmpty: false, modelId: readModelId(value.value) };
     }
   }
+}
+
+/** Adds what a chunk reports to the usage of its stream. Later counts replace earlier ones. */
+export function addUsage({ usage, billed, tier }: ReportedUsage, chunk: CompletionChunk): ReportedUsage {
+  const { value } = chunk;
+  return {
+    usage: value.usage ?? usage,
+    billed: chunk.billed === undefined ? billed : { ...billed, ...chunk.billed },
+    tier: value.service_tier ?? tier,
+  };
 }
 
 /** Normalizes the chunks of one stream, in order. Chunks as received were normalized by their connector. */

@@ -34,16 +34,6 @@ interface NativeForm {
   readonly pinned?: UnsupportedRequestError | undefined;
 }
 
-/** Dependencies of an {@linkcode OriginalRequest}. */
-interface OriginalParts {
-  /** Name of the dialect. */
-  readonly dialect: string;
-  /** Members that the chat form lacks. */
-  readonly dropped: readonly string[];
-  /** Undefined if all providers receive the chat form. */
-  readonly native?: NativeForm | undefined;
-}
-
 /** The native request for a provider. */
 interface NativeText {
   readonly request: NativeRequest;
@@ -63,7 +53,14 @@ export class OriginalRequest {
   readonly dialect: string;
   readonly #native: NativeForm | undefined;
 
-  constructor({ dialect, dropped, native }: OriginalParts) {
+  constructor({ dialect, dropped, native }: {
+    /** Name of the dialect. */
+    readonly dialect: string;
+    /** Members that the chat form lacks. */
+    readonly dropped: readonly string[];
+    /** Undefined if all providers receive the chat form. */
+    readonly native?: NativeForm | undefined;
+  }) {
     this.dialect = dialect;
     this.dropped = dropped;
     this.#native = native;

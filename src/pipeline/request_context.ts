@@ -36,14 +36,6 @@ interface Step {
   readonly error?: string | undefined;
 }
 
-/** A try of a model. */
-interface Try extends Step {
-  /** The model id in the response. */
-  readonly model?: string | undefined;
-  /** The trace context that the provider received. */
-  readonly trace?: TraceContext | undefined;
-}
-
 /** The state of one request: its deadline, its attempts, and the denials of models. */
 export class RequestContext {
   readonly plan: RequestPlan;
@@ -144,7 +136,12 @@ export class RequestContext {
   }
 
   /** Records a try that has ended or committed. */
-  addTry({ model: { name, info, instance } }: Member, { outcome, ms, status, model, trace }: Try): void {
+  addTry({ model: { name, info, instance } }: Member, { outcome, ms, status, model, trace }: Step & {
+    /** The model id in the response. */
+    readonly model?: string | undefined;
+    /** The trace context that the provider received. */
+    readonly trace?: TraceContext | undefined;
+  }): void {
     const provider = instance.entry.id;
     const { hub } = this.deps;
     this.tries.push({

@@ -38,16 +38,6 @@ export interface RequestFault {
   readonly code?: string | undefined;
 }
 
-/** The end of a request. */
-interface RequestEnding extends RequestFault {
-  readonly outcome: Outcome;
-  /** Time of the response, or of the first content of a stream, monotonic ms. */
-  readonly respondedAt?: number;
-  readonly used?: Usage;
-  /** The response for the request log. */
-  readonly text?: (() => string) | undefined;
-}
-
 /**
  * Creates the routing record of a request. It is emitted at the end of the request.
  *
@@ -96,7 +86,14 @@ export function createRoutingRecord(
 export function emitRecord(
   record: RoutingRecord,
   { startedAt, clock, deps, tries, plan: { request } }: RequestContext,
-  { status, code, outcome, respondedAt: respondedAt, used = {}, text }: RequestEnding,
+  { status, code, outcome, respondedAt, used = {}, text }: RequestFault & {
+    readonly outcome: Outcome;
+    /** Time of the response, or of the first content of a stream, monotonic ms. */
+    readonly respondedAt?: number;
+    readonly used?: Usage;
+    /** The response for the request log. */
+    readonly text?: (() => string) | undefined;
+  },
 ): void {
   const { input, output, costNanoUsd, estimated } = used;
   const latencyMs = respondedAt === undefined ? undefined : respondedAt - startedAt;

@@ -80,14 +80,6 @@ function checkType(headers: PlainRequest["headers"]): void {
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw unsupported("The charset has to be UTF-8");
 }
 
-/** Options for reading a form. */
-interface FormReading {
-  /** Reads the bytes of the request. */
-  readonly read: () => Promise<Uint8Array>;
-  /** Converts the form to a body. */
-  readonly form: FormRules;
-}
-
 /** The body of a request. */
 interface RequestParts {
   readonly value: unknown;
@@ -143,7 +135,12 @@ export function findRequestTimeout(request: PlainRequest, ownMs: number): number
  * @throws {HttpError} 415 for another content type.
  * @throws {UnsupportedRequestError} `invalid_value` for a malformed form.
  */
-async function readFormBody(type: string | null, { read, form }: FormReading): Promise<RequestParts> {
+async function readFormBody(type: string | null, { read, form }: {
+  /** Reads the bytes of the request. */
+  readonly read: () => Promise<Uint8Array>;
+  /** Converts the form to a body. */
+  readonly form: FormRules;
+}): Promise<RequestParts> {
   if (!multipart.test(type ?? "")) {
     throw new HttpError("The content type has to be multipart/form-data", {
       status: 415,

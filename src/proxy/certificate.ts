@@ -15,13 +15,6 @@ export interface MonitoredServer {
   readonly stopWatching: Cancel;
 }
 
-interface CertificateOptions {
-  readonly files: FileSystem;
-  readonly clock: Pick<Clock, "every">;
-  /** Called with each new certificate, and once for each that is invalid. */
-  readonly report: (severity: "info" | "error", message: string) => void;
-}
-
 /** The content of the files: a key pair, or a problem. */
 type FoundCertificate = TlsKeyPair | { readonly problem: ConfigProblem };
 
@@ -33,7 +26,12 @@ type FoundCertificate = TlsKeyPair | { readonly problem: ConfigProblem };
 export async function serveCertificate(
   settings: TlsSettings,
   serve: (tls: TlsKeyPair) => Promise<RunningServer>,
-  { files, clock, report }: CertificateOptions,
+  { files, clock, report }: {
+    readonly files: FileSystem;
+    readonly clock: Pick<Clock, "every">;
+    /** Called with each new certificate, and once for each that is invalid. */
+    readonly report: (severity: "info" | "error", message: string) => void;
+  },
 ): Promise<MonitoredServer> {
   const first = await findCertificate(settings, files);
   if ("problem" in first) throw new ConfigError([first.problem]);

@@ -45,15 +45,13 @@ export async function handleCompletion(exchange: Exchange): Promise<PlainRespons
   });
 }
 
-interface JoinedParts {
-  readonly chats: ReturnType<typeof translateCompletion>["chats"];
-  readonly translator: ReturnType<ReturnType<typeof translateCompletion>["events"]>;
-  readonly exchange: Exchange;
-}
-
 function joinedResponse(
   results: readonly Delivered<ChatCompletion>[],
-  { chats, translator, exchange: { headers, requestId, onEnd } }: JoinedParts,
+  { chats, translator, exchange: { headers, requestId, onEnd } }: {
+    readonly chats: ReturnType<typeof translateCompletion>["chats"];
+    readonly translator: ReturnType<ReturnType<typeof translateCompletion>["events"]>;
+    readonly exchange: Exchange;
+  },
 ): PlainResponse {
   addRoutingHeaders(headers, results[0]!);
   addStreamHeaders(headers, "text/event-stream");

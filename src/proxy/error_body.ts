@@ -121,17 +121,14 @@ function serverErrorRow(error: unknown, requestId: string): ErrorRow {
   return createErrorRow({ message, code: "internal_error" }, { status: 500, type });
 }
 
-/** Members of a row that its error does not provide. */
-interface RowFacts {
-  readonly status: number;
-  readonly type: string;
-  readonly param?: string | null | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 function createErrorRow(
   { message, code }: { readonly message: string; readonly code: string | null },
-  { status, type, param = null, headers = {} }: RowFacts,
+  { status, type, param = null, headers = {} }: {
+    readonly status: number;
+    readonly type: string;
+    readonly param?: string | null | undefined;
+    readonly headers?: Readonly<Record<string, string>>;
+  },
 ): ErrorRow {
   return { status, body: { error: { message, type, param, code } }, headers };
 }

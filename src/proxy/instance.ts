@@ -50,12 +50,6 @@ export interface ProxyOptions extends HandlerOptions {
   readonly overview?: ProxyOverview | undefined;
 }
 
-/** Options of a handler, and the previous instance. */
-interface InstanceOptions extends ProxyOptions {
-  readonly runtimeClients: ClientSlot;
-  readonly before?: ProxyInstance;
-}
-
 export interface RequestFacts {
   readonly requestId: string;
   readonly peer?: Peer | undefined;
@@ -77,7 +71,13 @@ export class ProxyInstance {
   #onIdle: (() => void) | undefined;
 
   /** @throws {ConfigError} If the configuration requires tokens and there is none. */
-  constructor(mesh: Engine, options: InstanceOptions) {
+  constructor(
+    mesh: Engine,
+    options: ProxyOptions & {
+      readonly runtimeClients: ClientSlot;
+      readonly before?: ProxyInstance;
+    },
+  ) {
     const {
       tokens = [],
       host,

@@ -19,7 +19,7 @@ const bodyLimitMs = 10_000;
  */
 export function override(action: "activate" | "deactivate"): RouteEntry["handle"] {
   return async (exchange) => {
-    const { mesh, request, headers } = exchange;
+    const { mesh, headers } = exchange;
     const { clock } = mesh.runtime;
     const time = { startedAt: clock.monotonic(), limitMs: bodyLimitMs };
     const target = targetIn((await readJsonBody(exchange, time)).value);

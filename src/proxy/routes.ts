@@ -132,7 +132,10 @@ function operation<Body extends RequestBody, Response>(
  * default), and
  *   the request's headers.
  */
-export function findRoute(path: string, { exposed, headers }: RouteOptions): RouteEntry | undefined {
+export function findRoute(path: string, { exposed, headers }: {
+  readonly exposed: readonly string[] | undefined;
+  readonly headers: PlainRequest["headers"];
+}): RouteEntry | undefined {
   const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
   if (Object.hasOwn(others, plain)) return others[plain];
   const isExposed = (endpoint: string) => exposed?.includes(endpoint) ?? true;
@@ -146,11 +149,6 @@ export function findRoute(path: string, { exposed, headers }: RouteOptions): Rou
   }
   if (Object.hasOwn(endpoints, name)) return isExposed(name) ? endpoints[name] : undefined;
   return name.startsWith("models/") && isExposed("models") ? oneModel : findObjectRoute(name, isExposed);
-}
-
-interface RouteOptions {
-  readonly exposed: readonly string[] | undefined;
-  readonly headers: PlainRequest["headers"];
 }
 
 function createGeminiRoute(path: string): RouteEntry {

@@ -116,14 +116,12 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
   return runningProxy({ ...listening, stopWatching, stopTracing, reloader });
 }
 
-interface ServerParts {
+async function serveOn({ tls }: ProxySettings, { runtime, serve, mesh }: {
   readonly runtime: Runtime;
   readonly serve: (tls: { tls?: TlsKeyPair }) => Promise<RunningServer>;
   /** The mesh that receives traces about certificates. */
   readonly mesh: () => Engine;
-}
-
-async function serveOn({ tls }: ProxySettings, { runtime, serve, mesh }: ServerParts): Promise<MonitoredServer> {
+}): Promise<MonitoredServer> {
   if (tls === undefined) return { server: await serve({}), stopWatching: () => {} };
   const { serveCertificate } = await import("./certificate.ts");
   return await serveCertificate(tls, (pair) => serve({ tls: pair }), {

@@ -8,20 +8,18 @@ import type { Engine } from "../engine/engine.ts";
 import { toFailureFacts } from "../util/failure.ts";
 import { LogRateLimit } from "./log_rate_limit.ts";
 
-interface UnhandledParts {
+/**
+ * Traces unhandled rejections with their stack, at most 10 per second, and keeps the process running. Where no sink
+ * receives traces, standard error does.
+ */
+export function traceUnhandled({ shell, mesh, hasConsole }: {
   /** The process. */
   readonly shell: Pick<Shell, "onUnhandledRejection" | "stderr">;
   /** Returns the current mesh, whose sinks receive the traces. */
   readonly mesh: () => Engine;
   /** Whether a console shows them, besides the sinks of the configuration. */
   readonly hasConsole: boolean;
-}
-
-/**
- * Traces unhandled rejections with their stack, at most 10 per second, and keeps the process running. Where no sink
- * receives traces, standard error does.
- */
-export function traceUnhandled({ shell, mesh, hasConsole }: UnhandledParts): Cancel {
+}): Cancel {
   const lines = new LogRateLimit();
   return shell.onUnhandledRejection((reason) => {
     const { hub, redact, settings: { observability }, runtime: { clock } } = mesh();

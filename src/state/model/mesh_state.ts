@@ -17,14 +17,6 @@ import { RetryBudget } from "../limits/retry_budget.ts";
 import { UsageTrackers } from "./usage_trackers.ts";
 import { getOrCreate } from "../../util/once.ts";
 
-/** Parameters of a model's state in a pool. */
-interface ModelStateRequest extends TrackedModel {
-  /** Weight, for weighted strategies. */
-  readonly weight: number;
-  /** Policies of the pool's rotation connector, which replace the built-in policy. */
-  readonly policies?: OwnPolicies;
-}
-
 /** Constructor options of a {@linkcode MeshState}. */
 interface MeshStateParts {
   /** The mesh's own budget. */
@@ -106,7 +98,14 @@ export class MeshState {
   }
 
   /** Creates the state of a model in a pool. It is active unless an earlier state is restored. */
-  add(request: ModelStateRequest): ModelState {
+  add(
+    request: TrackedModel & {
+      /** Weight, for weighted strategies. */
+      readonly weight: number;
+      /** Policies of the pool's rotation connector, which replace the built-in policy. */
+      readonly policies?: OwnPolicies;
+    },
+  ): ModelState {
     const { pool, name, provider: { id: provider }, weight, routing, policies = {} } = request;
     const policy = createPolicy(policies, routing.deactivation, () => this.#onPolicyFailure(pool));
     const state = new ModelState({

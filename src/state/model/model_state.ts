@@ -11,15 +11,6 @@ import type { Outcome, RequestEnd } from "../counters/usage.ts";
 import type { Load } from "./usage.ts";
 import type { UsageTracker } from "./usage_tracker.ts";
 
-/** Dependencies of a {@linkcode ModelState}. */
-interface ModelStateParts extends ModelBreakersParts {
-  readonly name: string;
-  readonly provider: string;
-  readonly weight: number;
-  /** Counts requests, tokens and cost. */
-  readonly tracker: UsageTracker;
-}
-
 /** A model's state and the pool it belongs to. */
 export interface MemberState {
   readonly pool: string;
@@ -48,7 +39,15 @@ export class ModelState implements ModelView, PermittedModel {
   #wasOpen = false;
   #now = 0;
 
-  constructor(parts: ModelStateParts) {
+  constructor(
+    parts: ModelBreakersParts & {
+      readonly name: string;
+      readonly provider: string;
+      readonly weight: number;
+      /** Counts requests, tokens and cost. */
+      readonly tracker: UsageTracker;
+    },
+  ) {
     this.name = parts.name;
     this.provider = parts.provider;
     this.weight = parts.weight;
