@@ -33,7 +33,7 @@ interface JsonBody {
  * than the bounds of a body.
  */
 export async function readJsonBody(
-  { request, body }: Pick<Exchange, "request" | "body">,
+  { request, body }: Pick<Exchange, "body"> & { readonly request: Pick<PlainRequest, "headers"> },
   time: RequestTime,
 ): Promise<JsonBody> {
   checkType(request.headers);

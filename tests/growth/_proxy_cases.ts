@@ -57,7 +57,9 @@ export const proxyCases: readonly GrowthCase[] = [
       what,
       size: 2_000,
       input: (size) => encoder.encode(input(size)),
-      work: (bytes) => readJsonBody({ headers }, () => bytes).catch(() => {}),
+      work: (bytes) =>
+        readJsonBody({ request: { headers }, body: () => Promise.resolve(bytes) }, { startedAt: 0, limitMs: 1_000 })
+          .catch(() => {}),
     })
   ),
   ...Object.entries(requests).map(([path, body]) =>
