@@ -201,7 +201,11 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
     const url = this.#vendor.address?.("chat/completions", request.model.id) ?? this.#chatUrl;
-    return this.#send({ url, body: writeJson(request, findEdits(request, this.#vendor.streamUsage)) }, options);
+    const { streamUsage, adaptMessages } = this.#vendor;
+    const { messages } = request.body;
+    const adapted = adaptMessages?.(messages) ?? messages;
+    const edits = { ...findEdits(request, streamUsage), ...(adapted === messages ? {} : { messages: adapted }) };
+    return this.#send({ url, body: writeJson(request, edits) }, options);
   }
 
   async *#streamNative(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {

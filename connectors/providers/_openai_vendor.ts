@@ -4,7 +4,7 @@
  */
 import type { Attributes, Detection, ProviderDeclaration, ProviderSettings } from "../../src/contracts/connector.ts";
 import type { InfrastructureFacts } from "../../src/contracts/infrastructure.ts";
-import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { ChatMessage, JsonObject } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
   DatedPricing,
@@ -120,6 +120,8 @@ export interface OpenAiCompatible {
   readonly dialects?: { readonly responses?: boolean; readonly completions?: boolean };
   /** The members of earlier responses that it accepts, of those in `ProviderDeclaration.ownState`; none by default. */
   readonly ownState?: readonly string[];
+  /** Adapts the messages of a chat request to what it accepts; returns the same list if nothing changes. */
+  readonly adaptMessages?: (messages: ChatMessage[]) => ChatMessage[];
   /** Whether it supports `stream_options.include_usage`; true by default. */
   readonly streamUsage?: boolean;
   /** Parses its errors, if they deviate from OpenAI's. */

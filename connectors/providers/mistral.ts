@@ -6,10 +6,11 @@
  * content parts: litellm#16272.
  * @module
  */
-import type { JsonObject } from "../../src/contracts/openai.ts";
+import type { ChatMessage, JsonObject } from "../../src/contracts/openai.ts";
 import type { UploadedFile } from "../../src/contracts/provider.ts";
 import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { toBase64 } from "../../src/util/base64.ts";
+import { toText } from "../../src/util/to_text.ts";
 import { knownModels } from "./_catalogue.ts";
 import { mistral as entries } from "./catalogue/page_vendors.ts";
 import { documentsLazily, openAiEmbeddings, openAiModeration, openAiTranscription } from "./_openai_operations.ts";
@@ -52,6 +53,29 @@ function findDocumentType({ type, bytes }: UploadedFile): string {
   return type === unknownType && isPdf ? "application/pdf" : type.split(/[;,\s]/, 1)[0]!;
 }
 
+/**
+ * An assistant message needs content or calls. A last one has to be marked as the beginning of the response.
+ *
+ * Source: docs.mistral.ai/api, `AssistantMessage.prefix`; mistral-common, `MistralRequestValidator`.
+ */
+function withContinuation(messages: ChatMessage[]): ChatMessage[] {
+  const last = messages.length - 1;
+  const isSilent = (message: ChatMessage) =>
+    message.role === "assistant" && !message.content?.length && !hasCalls(message);
+  const isPrefix = (message: ChatMessage, index: number) =>
+    index === last && message.role === "assistant" && !hasCalls(message) && message.prefix === undefined;
+  if (!messages.some((message, index) => isSilent(message) || isPrefix(message, index))) return messages;
+  return messages.map((message, index) => ({
+    ...message,
+    ...(isSilent(message) ? { content: toText(message.refusal) || "..." } : {}),
+    ...(isPrefix(message, index) ? { prefix: true } : {}),
+  }));
+}
+
+function hasCalls({ tool_calls: calls }: ChatMessage): boolean {
+  return Array.isArray(calls) && calls.length > 0;
+}
+
 /** Mistral. */
 export const mistral: OpenAiCompatible = {
   id: "mistral.api.v1",
@@ -60,6 +84,7 @@ export const mistral: OpenAiCompatible = {
   baseUrl: "https://api.mistral.ai/v1",
   detection: { keys: ["MISTRAL_API_KEY"], baseUrl: ["MISTRAL_BASE_URL"] },
   streamUsage: false,
+  adaptMessages: withContinuation,
   parameters: {
     thoughts: "none",
     ...mistralRules,

@@ -52,6 +52,47 @@ it("Instructions reach Mistral at the start, since it accepts none after a respo
   assertEquals(messages, [system("A\n\nB"), user(), assistant("Hello"), user("And?")]);
 });
 
+describe("An assistant message", () => {
+  const thinking = { type: "thinking", thinking: "Hm", signature: "s" };
+  const silent: readonly HistoryRequest[] = [
+    chatOf(user(), assistant(""), user("And?")),
+    {
+      dialect: "messages",
+      body: { max_tokens: 9, messages: [user(), { role: "assistant", content: [thinking] }, user()] },
+    },
+    {
+      dialect: "gemini",
+      body: {
+        contents: [
+          { role: "user", parts: [{ text: "Hi" }] },
+          { role: "model", parts: [{ text: "Hm", thought: true }] },
+          { role: "user", parts: [{ text: "And?" }] },
+        ],
+      },
+    },
+  ];
+
+  it("without content or calls has text at Mistral, which requires either", async () => {
+    for (const asked of silent) {
+      const { messages } = (await sentTo(mistral, [mistralOrder], asked)).json();
+      assertEquals(messages[1], assistant("..."), asked.dialect);
+    }
+  });
+
+  it("that is the last one is the beginning of the response at Mistral, which accepts no other", async () => {
+    const asked = chatOf(user(), assistant("Hello"), user("JSON?"), assistant("{"));
+    const { messages } = (await sentTo(mistral, [mistralOrder], asked)).json();
+    assertEquals(messages.slice(1), [assistant("Hello"), user("JSON?"), { ...assistant("{"), prefix: true }]);
+    const native = { ...assistant("{"), prefix: false };
+    assertEquals((await sentTo(mistral, [], chatOf(user(), native))).json().messages[1], native);
+  });
+
+  it("stays as it is elsewhere", async () => {
+    const asked = chatOf(user(), assistant(""), user("JSON?"), assistant("{"));
+    assertEquals((await sentTo(openai, [], asked)).json().messages[3], assistant("{"));
+  });
+});
+
 describe("A conversation that opens with a call", () => {
   const input = { path: "a" };
   const requests: readonly HistoryRequest[] = [
