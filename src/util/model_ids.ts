@@ -3,10 +3,11 @@
  * @module
  */
 
-const datePattern = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
+const datePattern = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|(?:preview-)?\d{2}-\d{4})$/;
 
 /**
- * Splits a dated id (`model-20251001`, `model-2025-10-01`), a release of the undated model.
+ * Splits a dated id (`model-20251001`, `model-2025-10-01`, `model-preview-09-2025`), or a numbered one (`model-001`), a
+ * release of the undated model.
  *
  * @returns The undated id, and the date with its hyphen; an empty date if it has none.
  */

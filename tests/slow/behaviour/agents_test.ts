@@ -8,7 +8,7 @@ import { type AgentFixture, type AgentRequest, found, intention, picture } from 
 import { playVendor, type Vendor, vendorConfig, vendors } from "../../support/_agent_vendors.ts";
 import { claudeBackground, claudeCode } from "../../support/_claude_code.ts";
 import { codex } from "../../support/_codex.ts";
-import type { Json, Reply } from "../../support/_dialects.ts";
+import { type Json, type Reply, speaking } from "../../support/_dialects.ts";
 import { type ReadAnswer, readAnswer } from "../../support/_dialect_calls.ts";
 import { geminiCli, geminiHelper } from "../../support/_gemini_cli.ts";
 import { startTestProxy, type TestProxy } from "../../support/proxy.ts";
@@ -154,6 +154,22 @@ describe("What the agents ask beside their task", () => {
     });
     const answer = await readAnswer(await send(proxy, claudeBackground), { dialect: "messages", stream: true });
     assertEquals([answer.status, upstream.requests[0]!.json().model], [200, "claude-haiku-4-5-20251001"]);
+  });
+
+  it("a release of a model that the vendor dates or numbers otherwise is sent as it came", async () => {
+    await using upstream = await startUpstream(speaking.gemini.answer({ pieces: ["Hi"] }));
+    await using proxy = await startTestProxy({
+      upstreams: {},
+      config: {
+        providers: { "google.gemini.v1": { base_url: upstream.url, api_key: "key-of-the-vendor-0123456789" } },
+        pools: { chat: { capability: "chat-completion" } },
+      },
+    });
+    for (const model of ["gemini-2.5-flash-001", "gemini-2.5-flash-preview-09-2025"]) {
+      const answered = await proxy.chat({ model });
+      assertEquals([answered.status, (await answered.json()).choices[0].message.content], [200, "Hi"], model);
+      assert(upstream.requests.at(-1)!.path.includes(`/${model}:`), upstream.requests.at(-1)!.path);
+    }
   });
 
   it("counts of tokens, which call no provider", () =>
