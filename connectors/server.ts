@@ -160,26 +160,29 @@ function loadedBy(
 /** All strategies. */
 function allStrategies(): readonly LazyConnector<"strategy">[] {
   return [
-    lazy(
+    lazyStrategy(
       "mesh.stick-until-failure.v1",
       async () => (await import("./strategies/stick_until_failure.ts")).stickUntilFailure,
     ),
-    lazy("mesh.round-robin.v1", async () => (await import("./strategies/round_robin.ts")).roundRobin),
-    lazy("mesh.cost-first.v1", async () => (await import("./strategies/cost_first.ts")).costFirst),
-    lazy("mesh.latency-first.v1", async () => (await import("./strategies/latency_first.ts")).latencyFirst),
-    lazy(
+    lazyStrategy("mesh.round-robin.v1", async () => (await import("./strategies/round_robin.ts")).roundRobin),
+    lazyStrategy("mesh.cost-first.v1", async () => (await import("./strategies/cost_first.ts")).costFirst),
+    lazyStrategy("mesh.latency-first.v1", async () => (await import("./strategies/latency_first.ts")).latencyFirst),
+    lazyStrategy(
       "mesh.priority-selection.v1",
       async () => (await import("./strategies/priority_selection.ts")).prioritySelection,
     ),
-    lazy("mesh.rate-limit-aware.v1", async () => (await import("./strategies/rate_limit_aware.ts")).rateLimitAware),
-    lazy("mesh.load-balanced.v1", async () => (await import("./strategies/load_balanced.ts")).loadBalanced),
-    lazy(
+    lazyStrategy(
+      "mesh.rate-limit-aware.v1",
+      async () => (await import("./strategies/rate_limit_aware.ts")).rateLimitAware,
+    ),
+    lazyStrategy("mesh.load-balanced.v1", async () => (await import("./strategies/load_balanced.ts")).loadBalanced),
+    lazyStrategy(
       "mesh.session-stickiness.v1",
       async () => (await import("./strategies/session_stickiness.ts")).sessionStickiness,
     ),
   ];
 }
 
-function lazy(id: string, load: () => Promise<Connector<"strategy">>): LazyConnector<"strategy"> {
+function lazyStrategy(id: string, load: () => Promise<Connector<"strategy">>): LazyConnector<"strategy"> {
   return { kind: "strategy", id, load };
 }

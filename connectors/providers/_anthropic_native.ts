@@ -21,7 +21,7 @@ const suspectText = /"text"\s*:\s*"(\s|\\[nrt])*"/;
 export function nativeText(text: string): string {
   if (!suspectId.test(text) && !suspectText.test(text)) return text;
   const { messages } = JSON.parse(text) as JsonObject;
-  const accepted = withAcceptedIds(withoutBlanks(messages));
+  const accepted = withAnthropicIds(withoutBlanks(messages));
   return accepted === messages ? text : editMembers(text, { messages: accepted });
 }
 
@@ -43,7 +43,7 @@ function isBlankText(block: unknown): boolean {
   return isObject(block) && block.type === "text" && typeof block.text === "string" && block.text.trim() === "";
 }
 
-function withAcceptedIds(messages: unknown): unknown {
+function withAnthropicIds(messages: unknown): unknown {
   const ids = new Set<string>();
   mapIds(messages, (id) => {
     if (typeof id === "string") ids.add(id);

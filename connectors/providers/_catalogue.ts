@@ -235,10 +235,10 @@ const levels: readonly string[] = ["none", "minimal", "low", "medium", "high", "
  */
 export function effortsFor(taken: readonly string[]): NonNullable<ParameterRules["efforts"]> {
   const others = levels.filter((effort) => !taken.includes(effort));
-  return Object.fromEntries(others.map((effort) => [effort, { reasoning_effort: nearest(effort, taken) }]));
+  return Object.fromEntries(others.map((effort) => [effort, { reasoning_effort: findNearestEffort(effort, taken) }]));
 }
 
-function nearest(wanted: string, taken: readonly string[]): string {
+function findNearestEffort(wanted: string, taken: readonly string[]): string {
   const level = levels.indexOf(wanted);
   const mayBeOff = level <= levels.indexOf("minimal");
   const distance = (effort: string) => Math.abs(levels.indexOf(effort) - level);

@@ -99,7 +99,7 @@ class GeminiTurns {
   calls({ tool_calls: calls }: ChatMessage, signed: boolean, param: string): GeminiPart[] {
     if (!Array.isArray(calls)) return [];
     return calls.map((call, index) => {
-      const functionCall = toFunctionCall(call, `${param}.tool_calls[${index}]`);
+      const functionCall = toGeminiCall(call, `${param}.tool_calls[${index}]`);
       if (functionCall.id !== undefined) this.#names.set(functionCall.id, functionCall.name);
       // of parallel calls, only the first carries a signature
       const signature = findSignature(call) ?? (signed && index === 0 ? signatureStandIn : undefined);
@@ -127,7 +127,7 @@ function toTextParts({ content, refusal }: ChatMessage, param: string): GeminiPa
   return parts.length === 0 && refused !== undefined ? [{ text: refused }] : parts;
 }
 
-function toFunctionCall(call: ToolCall, param: string): NonNullable<GeminiPart["functionCall"]> {
+function toGeminiCall(call: ToolCall, param: string): NonNullable<GeminiPart["functionCall"]> {
   const name = asText(call?.function?.name);
   if (name === undefined) throw createRequestFault("Cannot send a tool call that is not of a named function", param);
   const id = asText(call.id);

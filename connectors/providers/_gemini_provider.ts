@@ -24,7 +24,7 @@ import { appendAll } from "../../src/util/append_all.ts";
 import { readSse } from "../../src/util/sse_parse.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { BaseProvider, isSuccess, readJsonObject, readResponseText } from "./_base.ts";
-import { chatFeatures, chatLeaves, findFamilyRules, gemini, geminiModels, speechFacts } from "./gemini.ts";
+import { chatFeatures, chatLeaves, findGeminiRules, gemini, geminiModels, speechFacts } from "./gemini.ts";
 import { faultInside, readGeminiError, readGeminiHint, withOwnKind } from "./_gemini_fault.ts";
 import { droppedEmbeddingParams, fromGeminiEmbeddings, toBatchEmbedContents } from "./_gemini_embeddings.ts";
 import { droppedImageParams, toImageContent, toImages } from "./_gemini_images.ts";
@@ -250,7 +250,7 @@ export class GeminiProvider extends BaseProvider {
           context_window: asNumber(inputTokenLimit),
           max_output_tokens: asNumber(outputTokenLimit),
         }),
-        parameters: findFamilyRules(id),
+        parameters: findGeminiRules(id),
         ...(capabilities === chatLeaves ? { features: chatFeatures } : {}),
         ...(capabilities[0] === "text-to-speech" ? speechFacts() : {}),
       },

@@ -82,7 +82,7 @@ const maxTextChars = 500;
  * @returns Undefined if there is none.
  */
 export function findErrorMessage(body: unknown): string | undefined {
-  return typeof body === "string" ? readText(body) : findMessage(body, 0);
+  return typeof body === "string" ? findText(body) : findMessage(body, 0);
 }
 
 function findMessage(value: unknown, depth: number): string | undefined {
@@ -111,7 +111,7 @@ function joinMessages(list: readonly unknown[], depth: number): string | undefin
 }
 
 /** The text of a page, or text as it is. */
-function readText(body: string): string | undefined {
+function findText(body: string): string | undefined {
   const start = body.slice(0, maxPageChars).trim();
   const text = start.startsWith("<") ? start.replace(/<(?:style|script)[^<>]*>[^<]*|<[^<>]*>/gi, " ") : start;
   return text.replace(/\s+/g, " ").trim().slice(0, maxTextChars) || undefined;

@@ -8,8 +8,8 @@ import { once } from "../../src/util/once.ts";
 import { claudeRules, completeClaudePrices, findGeneration, isClaude } from "./anthropic.ts";
 import { knownModels } from "./_catalogue.ts";
 import { dialectAttributes, type OpenAiCompatible } from "./_openai_vendor.ts";
-import { findFamilyRules as findGeminiRules, findUnknownRules, geminiRules, speech, speechRules } from "./gemini.ts";
-import { familyRules, findFamilyRules } from "./openai.ts";
+import { findGeminiRules, findUnknownRules, geminiRules, speech, speechRules } from "./gemini.ts";
+import { familyRules, findOpenAiRules } from "./openai.ts";
 import {
   openAiAudioTranslation,
   openAiEmbeddings,
@@ -41,7 +41,7 @@ export const azure: OpenAiCompatible = {
   parameters: familyRules,
   ownState: ["annotations"],
   // a deployment that is named after no model counts as one of the newest
-  findRules: findFamilyRules,
+  findRules: findOpenAiRules,
   // learn.microsoft.com/azure/ai-services/openai/how-to/batch (price), /azure/ai-foundry/openai/quotas-limits (sizes)
   infrastructure: {
     files: { maxBytes: 512 * 1024 * 1024 },

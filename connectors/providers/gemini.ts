@@ -55,7 +55,7 @@ export function takesSampling(model: string): boolean {
  *
  * @param model The model id.
  */
-export function findFamilyRules(model: string): ParameterRules {
+export function findGeminiRules(model: string): ParameterRules {
   return {
     ...(takesSampling(model) ? {} : { drop: ["temperature", "top_p", "top_k"] }),
     ...(parseGeneration(model) < firstWithLevels ? { refuse_with_tools: ["response_format"] } : { refuse: ["n"] }),
@@ -68,7 +68,7 @@ export function findFamilyRules(model: string): ParameterRules {
  * @param model The model id.
  */
 export function findUnknownRules(model: string): ParameterRules {
-  return findFamilyRules(/^gemini-(?!\d)/.test(model) ? "gemini-flash-latest" : model);
+  return findGeminiRules(/^gemini-(?!\d)/.test(model) ? "gemini-flash-latest" : model);
 }
 
 /**
@@ -108,7 +108,7 @@ export const geminiModels: () => readonly ModelInfo[] = /* @__PURE__ */ once(() 
   knownModels(entries, {
     features: chatFeatures,
     findRules: ({ id, serves }) =>
-      serves === undefined ? findFamilyRules(id) : serves.includes(speech) ? speechRules : undefined,
+      serves === undefined ? findGeminiRules(id) : serves.includes(speech) ? speechRules : undefined,
   })
 );
 

@@ -18,7 +18,7 @@ import { mistralRules, type OpenAiCompatible } from "./_openai_vendor.ts";
 import type { DocumentDialect } from "./_retrieval.ts";
 
 /** Audio in a chat is billed by its duration. */
-function readBilled({ usage }: JsonObject): BilledUsage {
+function readAudioSeconds({ usage }: JsonObject): BilledUsage {
   const { prompt_audio_seconds: seconds } = Object(usage);
   return typeof seconds === "number" ? { seconds } : {};
 }
@@ -101,7 +101,7 @@ export const mistral: OpenAiCompatible = {
     refuse: ["logprobs", "top_logprobs"],
   },
   models: () => knownModels(entries),
-  readBilled,
+  readBilled: readAudioSeconds,
   operations: {
     embeddings: openAiEmbeddings,
     moderation: openAiModeration,

@@ -111,12 +111,12 @@ const deepinfra: OpenAiCompatible = {
   detection: { keys: ["DEEPINFRA_API_KEY", "DEEPINFRA_TOKEN"], baseUrl: ["DEEPINFRA_BASE_URL"] },
   parameters: { rename: maxTokens },
   models: () => knownModels(hosts.deepinfra),
-  readBilled: readStatedCost,
+  readBilled: readEstimatedCost,
   operations: { embeddings: openAiEmbeddings },
 };
 
 /** USD, of the tokens and their cache. */
-function readStatedCost({ usage }: JsonObject): BilledUsage {
+function readEstimatedCost({ usage }: JsonObject): BilledUsage {
   const { estimated_cost: cost } = Object(usage);
   return typeof cost === "number" ? { cost } : {};
 }

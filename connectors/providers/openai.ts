@@ -70,7 +70,7 @@ const generations: readonly (readonly [RegExp, string | undefined])[] = [
  *
  * @param model Its id, and whether it is configured as a model that cannot reason.
  */
-export function findFamilyRules({ id, features }: ModelInfo): ParameterRules | undefined {
+export function findOpenAiRules({ id, features }: ModelInfo): ParameterRules | undefined {
   if (features?.reasoning === false) return undefined;
   const generation = generations.find(([pattern]) => pattern.test(id.toLowerCase()));
   const name = generation === undefined ? "latest" : generation[1];
@@ -100,7 +100,7 @@ export const openai: OpenAiCompatible = {
   detection: { keys: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
   parameters: familyRules,
   ownState: ["annotations"],
-  findRules: findFamilyRules,
+  findRules: findOpenAiRules,
   models: () =>
     knownModels([...entries, ...others], {
       findRules: ({ rules: name = "" }) => name === "plain_speech" ? plainSpeech : generationRules()[name],

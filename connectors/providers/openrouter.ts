@@ -70,7 +70,7 @@ function toListedInfo(entry: JsonObject, known: ModelInfo | undefined): Omit<Mod
   const input = perMillion(prices.prompt);
   const output = perMillion(prices.completion);
   return {
-    constraints: pickDefined({
+    constraints: omitUndefined({
       context_window: numberIn(context_length),
       max_output_tokens: numberIn(objectOrNone(top_provider).max_completion_tokens),
     }),
@@ -85,9 +85,9 @@ function toListedInfo(entry: JsonObject, known: ModelInfo | undefined): Omit<Mod
         audio_input: inputs.includes("audio"),
       },
     }),
-    ...pickDefined({ capabilities: capabilitiesIn({ parameters, inputs, outputs }, known) }),
+    ...omitUndefined({ capabilities: capabilitiesIn({ parameters, inputs, outputs }, known) }),
     ...(input === undefined || output === undefined ? {} : {
-      pricing: [pickDefined({
+      pricing: [omitUndefined({
         input,
         output,
         cached_input: perMillion(prices.input_cache_read),
@@ -124,7 +124,7 @@ function readKeyQuota({ data }: JsonObject): Quota {
   const { limit, limit_remaining, usage } = objectOrNone(data);
   const most = numberIn(limit);
   const spent = numberIn(usage);
-  return pickDefined({
+  return omitUndefined({
     used: most !== undefined && most > 0 && spent !== undefined ? Math.min(1, spent / most) : undefined,
     remaining: numberIn(limit_remaining),
   });
@@ -142,6 +142,6 @@ function readStrings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 
-function pickDefined<T extends object>(values: T): T {
+function omitUndefined<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

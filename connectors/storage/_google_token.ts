@@ -37,7 +37,7 @@ export function googleToken(
     const { access_token, expires_in } = response.status === 200
       ? JSON.parse(new TextDecoder().decode(response.bytes))
       : {};
-    if (typeof access_token !== "string") throw createRefusal(id, response.status);
+    if (typeof access_token !== "string") throw createGoogleRefusal(id, response.status);
     return { value: access_token, lifetimeMs: (Number(expires_in) || 0) * 1000 };
   }, runtime.clock);
   return () => tokens.get();
@@ -81,7 +81,7 @@ function failCredentials(message: string): never {
   throw new ConfigError([{ path: "storage.credentials", message }]);
 }
 
-function createRefusal(id: string, status: number): ConnectorError {
+function createGoogleRefusal(id: string, status: number): ConnectorError {
   const advice = "Check storage.credentials, or storage.refresh_token with its client";
   const message = `"${id}" did not receive an access token (status ${status}). ${advice}`;
   return new ConnectorError(message, undefined, status < 500 ? "forbidden" : undefined);

@@ -52,7 +52,7 @@ export async function useKeptCatalogue(
       await storage.close();
     }
   } catch (error) {
-    hub.trace({ severity: "warning", component: "registry", message: describeFailure(error) });
+    hub.trace({ severity: "warning", component: "registry", message: describeRenewalFailure(error) });
     return undefined;
   }
 }
@@ -130,7 +130,7 @@ export class CatalogueRenewal {
       this.#warning = undefined;
       return true;
     } catch (error) {
-      const message = describeFailure(error);
+      const message = describeRenewalFailure(error);
       if (message !== this.#warning && !this.#isStopped) {
         hub.trace({ severity: "warning", component: "registry", message });
       }
@@ -241,7 +241,7 @@ function withoutFacts(info: ModelInfo, known: ModelInfo | undefined): ModelInfo 
   return { ...Object.fromEntries(facts), id: info.id };
 }
 
-function describeFailure(error: unknown): string {
+function describeRenewalFailure(error: unknown): string {
   const reason = MeshError.isInstance(error) ? error.message : "it cannot be read";
   return reason.startsWith("The catalogue") ? reason : `The catalogue is not renewed: ${reason}`;
 }

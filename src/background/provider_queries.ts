@@ -70,7 +70,7 @@ export async function checkQuotas({ instances, allPools }: Registry, parts: Quer
       const { entry, provider } = instance;
       const quota = await query(instance, "checkQuota", parts, (options) => provider!.checkQuota?.(options));
       if (typeof quota !== "object" || quota === null) return;
-      report(instance, quota, parts);
+      reportQuota(instance, quota, parts);
       if (!isSpent(quota)) return;
       const { clock } = parts.runtime;
       const isOwn = ({ model }: Member) => model.instance === instance;
@@ -92,7 +92,7 @@ function isSpent({ used, remaining }: Quota): boolean {
   return remaining === undefined ? (used ?? 0) >= 1 : remaining <= 0;
 }
 
-function report({ entry: { id } }: ProviderInstance, { used, remaining }: Quota, { hub }: QueryParts): void {
+function reportQuota({ entry: { id } }: ProviderInstance, { used, remaining }: Quota, { hub }: QueryParts): void {
   const facts = [
     ...(isPriceAmount(used) ? [`${Math.round(used * 100)} % of its quota is used`] : []),
     ...(typeof remaining === "number" ? [`${remaining} of its quota is left`] : []),

@@ -40,8 +40,8 @@ interface TaskContext {
 }
 
 const tasks: Readonly<Record<string, Task>> = {
-  update: { takes: "a configuration file", run: update },
-  show: { takes: "a configuration file", isOptional: true, run: show },
+  update: { takes: "a configuration file", run: updateCatalogue },
+  show: { takes: "a configuration file", isOptional: true, run: showCatalogue },
   verify: { takes: "a file or an address", run: verify },
 };
 
@@ -90,7 +90,7 @@ async function verify({ target = "", flags, parts: { connectors, runtime, shell 
   }
   const document = /^https?:\/\//i.test(target)
     ? (await fetchCatalogue({ url: target, publicKey }, runtime)).document
-    : await readCatalogueDocument(await readFile(target, runtime), { publicKey, name: target });
+    : await readCatalogueDocument(await readDocumentFile(target, runtime), { publicKey, name: target });
   const mesh = new Engine({ connectors, runtime });
   checkAge({ date: document.date, name: target }, mesh.catalogue, undefined);
   const facts = describeDocument(document, mesh);
@@ -98,7 +98,7 @@ async function verify({ target = "", flags, parts: { connectors, runtime, shell 
   shell.stdout.write(`${printable(target)} is valid: ${formatDocument(document)}\n${formatChanges(facts)}`);
 }
 
-async function update(context: TaskContext): Promise<void> {
+async function updateCatalogue(context: TaskContext): Promise<void> {
   const { flags, parts: { runtime, shell } } = context;
   const { mesh, section, storage } = await openConfigured(context);
   try {
@@ -121,7 +121,7 @@ async function update(context: TaskContext): Promise<void> {
   }
 }
 
-async function show(context: TaskContext): Promise<void> {
+async function showCatalogue(context: TaskContext): Promise<void> {
   const { flags, parts: { connectors, runtime, shell }, target } = context;
   const { mesh, section, storage } = target === undefined
     ? { mesh: new Engine({ connectors, runtime }) }
@@ -186,7 +186,7 @@ async function loadKept(
   }
 }
 
-async function readFile(path: string, { files }: CommandParts["runtime"]): Promise<string> {
+async function readDocumentFile(path: string, { files }: CommandParts["runtime"]): Promise<string> {
   try {
     return await files!.readText(path);
   } catch (error) {

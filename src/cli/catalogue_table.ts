@@ -95,7 +95,7 @@ function toModelRows(model: CatalogueModel, now: number): string[][] {
     ...(retires === undefined ? [] : [["", `  retires on ${retires}`, "", "", "", "", "", "", ""]]),
     ...listConditionalRows(pricing ?? [], now).map((
       row,
-    ) => ["", `  ${formatConditions(row)}`, "", "", ...formatPrices(row), ""]),
+    ) => ["", `  ${formatPriceConditions(row)}`, "", "", ...formatPrices(row), ""]),
   ];
 }
 
@@ -103,13 +103,13 @@ function toModelRows(model: CatalogueModel, now: number): string[][] {
 function listConditionalRows(pricing: readonly DatedPricing[], now: number): readonly DatedPricing[] {
   const day = formatUtcDay(now);
   const rows = new Map(
-    pricing.filter(({ from = day }) => from <= day).map((row) => [formatConditions(row), row] as const),
+    pricing.filter(({ from = day }) => from <= day).map((row) => [formatPriceConditions(row), row] as const),
   );
   rows.delete("");
   return [...rows.values()];
 }
 
-function formatConditions({ tier, above_tokens, hours, region }: DatedPricing): string {
+function formatPriceConditions({ tier, above_tokens, hours, region }: DatedPricing): string {
   return [
     ...toTier(tier) === undefined ? [] : [tier],
     ...above_tokens === undefined ? [] : [`over ${formatTokens(above_tokens)} tokens`],

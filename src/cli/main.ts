@@ -85,7 +85,7 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
       const line = `${error.message}. Try: modelmesh ${command === undefined ? "" : `${name} `}--help`;
       const message = line.split(/[\r\n]/).map((one) => one.trim()).filter(Boolean).join(" ")
         .replace(/([?.])\. Try:/, "$1 Try:");
-      await printError({ message }, commandArgs, parts);
+      await printFailure({ message }, commandArgs, parts);
       return 2;
     }
     if (commandArgs.includes("--json")) {
@@ -93,13 +93,13 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
     }
     const hint = flags !== undefined && NoProvidersError.isInstance(error) ? await envFileHint(flags, parts) : "";
     const advice = [command?.advice?.(error), hint].filter(Boolean).join("\n");
-    await printError({ message: formatError(error), advice, problems: listProblems(error) }, commandArgs, parts);
+    await printFailure({ message: formatThrown(error), advice, problems: listProblems(error) }, commandArgs, parts);
     return 1;
   }
 }
 
 /** Prints why a command failed: with `--log-format json` as a JSON line, like everything that a proxy prints. */
-async function printError(
+async function printFailure(
   { message, advice = "", problems }: {
     readonly message: string;
     readonly advice?: string;
@@ -122,11 +122,11 @@ function didYouMean(name: string): string {
 
 /** Returns the problems of an error. An error without a path in the configuration is one problem with an empty path. */
 function listProblems(error: unknown): readonly ConfigProblem[] {
-  return ConfigError.isInstance(error) ? error.problems : [{ path: "", message: formatError(error) }];
+  return ConfigError.isInstance(error) ? error.problems : [{ path: "", message: formatThrown(error) }];
 }
 
 /** Returns the message to print. */
-function formatError(error: unknown): string {
+function formatThrown(error: unknown): string {
   if (MeshError.isInstance(error)) return error.message;
   return error instanceof Error ? `Unexpected error: ${error.name}: ${error.message}` : "Unexpected error";
 }

@@ -51,10 +51,10 @@ export function paintFor({ isTerminal }: Output, { env }: Pick<Runtime, "env">):
 /** Formats USD: cents for amounts of at least one dollar, else three significant digits. */
 export function usd(amount: number): string {
   if (amount === 0) return "$0";
-  return `$${amount >= 1 ? amount.toFixed(2) : formatAmount(Number(amount.toPrecision(3)))}`;
+  return `$${amount >= 1 ? amount.toFixed(2) : formatCost(Number(amount.toPrecision(3)))}`;
 }
 
-function formatAmount(amount: number): string {
+function formatCost(amount: number): string {
   return amount.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 9, useGrouping: false });
 }
 

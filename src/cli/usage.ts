@@ -42,7 +42,7 @@ Exit code: 0 done, 1 failed, 2 usage error
       throw new UsageError('"--since" cannot be combined with "--from"');
     }
     const query = readPeriod(flags, period);
-    query.set("by", readBy(flags.value("by") ?? "day,client"));
+    query.set("by", readGrouping(flags.value("by") ?? "day,client"));
     const proxy = new RemoteProxy(flags, runtime);
     if (flags.has("csv")) {
       query.set("format", "csv");
@@ -60,7 +60,7 @@ Exit code: 0 done, 1 failed, 2 usage error
 };
 
 /** Checks dimensions before a request: a proxy that is not reached cannot name a misspelt one. */
-function readBy(text: string): string {
+function readGrouping(text: string): string {
   const names = text.split(",").map((name) => name.trim());
   const unknown = names.find((name) => !(usageDimensions as readonly string[]).includes(name));
   if (unknown !== undefined) {

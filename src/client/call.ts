@@ -17,7 +17,7 @@ import type { CallSettings } from "./options.ts";
 import type { RoutingConstraints } from "../pipeline/routing_constraints.ts";
 
 /** A call: its operation, its request, and how its result is built. */
-interface Call<Body extends RequestBody, Response, Result> {
+interface ClientCall<Body extends RequestBody, Response, Result> {
   readonly operation: CheckedOperation<Body, Response>;
   /** The request as the caller passed it. The operation validates it. */
   readonly request: object;
@@ -36,12 +36,12 @@ interface Call<Body extends RequestBody, Response, Result> {
  */
 export async function call<Body extends RequestBody, Response, Result>(
   context: CallContext,
-  called: Call<Body, Response, Result>,
+  called: ClientCall<Body, Response, Result>,
 ): Promise<Result> {
   const { settings } = called;
   const requestId = requestIdFrom(new Headers(settings.headers).get("x-request-id"));
   const from = context.engine.runtime.clock.monotonic();
-  const perform = (request: object) => send(context, { ...called, request, requestId, from });
+  const perform = (request: object) => performCall(context, { ...called, request, requestId, from });
   if (context.middleware.length === 0) return await perform(called.request);
   const { withMiddleware } = await import("./with_middleware.ts");
   return await withMiddleware(context, { ...called, requestId, from }, perform);
@@ -57,10 +57,10 @@ export function requireNonStreaming<Response>(delivered: Delivered<Response>): C
   throw new TypeError("The operation has streamed its response");
 }
 
-async function send<Body extends RequestBody, Response, Result>(
+async function performCall<Body extends RequestBody, Response, Result>(
   context: CallContext,
   { operation, request, files = [], settings, describeOriginal: wordsOf, toResult: resultOf, requestId, from }:
-    & Call<Body, Response, Result>
+    & ClientCall<Body, Response, Result>
     & OpenCall,
 ): Promise<Result> {
   const { engine, ready, poolFor } = context;

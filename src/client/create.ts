@@ -79,10 +79,10 @@ export function createClient(parts: CreateParts, first: string | CreateOptions, 
     refuseBeside(options);
     later = parts.configure(engine, options);
   }
-  if (later === undefined) checkTarget(engine, options);
+  if (later === undefined) checkIsServed(engine, options);
   const load = later && (async () => {
     await later();
-    checkTarget(engine, options);
+    checkIsServed(engine, options);
   });
   const { loadControls } = parts;
   return newClient({
@@ -149,7 +149,7 @@ function poolsFor(capability: string | undefined): (registry: Registry) => void 
  *
  * @throws {ConfigError} When the pool or the capability is unknown.
  */
-function checkTarget(
+function checkIsServed(
   { registry }: Engine,
   { pool, capability }: { readonly pool?: string; readonly capability?: string },
 ): void {

@@ -22,7 +22,7 @@ interface MiddlewareCall extends OpenCall {
   readonly settings: CallSettings;
 }
 
-type Step<Value> = () => Value | Promise<Value>;
+type MiddlewareStep<Value> = () => Value | Promise<Value>;
 
 /**
  * Performs a call with middleware.
@@ -64,7 +64,7 @@ export async function withMiddleware<Result>(
 function waiter(
   { engine }: CallContext,
   { settings: { signal, timeout }, requestId, from }: MiddlewareCall,
-): <Value>(step: Step<Value>) => Promise<Value> {
+): <Value>(step: MiddlewareStep<Value>) => Promise<Value> {
   const { clock } = engine.runtime;
   return async (step) => {
     const limitMs = Number(timeout ?? (engine.isReady ? engine.settings.deadlineMs : Infinity));
@@ -79,7 +79,7 @@ function waiter(
   };
 }
 
-async function run<Value>(step: Step<Value>): Promise<Value> {
+async function run<Value>(step: MiddlewareStep<Value>): Promise<Value> {
   return await step();
 }
 

@@ -91,7 +91,7 @@ function exceeded(budgets: readonly Budget[], cost: number, wallTimeMs: number):
 }
 
 /** Charges a cost for which this process has no reservation. */
-export function charge(
+export function chargeBatch(
   costNanoUsd: number,
   member: Member,
   { client, mesh }: Pick<ObjectCall, "client"> & { readonly mesh: InfrastructureMesh },

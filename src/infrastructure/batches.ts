@@ -9,7 +9,7 @@ import type { Member } from "../registry/registry.ts";
 import { type Account, getInfrastructure, locate, type Located, mintId } from "./account.ts";
 import { emitBatchEvent, emitBatchRecord, emitFailure } from "./batch_records.ts";
 import { readBatchRequest, readWindow } from "./batch_request.ts";
-import { charge, keepReserved, measureBatchUsage, reserve } from "./batch_money.ts";
+import { chargeBatch, keepReserved, measureBatchUsage, reserve } from "./batch_money.ts";
 import type { Reservation } from "../state/counters/reservation.ts";
 import { openFileContent } from "./file_content.ts";
 import { resultFileId, toPage } from "./files.ts";
@@ -222,7 +222,7 @@ export class BatchService {
       reservation?.settle({ costNanoUsd: used?.costNanoUsd });
       const costNanoUsd = used?.costNanoUsd ?? null;
       if (known === undefined && costNanoUsd !== null) {
-        charge(costNanoUsd, member, { client: call.client, mesh });
+        chargeBatch(costNanoUsd, member, { client: call.client, mesh });
       }
       const { requestId = call.requestId, client: clientName = call.client?.name } = known ?? {};
       const named = clientName === undefined ? {} : { client: clientName };

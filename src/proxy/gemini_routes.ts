@@ -7,7 +7,7 @@ import type { PlainResponse } from "../contracts/shell.ts";
 import { findAddress, methods, modelsPath } from "../dialects/gemini/address.ts";
 import { geminiEmbedding } from "../dialects/gemini/embedding.ts";
 import { gemini } from "../dialects/gemini/gemini.ts";
-import { listedModel } from "../dialects/gemini/model_list.ts";
+import { formatListedModel } from "../dialects/gemini/model_list.ts";
 import { findServed } from "../pipeline/select_pool.ts";
 import type { ListedEntry } from "../registry/model_list.ts";
 import { countRoute } from "./count_route.ts";
@@ -42,7 +42,7 @@ export function handleGemini(exchange: Exchange): PlainResponse | Promise<PlainR
 function toGeminiModel({ id, mesh: { type } }: ListedEntry, { client, mesh: { registry } }: Exchange): JsonObject {
   const models = findServed(id, { client }, registry) ?? [];
   const constraints = type === "model" ? models[0]?.info.constraints : undefined;
-  return listedModel({ id, leaves: models.flatMap(({ leaves }) => leaves), constraints });
+  return formatListedModel({ id, leaves: models.flatMap(({ leaves }) => leaves), constraints });
 }
 
 function unknownGeminiPath({ path, request: { method } }: Exchange): HttpError {

@@ -85,7 +85,7 @@ export async function readCatalogueDocument(
   { publicKey, name }: { readonly publicKey: string; readonly name: string },
 ): Promise<CatalogueDocument> {
   const refuse = (problems: readonly ConfigProblem[]) => refuseDocument(name, problems);
-  const envelope = parseJson(text);
+  const envelope = findJson(text);
   const { payload, signature } = isObject(envelope) ? envelope : {};
   if (typeof payload !== "string" || typeof signature !== "string") {
     throw refuse([{ path: "", message: 'expected JSON with the strings "payload" and "signature"' }]);
@@ -96,7 +96,7 @@ export async function readCatalogueDocument(
     throw refuse([{ path: "signature", message: "does not match the payload and the public key" }]);
   }
   const report = new Report();
-  const contents = readContents(parseJson(payload), report);
+  const contents = readContents(findJson(payload), report);
   if (contents === undefined || report.problems.length > 0) throw refuse(report.problems);
   return contents;
 }
@@ -113,7 +113,7 @@ export function refuseDocument(name: string, problems: readonly ConfigProblem[])
   return new MeshError(`The catalogue ${name} is not used: ${reason}`, { code: "invalid_catalogue" });
 }
 
-function parseJson(text: string): unknown {
+function findJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -132,13 +132,13 @@ function readContents(value: unknown, report: Report): CatalogueDocument | undef
   const contents = parse(payloadField, value, { path: "", report });
   if (contents?.date === undefined || contents.providers === undefined || report.problems.length > 0) return undefined;
   for (const [id, entries] of contents.providers) checkEntries(entries, `${under("providers", id)}`, report);
-  const models = [...contents.providers].map(([id, entries]) => [id, entries.map(toModelInfo)] as const);
+  const models = [...contents.providers].map(([id, entries]) => [id, entries.map(toDocumentModel)] as const);
   return { date: contents.date, models: new Map(models) };
 }
 
-type Entry = Given<typeof entry>;
+type DocumentEntry = Given<typeof entry>;
 
-function checkEntries(entries: readonly Entry[], path: string, report: Report): void {
+function checkEntries(entries: readonly DocumentEntry[], path: string, report: Report): void {
   const tree = capabilityTree();
   const ids = new Set<string>();
   for (const [position, { id = "", capabilities = [], pricing = [] }] of entries.entries()) {
@@ -153,7 +153,7 @@ function checkEntries(entries: readonly Entry[], path: string, report: Report): 
   }
 }
 
-function toModelInfo(values: Entry): ModelInfo {
-  const { id = "", default_for: defaultFor, as_of: asOf, ...facts }: Entry = JSON.parse(JSON.stringify(values));
+function toDocumentModel(values: DocumentEntry): ModelInfo {
+  const { id = "", default_for: defaultFor, as_of: asOf, ...facts }: DocumentEntry = JSON.parse(JSON.stringify(values));
   return { ...facts, id, ...(defaultFor && { defaultFor }), ...(asOf && { asOf }) };
 }

@@ -82,7 +82,7 @@ export function compareModels(
     for (const info of next) {
       const earlier = known.get(info.id);
       if (earlier === undefined) changes.added.push(`${id} ${info.id}`);
-      else if (!isSame(earlier, info)) changes.changed.push(`${id} ${info.id}`);
+      else if (!hasSameFacts(earlier, info)) changes.changed.push(`${id} ${info.id}`);
       known.delete(info.id);
     }
     changes.removed.push(...[...known.keys()].map((model) => `${id} ${model}`));
@@ -91,7 +91,7 @@ export function compareModels(
 }
 
 /** Whether two entries have the same facts, whatever their order and their sources. */
-function isSame(one: ModelInfo, other: ModelInfo): boolean {
+function hasSameFacts(one: ModelInfo, other: ModelInfo): boolean {
   const toText = ({ source: _source, asOf: _asOf, ...facts }: ModelInfo) => JSON.stringify(sorted(facts));
   return toText(one) === toText(other);
 }

@@ -203,8 +203,8 @@ export function moduleLoader(env: (name: string) => string | undefined): ModuleL
       const { mkdir } = builtin("node:fs").promises;
       const folder = join(cacheFolder(env), "packages", key);
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      for (const [path, bytes] of files) await put(join(folder, path), bytes);
-      await put(join(folder, "package.json"), new TextEncoder().encode('{"type":"module"}\n')); // required by Node
+      for (const [path, bytes] of files) await putFile(join(folder, path), bytes);
+      await putFile(join(folder, "package.json"), new TextEncoder().encode('{"type":"module"}\n')); // required by Node
       return await import(builtin("node:url").pathToFileURL(join(folder, entry)).href);
     },
   };
@@ -229,7 +229,7 @@ function temporaryFolder(): string {
 }
 
 /** Writes a file atomically, since another process may load the same package. */
-async function put(path: string, bytes: Uint8Array): Promise<void> {
+async function putFile(path: string, bytes: Uint8Array): Promise<void> {
   const { mkdir, readFile, rename, writeFile } = builtin("node:fs").promises;
   const present = await readFile(path).catch(() => undefined);
   if (present !== undefined && present.equals(bytes)) return;

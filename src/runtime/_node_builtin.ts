@@ -55,11 +55,11 @@ const loaded = new Map<string, unknown>();
  */
 export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] {
   let module = loaded.get(name);
-  if (module === undefined) loaded.set(name, module = load(name)); // the lookup is slow on Deno
+  if (module === undefined) loaded.set(name, module = loadBuiltin(name)); // the lookup is slow on Deno
   return module as Builtins[Name];
 }
 
-function load(name: keyof Builtins): unknown {
+function loadBuiltin(name: keyof Builtins): unknown {
   const process = nodeProcess();
   if (process?.getBuiltinModule === undefined) {
     const found = process === undefined ? "there is none" : `this is ${process.versions.node}`;

@@ -66,7 +66,12 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
   server.on("error", () => {}); // a connection that could not be accepted
   const address = server.address() as AddressInfo;
   onListen?.({ host, port: address.port });
-  return { port: address.port, listener: "node", ...renewal, stop: (graceMs) => stop(server, open, idle, graceMs) };
+  return {
+    port: address.port,
+    listener: "node",
+    ...renewal,
+    stop: (graceMs) => stopServer(server, open, idle, graceMs),
+  };
 }
 
 /** The limit of descriptors of this process; infinite where it is not known. */
@@ -78,7 +83,7 @@ function descriptorLimit(): number {
   }
 }
 
-async function stop(server: Server, open: OpenResponses, idle: IdleSockets, graceMs: number): Promise<void> {
+async function stopServer(server: Server, open: OpenResponses, idle: IdleSockets, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   idle.close();
   const cancelEnd = callAfter(graceMs, () => open.endAll());
@@ -127,7 +132,7 @@ async function exchange(
         peer: () => message.socket.remoteAddress,
         untilOver: () => over,
       });
-    await send(result, message, response);
+    await sendResponse(result, message, response);
   } catch {
     if (response.headersSent) response.destroy();
     else response.writeHead(500).end();
@@ -209,7 +214,11 @@ function toRequestBody(message: IncomingMessage): ReadableStream<Uint8Array> {
   });
 }
 
-async function send({ status, headers, body }: PlainResponse, message: IncomingMessage, response: ServerResponse) {
+async function sendResponse(
+  { status, headers, body }: PlainResponse,
+  message: IncomingMessage,
+  response: ServerResponse,
+) {
   await turnEnd();
   // an unread body would be parsed as the next request
   const close = message.complete ? {} : { connection: "close" };

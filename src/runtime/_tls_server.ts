@@ -46,28 +46,39 @@ export function tlsServer(options: ServerOptions, pair: TlsKeyPair, onRequest: R
 export function checkKeyPair({ cert, key }: TlsKeyPair): void {
   const [own] = parseCertificates(cert);
   const privateKey = parsePrivateKey(key);
-  if (!own!.checkPrivateKey(privateKey)) fail("invalid_key", "is not the key of the certificate (of its file's first)");
+  if (!own!.checkPrivateKey(privateKey)) {
+    failCheck("invalid_key", "is not the key of the certificate (of its file's first)");
+  }
   const now = Date.now();
-  if (Date.parse(own!.validTo) <= now) fail("invalid_certificate", `has expired: it was valid until ${own!.validTo}`);
+  if (Date.parse(own!.validTo) <= now) {
+    failCheck("invalid_certificate", `has expired: it was valid until ${own!.validTo}`);
+  }
   if (Date.parse(own!.validFrom) > now) {
-    fail("invalid_certificate", `is not valid yet, but from ${own!.validFrom} on: check the clock of this machine`);
+    failCheck(
+      "invalid_certificate",
+      `is not valid yet, but from ${own!.validFrom} on: check the clock of this machine`,
+    );
   }
   try {
     builtin("node:tls").createSecureContext({ cert, key });
   } catch (cause) {
-    fail("invalid_certificate", "cannot be served: its key is too weak, or of a kind that this runtime lacks", cause);
+    failCheck(
+      "invalid_certificate",
+      "cannot be served: its key is too weak, or of a kind that this runtime lacks",
+      cause,
+    );
   }
 }
 
 function parseCertificates(text: string) {
   const { X509Certificate } = builtin("node:crypto");
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length === 0) fail("invalid_certificate", "has no certificate: PEM is expected");
+  if (blocks.length === 0) failCheck("invalid_certificate", "has no certificate: PEM is expected");
   return blocks.map((block, index) => {
     try {
       return new X509Certificate(block);
     } catch (cause) {
-      fail("invalid_certificate", `is damaged: certificate ${index + 1} in it cannot be read`, cause);
+      failCheck("invalid_certificate", `is damaged: certificate ${index + 1} in it cannot be read`, cause);
     }
   });
 }
@@ -76,11 +87,11 @@ function parsePrivateKey(text: string) {
   try {
     return builtin("node:crypto").createPrivateKey(text);
   } catch (cause) {
-    fail("invalid_key", "has no private key that can be read: PEM without a passphrase is expected", cause);
+    failCheck("invalid_key", "has no private key that can be read: PEM without a passphrase is expected", cause);
   }
 }
 
-function fail(code: "invalid_certificate" | "invalid_key", problem: string, cause?: unknown): never {
+function failCheck(code: "invalid_certificate" | "invalid_key", problem: string, cause?: unknown): never {
   const part = code === "invalid_key" ? "key" : "certificate";
   throw new MeshError(`The ${part} ${problem}`, { code, cause });
 }

@@ -24,7 +24,7 @@ interface PageFacts {
  * ```
  */
 export function explainBlocked(url: string, { isOffline, page }: PageFacts): NetworkError {
-  const address = parseUrl(url, page);
+  const address = parsePageUrl(url, page);
   const isMixed = page?.startsWith("https:") && address?.protocol === "http:";
   const message = address === undefined
     ? "The provider's address is not a URL: check baseUrl, proxyUrl and what _getCompletionEndpoint returns"
@@ -62,7 +62,7 @@ function pageFacts(): PageFacts {
   return { isOffline: navigator?.onLine === false, page: location?.href };
 }
 
-function parseUrl(url: string, page: string | undefined): URL | undefined {
+function parsePageUrl(url: string, page: string | undefined): URL | undefined {
   try {
     return new URL(url, page);
   } catch {

@@ -44,7 +44,7 @@ export function isAccepted(identifier: string, rule: IdentifierRule): boolean {
   if (!fits(identifier, rule) || hasLetter && !startsWithLetter(identifier)) return false;
   if (characters === "any") return true;
   const punctuation = punctuations[characters];
-  for (let at = 0; at < identifier.length; at++) if (!isPlain(identifier[at]!, punctuation)) return false;
+  for (let at = 0; at < identifier.length; at++) if (!isAcceptedChar(identifier[at]!, punctuation)) return false;
   return true;
 }
 
@@ -63,7 +63,7 @@ function clean(identifier: string, rule: IdentifierRule): string {
   const punctuation = punctuations[characters];
   const filler = characters === "alphanumeric" ? "" : "_";
   let text = "";
-  for (const char of identifier) text += isPlain(char, punctuation) ? char : filler;
+  for (const char of identifier) text += isAcceptedChar(char, punctuation) ? char : filler;
   return hasLetter && !startsWithLetter(text) ? `${filler || "x"}${text}` : text;
 }
 
@@ -85,7 +85,7 @@ function toDigits(value: number, length: number): string {
   return digits;
 }
 
-function isPlain(char: string, punctuation: string): boolean {
+function isAcceptedChar(char: string, punctuation: string): boolean {
   return /[a-zA-Z0-9]/.test(char) || punctuation.includes(char);
 }
 

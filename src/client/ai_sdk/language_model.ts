@@ -52,7 +52,7 @@ export function languageModel(context: ModelContext): LanguageModel {
 }
 
 /** A tool call whose input is still being streamed. */
-interface OpenCall {
+interface UnfinishedCall {
   id: string;
   readonly type: "function";
   readonly function: { name: string; arguments: string };
@@ -92,7 +92,7 @@ export function toStreamParts(stream: ChatStream, warnings: Warning[]): Readable
 
 class Parts {
   readonly #metadata: () => Record<string, unknown>;
-  readonly #calls = new Map<number, OpenCall>();
+  readonly #calls = new Map<number, UnfinishedCall>();
   #hasStarted = false;
   /** Kind of the open text block, and number of blocks so far. */
   #open: "text" | "reasoning" | undefined;
@@ -209,7 +209,7 @@ class Parts {
     return parts;
   }
 
-  #toCallStart(call: OpenCall): StreamPart {
+  #toCallStart(call: UnfinishedCall): StreamPart {
     call.hasStarted = true;
     return { type: "tool-input-start", id: call.id, toolName: call.function.name };
   }

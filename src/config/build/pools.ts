@@ -170,7 +170,9 @@ function buildRetry(
   settings: Completed<typeof pool.fields.retry>,
   value: Pick<ProviderValues, "error" | "execution"> = {},
 ): RetrySettings {
-  const { retryable, nonRetryable } = mergeCodes([...layers.map(({ retry }) => retry), value.error].map(toCodeLists));
+  const { retryable, nonRetryable } = mergeCodeLayers(
+    [...layers.map(({ retry }) => retry), value.error].map(toCodeLists),
+  );
   const { maxRetries } = complete(provider.fields.execution, value.execution);
   return {
     ...settings,
@@ -180,12 +182,12 @@ function buildRetry(
   };
 }
 
-function toCodeLists(codes: CodeValues | undefined): CodeLists {
+function toCodeLists(codes: CodeValues | undefined): CodeLayer {
   return { retryable: codes?.retryable_codes, nonRetryable: codes?.non_retryable_codes };
 }
 
 /** The lists of one layer; an omitted list inherits from the layer below. */
-interface CodeLists {
+interface CodeLayer {
   readonly retryable?: readonly number[];
   readonly nonRetryable?: readonly number[];
 }
@@ -195,7 +197,7 @@ interface CodeLists {
  *
  * @param layers Layers, highest precedence first; the built-in lists are below them.
  */
-function mergeCodes(layers: readonly CodeLists[]): Required<CodeLists> {
+function mergeCodeLayers(layers: readonly CodeLayer[]): Required<CodeLayer> {
   let retryable = defaultRetryableCodes;
   let nonRetryable = defaultNonRetryableCodes;
   for (const { retryable: more, nonRetryable: less } of [...layers].reverse()) {

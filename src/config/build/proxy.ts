@@ -18,7 +18,7 @@ export function builtInProxy(): ProxySettings {
 }
 
 /** Resolves the clients of the section `proxy`. */
-export function buildProxy(values: ProxyValues, parts: ClientParts): ProxySettings {
+export function buildProxy(values: ProxyValues, parts: PoolNames): ProxySettings {
   const { auth, allowedHosts = [], bodyLimit, bodyMemory, ...settings } = complete(proxy, values);
   const { adminTokens } = auth;
   adminTokens?.forEach((token, index) => warnOfToken(token, `proxy.auth.admin_tokens[${index}]`, parts.report));
@@ -45,7 +45,7 @@ function clientShare({ body_limit }: ProxyValues, bodyMemory: number, report: Re
   return quarter;
 }
 
-interface ClientParts {
+interface PoolNames {
   readonly pools: ReadonlyMap<string, PoolSettings>;
   /** Names that stand for pools. */
   readonly aliases: ReadonlyMap<string, string>;
@@ -60,7 +60,7 @@ const runtimeId = /^client_[\w-]{16}$/;
 /**
  * Resolves the clients' pool names, including those of on-demand pools. A bare token becomes a client without limits.
  */
-function buildClients(entries: readonly (string | TokenValues)[], parts: ClientParts): ClientSettings[] {
+function buildClients(entries: readonly (string | TokenValues)[], parts: PoolNames): ClientSettings[] {
   const names = new Set<string>();
   return entries.flatMap((entry, index) => {
     const path = `proxy.auth.tokens[${index}]`;
@@ -77,7 +77,7 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: ClientP
     return {
       token,
       name,
-      pools: pools?.flatMap((pool, at) => poolNamed(pool, `${path}.pools[${at}]`, parts)),
+      pools: pools?.flatMap((pool, at) => findPoolNames(pool, `${path}.pools[${at}]`, parts)),
       budget: mergeBudgets([budget]),
       rpm,
     };
@@ -91,7 +91,7 @@ function warnOfToken(token: string, path: string, report: Report): void {
 }
 
 /** Resolves a configured pool, or the on-demand pool of a capability node. */
-function poolNamed(name: string, path: string, { pools, aliases, tree, report }: ClientParts): string[] {
+function findPoolNames(name: string, path: string, { pools, aliases, tree, report }: PoolNames): string[] {
   if (pools.has(name)) return [name];
   const target = aliases.get(name) ?? name;
   if (pools.has(target)) return [target];

@@ -99,7 +99,7 @@ function buildLocking(
   return enabled ?? (policy === "immediate" || policy === "periodic") ? locking : undefined;
 }
 
-interface DiscoveryParts extends ProviderParts {
+interface DiscoverySectionParts extends ProviderParts {
   readonly known: Pick<KnownConnectors, "discovery">;
   readonly report: Report;
 }
@@ -107,7 +107,7 @@ interface DiscoveryParts extends ProviderParts {
 /** Resolves provider and connector names. */
 export function buildDiscovery(
   { sync = {}, health = {}, catalogue }: NonNullable<DocumentValues["discovery"]>,
-  parts: DiscoveryParts,
+  parts: DiscoverySectionParts,
 ): { readonly sync: SyncSettings; readonly health: HealthSettings; readonly catalogue?: CatalogueSettings } {
   return {
     sync: buildSync(sync, parts),
@@ -116,7 +116,7 @@ export function buildDiscovery(
   };
 }
 
-function buildSync(values: SyncValues, parts: DiscoveryParts): SyncSettings {
+function buildSync(values: SyncValues, parts: DiscoverySectionParts): SyncSettings {
   const { enabled, connector, intervalMs, providers } = complete(discovery.fields.sync, values);
   const { connector: _, enabled: __, interval: ___, providers: ____, ...own } = discovery.fields.sync.fields;
   const actions = Object.keys(own) as (keyof typeof own)[];
@@ -133,7 +133,7 @@ function buildSync(values: SyncValues, parts: DiscoveryParts): SyncSettings {
   };
 }
 
-function buildHealth(values: HealthValues, parts: DiscoveryParts): HealthSettings {
+function buildHealth(values: HealthValues, parts: DiscoverySectionParts): HealthSettings {
   checkSection(values, "health", parts);
   const { providers, ...settings } = complete(discovery.fields.health, values);
   return { ...settings, providers: providers && expandProviders(providers, parts) };
@@ -142,7 +142,7 @@ function buildHealth(values: HealthValues, parts: DiscoveryParts): HealthSetting
 function checkSection(
   { connector, providers }: Pick<SyncValues, "connector" | "providers">,
   section: "sync" | "health",
-  { known: { discovery }, ...parts }: DiscoveryParts,
+  { known: { discovery }, ...parts }: DiscoverySectionParts,
 ): void {
   const { report } = parts;
   const path = `discovery.${section}`;

@@ -18,7 +18,7 @@ export const methods = [
 ] as const;
 
 /** A model and a method. */
-interface Address {
+interface ModelAddress {
   /** The model's name; empty for the model list. */
   readonly model: string;
   /** The method; undefined if there is none. */
@@ -31,7 +31,7 @@ interface Address {
  * @param path The path, percent-encoded.
  * @returns Undefined if it is not the path of a model.
  */
-export function findAddress(path: string): Address | undefined {
+export function findAddress(path: string): ModelAddress | undefined {
   const [prefix] = /^\/v1(beta)?\/models(\/|$)/.exec(path) ?? [];
   if (prefix === undefined) return undefined;
   const name = path.slice(prefix.length);

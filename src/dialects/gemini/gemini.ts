@@ -68,7 +68,7 @@ function createNativeGemini(
     }),
     names: { max_tokens: "generationConfig" },
     headers: {},
-    fees: { ...countTools(body.tools), ...findTier(body) },
+    fees: { ...countGeminiTools(body.tools), ...findTier(body) },
     only: error,
     isPreferred,
   };
@@ -83,7 +83,7 @@ const withoutFee: ReadonlySet<string> = new Set([
 /** Kinds of tools that search the web. */
 const searching = /^(google|enterpriseWeb|enterprise_web)_?search/i;
 
-function countTools(tools: unknown): VendorFees | undefined {
+function countGeminiTools(tools: unknown): VendorFees | undefined {
   const kinds = (Array.isArray(tools) ? tools : []).flatMap((tool) => isObject(tool) ? Object.keys(tool) : [])
     .filter((name) => !withoutFee.has(name));
   const searches = kinds.filter((name) => searching.test(name));

@@ -9,7 +9,7 @@ import type { JsonObject } from "../../contracts/openai.ts";
 import type { ModelConstraints } from "../../contracts/provider.ts";
 
 /** The list entry of a model or pool, with the supported methods. */
-export function listedModel({ id, leaves, constraints }: {
+export function formatListedModel({ id, leaves, constraints }: {
   readonly id: string;
   /** Full paths of its capability leaves. */
   readonly leaves: readonly string[];

@@ -82,7 +82,7 @@ function createNativeMessages(
     },
     dropped: isRejected ? ["thinking"] : [],
     headers: beta === null ? {} : { [betaHeader]: beta },
-    fees: { ...countTools(body.tools), ...findTier(body) },
+    fees: { ...countMessagesTools(body.tools), ...findTier(body) },
     only: error,
     isPreferred,
   };
@@ -91,7 +91,7 @@ function createNativeMessages(
 /** Tools whose types begin so are run by the client, or cost only the tokens they produce. */
 const withoutFee = /^(custom$|bash_|text_editor_|memory_|computer_|web_fetch_|tool_search_|mcp_)/;
 
-function countTools(tools: unknown): VendorFees | undefined {
+function countMessagesTools(tools: unknown): VendorFees | undefined {
   const types = (Array.isArray(tools) ? tools : []).filter((tool) =>
     isObject(tool) && typeof tool.type === "string" && !withoutFee.test(tool.type)
   );

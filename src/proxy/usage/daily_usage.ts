@@ -78,7 +78,7 @@ export class DailyUsage {
     const rows: DatedUsage[] = [];
     for (let at = 0; at < reads.length; at += readsAtOnce) {
       const read = reads.slice(at, at + readsAtOnce).map(async ({ day, key }) =>
-        (await load(storage, key)).rows.map((row) => ({ ...row, day }))
+        (await loadDay(storage, key)).rows.map((row) => ({ ...row, day }))
       );
       rows.push(...(await Promise.all(read)).flat());
     }
@@ -110,7 +110,7 @@ export class DailyUsage {
   async #addToRecord(storage: Storage, day: string, usage: UsageDay): Promise<void> {
     const lock = new RecordLock({ storage, key: prefix, locking, clock: this.#clock });
     await lock.run(async (isOurs) => {
-      const stored = await load(storage, prefix + day);
+      const stored = await loadDay(storage, prefix + day);
       stored.merge(usage);
       if (!isOurs()) return false;
       await storage.save(prefix + day, new TextEncoder().encode(JSON.stringify(stored)));
@@ -142,7 +142,7 @@ function listTags(tags: FinishedRequest["tags"]): readonly string[] {
   return [...new Set(texts)].sort();
 }
 
-async function load(storage: Storage, key: string): Promise<UsageDay> {
+async function loadDay(storage: Storage, key: string): Promise<UsageDay> {
   const bytes = await storage.load(key);
   if (bytes === undefined) return new UsageDay();
   const record: unknown = JSON.parse(new TextDecoder().decode(bytes));

@@ -81,10 +81,10 @@ export function readUsageDay(record: unknown): UsageDay {
     const isCounted = amounts.length === 4 && amounts.every((amount) => Number.isSafeInteger(amount) && amount >= 0);
     if (typeof pool !== "string" || !isCounted) continue;
     day.add({
-      client: readText(client),
-      clientId: readText(clientId),
+      client: readString(client),
+      clientId: readString(clientId),
       pool,
-      model: readText(model),
+      model: readString(model),
       tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === "string") : [],
     }, amounts as unknown as Amounts);
   }
@@ -107,6 +107,6 @@ export function readClientDay(record: unknown): UsageDay {
   return day;
 }
 
-function readText(value: unknown): string | undefined {
+function readString(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

@@ -12,7 +12,7 @@ import { Connection, ConnectionPool, type Socket } from "./connection.ts";
 import { MalformedMessage } from "./malformed.ts";
 import { isIncoming } from "../../util/bytes.ts";
 import { encodeRequest, lastChunk, type OutboundProxy, requestHead, type Target, Targets } from "./request.ts";
-import { type Decompressor, Http1Response } from "./response.ts";
+import { type CreateDecompressor, Http1Response } from "./response.ts";
 import { HeadScanner, parseResponseHead, type ResponseHead, responseRules } from "./response_head.ts";
 
 /** Maximum number of interim responses (1xx) before the final one. */
@@ -30,7 +30,7 @@ export interface Network {
   /** Returns the outbound proxy for a URL; none by default. */
   readonly via?: (url: URL) => OutboundProxy | undefined;
   /** Creates decompressors for formats that `DecompressionStream`, the default, does not support everywhere. */
-  readonly decompressor?: Decompressor;
+  readonly decompressor?: CreateDecompressor;
 }
 
 /**
@@ -40,11 +40,11 @@ export interface Network {
  */
 export function http1Client(network: Network): (request: UpstreamRequest) => Promise<UpstreamResponse> {
   const parts = { network, pool: new ConnectionPool(), targets: new Targets(network.via) };
-  return (request) => new Call(request, parts).send();
+  return (request) => new Http1Call(request, parts).send();
 }
 
 /** Shared by all calls of a client. */
-interface ClientParts {
+interface Http1ClientParts {
   readonly network: Network;
   readonly pool: ConnectionPool;
   readonly targets: Targets;
@@ -52,9 +52,9 @@ interface ClientParts {
 
 const ignore = (): void => {};
 
-class Call {
+class Http1Call {
   readonly #request: UpstreamRequest;
-  readonly #parts: ClientParts;
+  readonly #parts: Http1ClientParts;
   #connection: Connection | undefined;
   #rejectConnect: ((error: unknown) => void) | undefined;
   #scanner = new HeadScanner(responseRules);
@@ -62,7 +62,7 @@ class Call {
   #isWritten = false;
   #isPersistent = false;
 
-  constructor(request: UpstreamRequest, parts: ClientParts) {
+  constructor(request: UpstreamRequest, parts: Http1ClientParts) {
     this.#request = request;
     this.#parts = parts;
   }

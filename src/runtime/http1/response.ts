@@ -18,9 +18,9 @@ const compressions: ReadonlyMap<string | undefined, string> = new Map([
 ]);
 
 /** Creates a decompressor for a format. */
-export type Decompressor = (format: string) => ReadableWritablePair<Uint8Array, Uint8Array>;
+export type CreateDecompressor = (format: string) => ReadableWritablePair<Uint8Array, Uint8Array>;
 
-const createNative: Decompressor = (format) =>
+const createNative: CreateDecompressor = (format) =>
   new DecompressionStream(format as CompressionFormat) as ReadableWritablePair<Uint8Array, Uint8Array>;
 
 /** Reads the body on demand only. */
@@ -29,13 +29,13 @@ export class Http1Response implements UpstreamResponse {
   readonly headers: { get(name: string): string | null };
   readonly #body: Body;
   readonly #compression: string | undefined;
-  readonly #decompressor: Decompressor;
+  readonly #decompressor: CreateDecompressor;
   #stream: ReadableStream<Uint8Array> | undefined;
 
   constructor({ status, fields }: ResponseHead, body: Body, { isAsIs, decompressor }: {
     /** Whether the caller accepts compressed bodies. */
     readonly isAsIs: boolean;
-    readonly decompressor?: Decompressor | undefined;
+    readonly decompressor?: CreateDecompressor | undefined;
   }) {
     this.#decompressor = decompressor ?? createNative;
     this.#body = body;
@@ -80,7 +80,7 @@ async function readChunks(reader: Pick<BodyReader, "read">): Promise<Uint8Array>
   }
 }
 
-function decompressed(source: BodyReader, format: ReturnType<Decompressor>): BodyReader {
+function decompressed(source: BodyReader, format: ReturnType<CreateDecompressor>): BodyReader {
   let broken: { readonly error: unknown } | undefined;
   const watched: BodyReader = {
     read: () =>

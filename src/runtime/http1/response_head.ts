@@ -128,12 +128,12 @@ function detached(text: string): string {
 export function trimBlanks(line: string, from: number = 0): string {
   let start = from;
   let end = line.length;
-  while (start < end && isBlank(line.charCodeAt(start))) start++;
-  while (end > start && isBlank(line.charCodeAt(end - 1))) end--;
+  while (start < end && isWhiteSpace(line.charCodeAt(start))) start++;
+  while (end > start && isWhiteSpace(line.charCodeAt(end - 1))) end--;
   return line.slice(start, end);
 }
 
-function isBlank(code: number): boolean {
+function isWhiteSpace(code: number): boolean {
   return code === 32 || code === 9;
 }
 
