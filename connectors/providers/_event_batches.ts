@@ -80,8 +80,8 @@ export class EventBatches {
 }
 
 /** Excludes chunks with usage, which is not forwarded as received, and chunks without their original JSON. */
-function onlySaysMore({ value: { usage }, wire }: CompletionChunk): boolean {
-  return wire !== undefined && (usage === null || usage === undefined);
+function onlySaysMore({ value: { usage }, wire, billed = {} }: CompletionChunk): boolean {
+  return wire !== undefined && (usage === null || usage === undefined) && Object.keys(billed).length === 0;
 }
 
 /** Sets `more` on each chunk that is followed by something to forward: another chunk, or the end of the stream. */

@@ -221,7 +221,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   #toChunk(value: ChatCompletionChunk, { data, isChanged }: ReceivedEvent): CompletionChunk | undefined {
     if (value.choices.length === 0 && !value.usage) return undefined;
     const { readBilled } = this.#vendor;
-    const billed = value.usage && readBilled !== undefined ? { billed: readBilled(value) } : undefined;
+    const isLast = value.usage || value.choices.some(({ finish_reason }) => finish_reason);
+    const billed = isLast && readBilled !== undefined ? { billed: readBilled(value) } : undefined;
     // multi-line data would not fit into one `data:` line
     const wire = isChanged || data.includes("\n") ? JSON.stringify(value) : data;
     return { value, wire, ...billed };

@@ -131,8 +131,8 @@ export interface OpenAiCompatible {
   /** File, batch and fine-tuning features at OpenAI's paths; none by default. */
   readonly infrastructure?: InfrastructureFacts;
   /**
-   * Extracts what the vendor bills from a response or a chunk with `usage`, as far as it deviates from OpenAI's usage:
-   * units other than tokens, tiers by other names, the cost.
+   * Extracts what the vendor bills from a response or a chunk with `usage` or a finish reason, as far as it deviates from
+   * OpenAI's usage: units other than tokens, tiers by other names, the cost, counts elsewhere.
    */
   readonly readBilled?: (answer: JsonObject) => BilledUsage;
   /**

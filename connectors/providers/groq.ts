@@ -8,13 +8,17 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { effortsFor, knownModels } from "./_catalogue.ts";
+import { readTokens } from "./_count.ts";
 import { openAiAudioTranslation, openAiSpeech, openAiTranscription } from "./_openai_operations.ts";
 import type { OpenAiCompatible } from "./_openai_vendor.ts";
 import { groq as entries } from "./catalogue/page_vendors.ts";
 
-/** `on_demand` is the standard tier. */
-function readTier({ service_tier }: JsonObject): BilledUsage {
-  return service_tier === "on_demand" ? { tier: "default" } : {};
+/** `on_demand` is the standard tier. The last chunk of a stream has its usage in `x_groq`. */
+function readGroqBilled({ service_tier, usage, x_groq }: JsonObject): BilledUsage {
+  return {
+    ...(service_tier === "on_demand" && { tier: "default" }),
+    ...(usage ? {} : readTokens(Object(x_groq).usage)),
+  };
 }
 
 /** Groq. */
@@ -31,7 +35,7 @@ export const groq: OpenAiCompatible = {
     efforts: effortsFor(["none", "low", "medium", "high"]),
   },
   models: () => knownModels(entries),
-  readBilled: readTier,
+  readBilled: readGroqBilled,
   dialects: { responses: false },
   // console.groq.com/docs/batch: the discount has changed over time, so none is assumed
   infrastructure: { files: { maxBytes: 100 * 1024 * 1024 }, batch: { maxItems: 50_000, maxBytes: 100 * 1024 * 1024 } },

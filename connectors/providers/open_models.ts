@@ -12,6 +12,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { BilledUsage } from "../../src/contracts/usage.ts";
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { knownModels } from "./_catalogue.ts";
+import { readTokens } from "./_count.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { openAiEmbeddings } from "./_openai_operations.ts";
 import { type OpenAiCompatible, openAiTools } from "./_openai_vendor.ts";
@@ -41,8 +42,15 @@ const moonshot: OpenAiCompatible = {
       findRules: ({ rules, efforts }) =>
         rules === "optional" ? { efforts: switchedEfforts("enabled") } : efforts === undefined ? ungraded : undefined,
     }),
+  readBilled: readChoiceUsage,
   readError: readBalanceError,
 };
+
+/** The last chunk of a stream has its usage in the choice. */
+function readChoiceUsage({ usage, choices }: JsonObject): BilledUsage {
+  const [choice] = Array.isArray(choices) ? choices : [];
+  return usage ? {} : readTokens(Object(choice).usage);
+}
 
 /** Z.ai (GLM). It supports JSON mode but no JSON schema, one stop sequence, and no penalties. */
 const zai: OpenAiCompatible = {

@@ -37,6 +37,15 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "cost: the cost that Perplexity states costs 0.006045 USD": vendor,
     "cost: the hours before the off-peak price (DeepSeek) costs 0.0024 USD": vendor,
     "cost: the off-peak price past midnight (DeepSeek) costs 0.000345 USD": vendor,
+    "cost: Vertex AI in a region costs 0.0012375 USD": vendor,
+    "cost: Vertex AI anywhere costs 0.001125 USD": vendor,
+    "cost: the type of traffic and a search of Vertex AI costs 0.016025 USD": vendor,
+  },
+  [`${slow}/media_spend_test.ts`]: {
+    "cost of media: images at the cost that xAI states cost 0.02 USD": vendor,
+  },
+  [`${b}/stream_usage_test.ts`]: {
+    "The usage of a stream > is read in the choice, as Moonshot's": vendor,
   },
   [`${b}/budget_fees_test.ts`]: {
     "A fine-tuning job, whose cost is unknown": listens,

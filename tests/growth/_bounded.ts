@@ -25,6 +25,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "connectors/providers/_anthropic_usage.ts#readClaudeBilled": "the usage of one response",
   "connectors/providers/_anthropic_stream.ts#toChunks": "the chunks of one event",
   "connectors/providers/_bedrock_response.ts#readConverseBilled": "the usage of one response",
+  "connectors/providers/_count.ts#readTokens": "the usage of one response",
   "connectors/providers/_gemini_response.ts#readGeminiBilled": "the usage of one response",
   "src/pipeline/read_usage.ts#readBilled": "the usage of one response",
   "src/pipeline/read_usage.ts#readName": oneValue,
