@@ -66,6 +66,6 @@ export function mesh(first?: string | MeshClient | CreateOptions): LanguageModel
 }
 
 /** Also recognizes a client created by another copy of the package. */
-function isClient(given: MeshClient | CreateOptions): given is MeshClient {
-  return typeof (given as Partial<MeshClient>).chat?.completions?.create === "function";
+function isClient(options: MeshClient | CreateOptions): options is MeshClient {
+  return typeof (options as Partial<MeshClient>).chat?.completions?.create === "function";
 }

@@ -26,7 +26,7 @@ import { ModelMeshBase } from "./src/client/model_mesh.ts";
 import type { CreateOptions, MeshOptions } from "./src/client/options.ts";
 import { planOfNames } from "./src/client/plan_of_names.ts";
 import type { MeshClient } from "./src/client/client.ts";
-import { knownConnectors } from "./src/config/settings/known.ts";
+import { groupConnectors } from "./src/config/settings/known.ts";
 import { checkDocument, loadConfig, MeshConfigBase } from "./src/config/load/mesh_config.ts";
 import { getEngine } from "./src/engine/get_engine.ts";
 import type { CapabilityName } from "./src/contracts/names.ts";
@@ -257,7 +257,10 @@ export async function openStorage(
   return await storageOfSection(serverParts(), section, options);
 }
 
-const configEnvironment = () => ({ known: knownConnectors(serverConnectors), files: serverParts().runtime.files });
+const configEnvironment = () => ({
+  knownConnectors: groupConnectors(serverConnectors),
+  files: serverParts().runtime.files,
+});
 
 /**
  * A validated configuration: loaded from a file or parsed from an object, and serialized again.

@@ -8,7 +8,7 @@ import type { MeshOptions } from "../src/client/options.ts";
 import { bindPlan } from "../src/client/planned_config.ts";
 import type { SettingsPlan } from "../src/config/build/explicit.ts";
 import { checkDocument, type CheckedDocument, MeshConfigBase } from "../src/config/load/mesh_config.ts";
-import { knownConnectors } from "../src/config/settings/known.ts";
+import { groupConnectors } from "../src/config/settings/known.ts";
 import type { Connector } from "../src/contracts/connector.ts";
 import type { SecretStore } from "../src/contracts/secret_store.ts";
 import { NoProvidersError } from "../src/errors.ts";
@@ -47,7 +47,7 @@ export class MeshConfig extends MeshConfigBase {
    * @throws {ConfigError} If the configuration is invalid; reports all errors at once.
    */
   static parse(document: unknown, { secrets }: ParseOptions = {}): MeshConfig {
-    return new MeshConfig(checkDocument(document, { known: knownConnectors(browserConnectors()) }), secrets);
+    return new MeshConfig(checkDocument(document, { knownConnectors: groupConnectors(browserConnectors()) }), secrets);
   }
 }
 

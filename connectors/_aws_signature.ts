@@ -106,14 +106,14 @@ async function deriveSigningKey(secret: string, scope: string): Promise<Uint8Arr
 }
 
 async function hmac(key: Uint8Array, text: string): Promise<Uint8Array<ArrayBuffer>> {
-  const made = await crypto.subtle.importKey(
+  const signingKey = await crypto.subtle.importKey(
     "raw",
     key as BufferSource,
     { name: "HMAC", hash: "SHA-256" },
     false,
     ["sign"],
   );
-  return new Uint8Array(await crypto.subtle.sign("HMAC", made, encoder.encode(text)));
+  return new Uint8Array(await crypto.subtle.sign("HMAC", signingKey, encoder.encode(text)));
 }
 
 function canonicalPath({ pathname }: URL, { signsPathAsSent = false }: SigningFacts): string {
@@ -123,12 +123,12 @@ function canonicalPath({ pathname }: URL, { signsPathAsSent = false }: SigningFa
 
 function canonicalQuery({ searchParams }: URL): string {
   const pairs = [...searchParams].map(([name, value]) => [encodeStrictly(name), encodeStrictly(value)] as const);
-  pairs.sort(([one, oneValue], [other, otherValue]) => order(one, other) || order(oneValue, otherValue));
+  pairs.sort(([first, oneValue], [other, otherValue]) => order(first, other) || order(oneValue, otherValue));
   return pairs.map((pair) => pair.join("=")).join("&");
 }
 
-function order(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
+function order(first: string, second: string): number {
+  return first < second ? -1 : first > second ? 1 : 0;
 }
 
 /** Text that is not valid percent-encoding is returned unchanged. */

@@ -36,12 +36,12 @@ export function checkExports(files: readonly SourceText[]): string[] {
     for (const [, names = "", to = ""] of text.matchAll(named)) {
       for (const name of names.split(",")) addImport(path, to, name.trim().replace(/^type /, "").split(" as ")[0]!);
     }
-    for (const [, one, other] of text.matchAll(whole)) addImport(path, one ?? other ?? "", "*");
+    for (const [, first, second] of text.matchAll(whole)) addImport(path, first ?? second ?? "", "*");
     for (const [, to = "", name = ""] of text.matchAll(ofType)) addImport(path, to, name);
   }
   return files.filter(({ path }) => /^(src|connectors)\//.test(path) && !forTests.includes(path)).flatMap((file) =>
     [...file.text.matchAll(declared)].flatMap(([, name = ""]) => {
-      const users = [name, "*"].flatMap((one) => importers.get(`${file.path} ${one}`) ?? []);
+      const users = [name, "*"].flatMap((imported) => importers.get(`${file.path} ${imported}`) ?? []);
       const problem = findExportProblem(users, usesIn(file.text, name));
       return problem === undefined ? [] : [`${file.path} exports ${name}: ${problem}`];
     })

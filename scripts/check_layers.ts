@@ -124,7 +124,7 @@ function fileCircles(edges: readonly Edge[]): string[] {
   for (const { from, to } of edges) next.set(from, [...next.get(from) ?? [], to]);
   const reachedFrom = (file: string): ReadonlySet<string> => {
     const seen = new Set<string>(next.get(file));
-    for (const one of seen) for (const to of next.get(one) ?? []) seen.add(to);
+    for (const visited of seen) for (const to of next.get(visited) ?? []) seen.add(to);
     return seen;
   };
   const reached = new Map([...next.keys()].map((file) => [file, reachedFrom(file)]));

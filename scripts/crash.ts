@@ -7,8 +7,8 @@
 import { killAgainAndAgain, spentAt, StateProcess } from "../tests/support/_crash.ts";
 
 function readNumberOption(name: string, standard: number): number {
-  const given = Deno.args.find((arg) => arg.startsWith(`--${name}=`));
-  return given === undefined ? standard : Number(given.slice(name.length + 3));
+  const argument = Deno.args.find((arg) => arg.startsWith(`--${name}=`));
+  return argument === undefined ? standard : Number(argument.slice(name.length + 3));
 }
 
 const kills = readNumberOption("kills", 200);

@@ -9,8 +9,8 @@ import { stop } from "./npm/esbuild.ts";
 import { buildPackage } from "./npm/package.ts";
 
 function readNumber(name: string, standard: number): number {
-  const given = Deno.args.find((arg) => arg.startsWith(`--${name}=`));
-  return given === undefined ? standard : Number(given.slice(name.length + 3));
+  const argument = Deno.args.find((arg) => arg.startsWith(`--${name}=`));
+  return argument === undefined ? standard : Number(argument.slice(name.length + 3));
 }
 
 const [minutes, streams] = [readNumber("minutes", 10), readNumber("streams", 500)];

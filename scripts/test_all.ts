@@ -81,19 +81,19 @@ async function run({ task, minutes, counts: hasCounts = true }: Part, isAlone: b
   return counts;
 }
 
-function addPackage(part: Part, given: readonly string[]): Part {
-  return part.usesPackage ? { ...part, task: [...part.task, ...given] } : part;
+function addPackage(part: Part, options: readonly string[]): Part {
+  return part.usesPackage ? { ...part, task: [...part.task, ...options] } : part;
 }
 
 async function main(args: readonly string[]): Promise<number> {
   Deno.chdir(new URL("../", import.meta.url));
   const total = { passed: 0, failed: 0 };
-  const given = args.filter((arg) => arg.startsWith("--package="));
+  const options = args.filter((arg) => arg.startsWith("--package="));
   for (const parts of args.includes("--nightly") ? nightly : gate) {
     if (parts.length > 1) console.log(`Side by side: ${parts.map(({ task }) => task.join(" ")).join(", ")}`);
     for (
       const { passed, failed } of await Promise.all(
-        parts.map((part) => run(addPackage(part, given), parts.length === 1)),
+        parts.map((part) => run(addPackage(part, options), parts.length === 1)),
       )
     ) {
       total.passed += passed;

@@ -81,10 +81,10 @@ async function runTests(args: readonly string[]): Promise<Run> {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  const given = args.find((arg) => arg.startsWith("--runs="))?.slice("--runs=".length) ?? "10";
-  const runs = Number(given);
+  const runsOption = args.find((arg) => arg.startsWith("--runs="))?.slice("--runs=".length) ?? "10";
+  const runs = Number(runsOption);
   if (!Number.isInteger(runs) || runs < 1) {
-    console.error(`--runs: expected an integer from 1, found "${given}"`);
+    console.error(`--runs: expected an integer from 1, found "${runsOption}"`);
     return 2;
   }
   const others = args.filter((arg) => !arg.startsWith("--runs="));

@@ -21,9 +21,9 @@ interface Loss {
 export async function waitToRetry({ reason, knownAt, retries }: Loss): Promise<void> {
   const banner = byId("lost");
   const dueAt = performance.now() + backoffMs[Math.min(retries, backoffMs.length - 1)]!;
-  const known = knownAt === undefined ? "" : `This is the state at ${timeOfDay(knownAt)}.`;
+  const note = knownAt === undefined ? "" : `This is the state at ${timeOfDay(knownAt)}.`;
   const draw = () => setText(byId("lost-wait"), `Next attempt in ${span(dueAt - performance.now())}`);
-  setText(byId("lost-reason"), [`${reason}.`, known].filter(Boolean).join(" "));
+  setText(byId("lost-reason"), [`${reason}.`, note].filter(Boolean).join(" "));
   draw();
   banner.hidden = false;
   const ticks = setInterval(draw, 250);

@@ -40,7 +40,7 @@ export class Playground {
   setModels({ pools }: Pick<MeshStatus, "pools">): void {
     const entries = Object.entries(pools);
     const rank = (capability: string | null) => `${chat}.`.startsWith(`${capability ?? chat}.`) ? 0 : 1;
-    const sorted = entries.toSorted(([, one], [, other]) => rank(one.capability) - rank(other.capability));
+    const sorted = entries.toSorted(([, first], [, other]) => rank(first.capability) - rank(other.capability));
     const names = sorted.map(([name]) => name);
     const models = [...new Set(entries.flatMap(([, { models }]) => models.map(({ name }) => name)))].sort();
     const shape = JSON.stringify([names, models]);

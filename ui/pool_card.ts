@@ -76,7 +76,7 @@ export class PoolCard {
 /** The model that recovers first, and how many others are in standby. */
 function standbyText(models: readonly ModelStatus[], now: number): string {
   const standby = models.filter(({ status }) => status === "standby");
-  const [first, ...others] = standby.toSorted((one, other) => getStandbyEnd(one) - getStandbyEnd(other));
+  const [first, ...others] = standby.toSorted((model, other) => getStandbyEnd(model) - getStandbyEnd(other));
   if (first === undefined) return "";
   const recovery = getStandbyEnd(first) === Infinity ? "" : `, recovers in ${span(getStandbyEnd(first) - now)}`;
   const more = others.length === 0 ? "" : `, and ${others.length} more`;

@@ -134,7 +134,7 @@ export class Series {
       times: starts.map((at) => at / 1000),
       seconds,
       stepSeconds,
-      totalSeconds: seconds.reduce((sum, one) => sum + one, 0),
+      totalSeconds: seconds.reduce((sum, value) => sum + value, 0),
       total,
       groups: limited(groups, starts.length),
     };
@@ -168,7 +168,7 @@ function groupCells(
 }
 
 function limited(groups: readonly Group[], length: number): readonly Group[] {
-  const sorted = groups.toSorted((one, other) => other.total.requests - one.total.requests);
+  const sorted = groups.toSorted((first, second) => second.total.requests - first.total.requests);
   if (sorted.length <= maxGroups + 1) return sorted;
   const other = { name: "others", total: new Totals(), points: new Array<Totals | undefined>(length) };
   for (const { total, points } of sorted.slice(maxGroups)) {

@@ -48,7 +48,7 @@ export function sumSpend(rows: readonly SpendRow[], days: readonly string[]): re
     own[index]! += cost_usd;
   }
   const all = [...sums].map(([name, own]) => ({ name, isOthers: false, days: own, total: sum(own) }))
-    .sort((one, other) => other.total - one.total);
+    .sort((first, second) => second.total - first.total);
   if (all.length <= maxNamed + 1) return all;
   const others = all.slice(maxNamed);
   const otherDays = days.map((_, index) => sum(others.map((client) => client.days[index]!)));

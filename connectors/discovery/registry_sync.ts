@@ -54,9 +54,9 @@ class ListComparison implements RegistrySync {
       if (models.length === 0) return { added: [], deprecated: [], problem: "listed no model" };
       const ids = new Set(models.map(({ id }) => id));
       const before = this.#listed.get(provider) ?? host.listedAtStart(provider) ?? new Set();
-      const known = host.modelsOf(provider);
-      const added = firstOfEachId(models).filter(({ id }) => !known.has(id) && !before.has(id));
-      const deprecated = [...before].filter((id) => !ids.has(id) && known.has(id));
+      const registered = host.modelsOf(provider);
+      const added = firstOfEachId(models).filter(({ id }) => !registered.has(id) && !before.has(id));
+      const deprecated = [...before].filter((id) => !ids.has(id) && registered.has(id));
       await this.#add(provider, added, host);
       for (const id of ids) host.restore(provider, id); // also one that an earlier process has deactivated
       for (const id of deprecated) this.#deprecate(provider, id, host);

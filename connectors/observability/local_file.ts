@@ -73,9 +73,9 @@ class RotatedFile {
     const { disk, clock, maxBytes } = this.#options;
     const today = Math.floor(clock.now() / dayMs);
     if (this.#day === undefined) {
-      const known = await disk.stat(this.#path);
-      this.#day = known === undefined ? today : Math.floor(known.modifiedAt / dayMs);
-      this.#size = known?.size ?? 0;
+      const info = await disk.stat(this.#path);
+      this.#day = info === undefined ? today : Math.floor(info.modifiedAt / dayMs);
+      this.#size = info?.size ?? 0;
       await this.#unlessFailing(() => this.#removeOld());
     }
     if (this.#day !== today) await this.#unlessFailing(() => this.#rotate());
@@ -91,8 +91,8 @@ class RotatedFile {
       this.#size = await disk.append(this.#path, new TextEncoder().encode(this.#endsIncomplete ? `\n${text}` : text));
       this.#endsIncomplete = false;
     } catch (error) {
-      const known = await disk.stat(this.#path).catch(() => undefined);
-      this.#endsIncomplete ||= (known?.size ?? 0) > this.#size;
+      const info = await disk.stat(this.#path).catch(() => undefined);
+      this.#endsIncomplete ||= (info?.size ?? 0) > this.#size;
       throw error;
     }
   }

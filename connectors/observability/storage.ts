@@ -158,10 +158,10 @@ class DayRecords {
   async #add(lines: readonly StoredLine[], storage: Storage): Promise<void> {
     for (;; this.#number++) {
       const key = `logs/${this.#day}${this.#number === 1 ? "" : `-${this.#number}`}`;
-      const known = await loadLines(key, storage);
-      if (known === undefined) continue; // not a list of lines: left unchanged
-      if (known.length > this.#options.maxBytes) continue;
-      const text = new TextDecoder().decode(known).trim();
+      const loaded = await loadLines(key, storage);
+      if (loaded === undefined) continue; // not a list of lines: left unchanged
+      if (loaded.length > this.#options.maxBytes) continue;
+      const text = new TextDecoder().decode(loaded).trim();
       const added = JSON.stringify(lines).slice(1);
       const list = text === "[]" ? `[${added}` : `${text.slice(0, -1)},${added}`;
       return await storage.save(key, new TextEncoder().encode(list));

@@ -142,7 +142,7 @@ export class AnthropicProvider extends BaseProvider {
     return models;
   }
 
-  protected override known(model: string): ModelInfo | undefined {
+  protected override findInfo(model: string): ModelInfo | undefined {
     return knownModel(model);
   }
 

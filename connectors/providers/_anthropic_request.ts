@@ -104,13 +104,13 @@ function schemaFormat(wanted: JsonObject | undefined, { schemas }: Generation): 
 }
 
 function sampling({ temperature, top_p, top_k }: ChatCompletionRequest): JsonObject {
-  const given = {
+  const presence = {
     // OpenAI's temperature range is 0 to 2, Claude's 0 to 1
     temperature: typeof temperature === "number" ? Math.min(temperature, 1) : undefined,
     top_k: typeof top_k === "number" ? top_k : undefined,
   };
   // the API accepts either temperature or top_p, not both
-  return given.temperature === undefined ? { ...given, top_p: top_p ?? undefined } : given;
+  return presence.temperature === undefined ? { ...presence, top_p: top_p ?? undefined } : presence;
 }
 
 function metadata({ user, safety_identifier }: ChatCompletionRequest): JsonObject | undefined {
@@ -176,7 +176,7 @@ function planThinking(generation: Generation, input: ThinkingInput): ThinkingPla
   const { effort } = input;
   if (effort === undefined || generation.thinking === "none") return plain;
   if (effort === "none") return { ...plain, ...switchedOff(generation) };
-  const level = effort === "minimal" ? "low" : effortLevels.find((known) => known === effort);
+  const level = effort === "minimal" ? "low" : effortLevels.find((candidate) => candidate === effort);
   if (level === undefined) {
     throw requestFault(
       `Cannot use the reasoning_effort "${effort}": it takes none, minimal, ${effortLevels.join(", ")}`,
@@ -199,7 +199,7 @@ function adaptive(
   { forcedTool }: ThinkingInput,
 ): ThinkingPlan {
   const wanted = effortLevels.indexOf(level);
-  const effort = efforts.findLast((known) => effortLevels.indexOf(known) <= wanted) ?? "low";
+  const effort = efforts.findLast((candidate) => effortLevels.indexOf(candidate) <= wanted) ?? "low";
   if (forcedTool) return { ...plain, effort };
   // current models omit the thinking text unless it is requested
   return { ...plain, effort, thinking: { type: "adaptive", display: "summarized" }, sampling: false };

@@ -243,6 +243,8 @@ export function toChunks(
 }
 
 function appended(thought: JsonObject, name: string, text: unknown): JsonObject {
-  const [known = "", added = ""] = [thought[name], text].map((value) => typeof value === "string" ? value : undefined);
-  return { ...thought, [name]: known + added };
+  const [earlier = "", added = ""] = [thought[name], text].map((value) =>
+    typeof value === "string" ? value : undefined
+  );
+  return { ...thought, [name]: earlier + added };
 }

@@ -96,13 +96,13 @@ const separateIterations: readonly unknown[] = ["compaction", "advisor_message"]
  */
 function listFurtherCalls(iterations: unknown): readonly FurtherCall[] {
   const separate = Array.isArray(iterations)
-    ? iterations.filter((one) => separateIterations.includes(Object(one).type))
+    ? iterations.filter((iteration) => separateIterations.includes(Object(iteration).type))
     : [];
-  return separate.flatMap((one) => {
-    const usage = toUsage(one);
+  return separate.flatMap((iteration) => {
+    const usage = toUsage(iteration);
     if (usage === undefined) return [];
     const { prompt_tokens, completion_tokens, prompt_tokens_details: details } = usage;
-    const { model, cache_creation } = Object(one) as JsonObject;
+    const { model, cache_creation } = Object(iteration) as JsonObject;
     return [{
       ...(typeof model === "string" && { model }),
       ...{ input: prompt_tokens, output: completion_tokens },
@@ -142,12 +142,12 @@ export function readClaudeBilled(usage: unknown): BilledUsage {
 /**
  * Merges the counts of a later stream event. Counts are cumulative; omitted ones keep their value.
  *
- * @param known The counts so far.
+ * @param usage The counts so far.
  * @param update The counts of the later event.
  */
-export function combineUsage(known: JsonObject | undefined, update: unknown): JsonObject | undefined {
-  if (typeof update !== "object" || update === null) return known;
-  const merged = { ...known };
+export function combineUsage(usage: JsonObject | undefined, update: unknown): JsonObject | undefined {
+  if (typeof update !== "object" || update === null) return usage;
+  const merged = { ...usage };
   for (const name of usageMembers) {
     const value = (update as JsonObject)[name];
     if (value !== null && value !== undefined) merged[name] = value;

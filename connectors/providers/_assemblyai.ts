@@ -131,7 +131,7 @@ function get(path: string, { post, request, options }: TranscriptOrder): ReturnT
 }
 
 function readUtterances(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.map((one) => Object(one)) : [];
+  return Array.isArray(value) ? value.map((item) => Object(item)) : [];
 }
 
 function createFault(what: string): UpstreamError {

@@ -17,11 +17,11 @@ import { throwIfError } from "./_http.ts";
  * @throws {UpstreamError} `invalid_response` for JSON or HTML instead of audio, or the error that it contains.
  */
 export async function readAudio(response: UpstreamResponse, type: string): Promise<ResponseContent> {
-  const given = response.headers.get("content-type") ?? "";
-  if (/json|html/.test(given)) {
+  const contentType = response.headers.get("content-type") ?? "";
+  if (/json|html/.test(contentType)) {
     throwIfError(await readJsonObject(response));
     throw new UpstreamError("The provider responded with JSON instead of audio", { kind: "invalid_response" });
   }
-  const isNamed = /^(audio\/|text\/event-stream)/.test(given);
-  return { type: isNamed ? given : type, bytes: streamResponseBytes(response) };
+  const isNamed = /^(audio\/|text\/event-stream)/.test(contentType);
+  return { type: isNamed ? contentType : type, bytes: streamResponseBytes(response) };
 }

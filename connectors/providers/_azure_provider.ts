@@ -17,18 +17,18 @@ import { azure } from "./clouds.ts";
 export const azureConnector: ProviderConnector = {
   ...createDeclaration(azure),
   create(settings, runtime) {
-    const given = settings as ProviderSettings;
-    const version = readAttribute(given, "api_version") ?? readVariable(runtime, "OPENAI_API_VERSION");
+    const own = settings as ProviderSettings;
+    const version = readAttribute(own, "api_version") ?? readVariable(runtime, "OPENAI_API_VERSION");
     const vendor = {
       ...azure,
       dialects: { responses: !isDated(version) }, // supported by the v1 API only
-      address: createAddresses(given, runtime, version),
+      address: createAddresses(own, runtime, version),
       authorize: (credential: string) => ({ "api-key": credential }),
       readError: readAzureError,
       readRetryAfter: (_body: unknown, headers: { get(name: string): string | null }) =>
         isPositive(headers.get("x-ms-retry-after-ms")),
     };
-    return new AzureProvider(vendor, given, runtime);
+    return new AzureProvider(vendor, own, runtime);
   },
 };
 

@@ -89,18 +89,18 @@ export abstract class BaseProvider implements Provider {
   }
 
   /** The catalogue entry of a model. */
-  protected known(model: string): ModelInfo | undefined {
+  protected findInfo(model: string): ModelInfo | undefined {
     return this.#models.find(({ id }) => id === model);
   }
 
   /** The catalogue entry of a model. */
   getModelInfo(model: string): Promise<ModelInfo | undefined> {
-    return Promise.resolve(this.known(model));
+    return Promise.resolve(this.findInfo(model));
   }
 
   /** The capabilities of a model in the catalogue. */
   getCapabilities(model: string): readonly CapabilityPath[] {
-    return this.known(model)?.capabilities ?? [];
+    return this.findInfo(model)?.capabilities ?? [];
   }
 
   /**
@@ -109,9 +109,10 @@ export abstract class BaseProvider implements Provider {
    */
   supports(model: string, capability: CapabilityPath, delivery: Delivery): boolean {
     const getLastSegment = (path: CapabilityPath) => path.slice(path.lastIndexOf(".") + 1);
-    const known = this.getCapabilities(model);
+    const capabilities = this.getCapabilities(model);
     if (delivery === "batch" && this.infrastructure?.facts.batch === undefined) return false;
-    return known.length === 0 || known.some((path) => getLastSegment(path) === getLastSegment(capability));
+    return capabilities.length === 0 ||
+      capabilities.some((path) => getLastSegment(path) === getLastSegment(capability));
   }
 
   /** Undefined unless a subclass reports quotas. */
@@ -126,7 +127,7 @@ export abstract class BaseProvider implements Provider {
 
   /** The prices in the catalogue. */
   getPricing(model: string): readonly DatedPricing[] | undefined {
-    return this.known(model)?.pricing;
+    return this.findInfo(model)?.pricing;
   }
 
   /** Does nothing: usage is not reported to the vendor. */

@@ -55,7 +55,7 @@ export function fromConverseBlock(block: JsonObject, signs: boolean): Block[] {
   if (typeof text === "string") return [{ type: "text", text }];
   if (isObject(cited)) {
     const [texts, citations] = [cited.content, cited.citations].map((list) => Array.isArray(list) ? list : []);
-    const joined = texts!.map((one) => isObject(one) ? toText(one.text) : "").join("");
+    const joined = texts!.map((text) => isObject(text) ? toText(text.text) : "").join("");
     return [{ type: "text", text: joined, citations: citations!.map(fromConverseCitation) }];
   }
   if (isObject(toolUse)) {
@@ -83,10 +83,10 @@ const locations: readonly (readonly [name: string, type: string, unit: string])[
  * @param citation A citation of a response block, or of a stream.
  */
 export function fromConverseCitation(citation: unknown): JsonObject {
-  const { title, sourceContent, location: given } = isObject(citation) ? citation : {};
+  const { title, sourceContent, location: position } = isObject(citation) ? citation : {};
   const texts = Array.isArray(sourceContent) ? sourceContent : [];
-  const cited_text = texts.map((one) => isObject(one) ? toText(one.text) : "").join("");
-  const location = isObject(given) ? given : {};
+  const cited_text = texts.map((text) => isObject(text) ? toText(text.text) : "").join("");
+  const location = isObject(position) ? position : {};
   if (isObject(location.web)) {
     const { url } = location.web;
     return { type: "web_search_result_location", cited_text, encrypted_index: "", title, url };

@@ -122,7 +122,7 @@ class BedrockProvider extends BaseProvider {
       next = list.nextToken;
       if (typeof next !== "string") break;
     }
-    return ids.flatMap((id) => typeof id === "string" ? [this.known(id) ?? toListed(id)] : []);
+    return ids.flatMap((id) => typeof id === "string" ? [this.findInfo(id) ?? toListed(id)] : []);
   }
 
   #readFacts({ model }: CompletionRequest, { headers }: UpstreamResponse): ConverseFacts {

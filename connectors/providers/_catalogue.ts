@@ -242,6 +242,6 @@ function findNearestEffort(wanted: string, taken: readonly string[]): string {
   const level = levels.indexOf(wanted);
   const mayBeOff = level <= levels.indexOf("minimal");
   const distance = (effort: string) => Math.abs(levels.indexOf(effort) - level);
-  const known = taken.filter((effort) => mayBeOff || effort !== "none");
-  return known.reduce((best, effort) => distance(effort) < distance(best) ? effort : best);
+  const supported = taken.filter((effort) => mayBeOff || effort !== "none");
+  return supported.reduce((best, effort) => distance(effort) < distance(best) ? effort : best);
 }

@@ -63,16 +63,16 @@ export function cloudEmbeddings(
 }
 
 function checkVectorCount(data: EmbeddedInputs, count: number): EmbeddedInputs {
-  const isVector = (one: unknown) =>
-    Array.isArray(one) && one.length > 0 && one.every((value) => typeof value === "number");
+  const isVector = (item: unknown) =>
+    Array.isArray(item) && item.length > 0 && item.every((value) => typeof value === "number");
   if (Array.isArray(data.vectors) && data.vectors.length === count && data.vectors.every(isVector)) return data;
   throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });
 }
 
 function joinEmbeddings(bodies: readonly EmbeddedInputs[], { model, body }: OperationRequest): OperationResponse {
-  const vectors = bodies.flatMap((one) => one.vectors as readonly number[][]);
+  const vectors = bodies.flatMap((body) => body.vectors as readonly number[][]);
   const isCounted = bodies.every(({ tokens }) => Number.isSafeInteger(tokens));
-  const tokens = bodies.reduce((sum, one) => sum + (one.tokens ?? 0), 0);
+  const tokens = bodies.reduce((sum, body) => sum + (body.tokens ?? 0), 0);
   // truncated vectors are not normalized to length 1
   const shape = body.dimensions === undefined ? (vector: readonly number[]) => vector : normalized;
   const response: JsonObject = {

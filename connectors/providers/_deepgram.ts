@@ -112,7 +112,7 @@ function toDeepgramTranscript({ results, metadata }: JsonObject, format: string)
 }
 
 function readObjectList(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.map((one) => Object(one)) : [];
+  return Array.isArray(value) ? value.map((item) => Object(item)) : [];
 }
 
 function reportDroppedParams(

@@ -27,10 +27,10 @@ export function droppedParams(body: ChatCompletionRequest, supported: Readonly<R
 /**
  * The parameters of a request that its translation does not know.
  *
- * @param known Parameters that the translation or the engine handles.
+ * @param declared Parameters that the translation or the engine handles.
  */
-export function undeclaredParams(body: RequestBody, known: ReadonlySet<string>): string[] {
-  return Object.keys(body).filter((name) => !known.has(name) && isMeaningful(body[name]));
+export function undeclaredParams(body: RequestBody, declared: ReadonlySet<string>): string[] {
+  return Object.keys(body).filter((name) => !declared.has(name) && isMeaningful(body[name]));
 }
 
 function isMeaningful(value: unknown): boolean {

@@ -70,11 +70,11 @@ export function elevenLabsTranscription(post: Post): OperationCall {
 }
 
 function toElevenLabsTranscript(data: JsonObject, format: string): OperationResponse {
-  const { text, words: given, language_code: language, audio_duration_secs: seconds } = data;
+  const { text, words: timedWords, language_code: language, audio_duration_secs: seconds } = data;
   if (typeof text !== "string") {
     throw new UpstreamError("The provider's response has no transcript", { kind: "invalid_response" });
   }
-  const words = readTimedWords(given);
+  const words = readTimedWords(timedWords);
   const duration = typeof seconds === "number" ? seconds : words.at(-1)?.end;
   const body = { text, ...(duration === undefined ? {} : { usage: { type: "duration", seconds: duration } }) };
   const type = findTranscriptType(format);
@@ -99,10 +99,10 @@ function toElevenLabsTranscript(data: JsonObject, format: string): OperationResp
 /**
  * The vendor lists spaces between words as words. One without timestamps starts and ends where the previous word ends.
  */
-function readTimedWords(given: unknown): TimedWord[] {
+function readTimedWords(value: unknown): TimedWord[] {
   const words: TimedWord[] = [];
-  for (const one of Array.isArray(given) ? given : []) {
-    const { text, start, end } = Object(one);
+  for (const word of Array.isArray(value) ? value : []) {
+    const { text, start, end } = Object(word);
     if (typeof text !== "string") continue;
     const from = typeof start === "number" ? start : words.at(-1)?.end ?? 0;
     words.push({ text, start: from, end: typeof end === "number" ? end : from });

@@ -73,8 +73,8 @@ export function embeddingsIn(dialect: EmbeddingWire): (post: Post) => OperationC
     const { body, model } = request;
     const inputs = listEmbeddingInputs(request);
     const purpose = purposeIn(body, dialect);
-    const known = new Set([...read, ...dialect.own, ...(purpose === undefined ? [] : purposeNames)]);
-    const left = undeclaredParams(body, known);
+    const declared = new Set([...read, ...dialect.own, ...(purpose === undefined ? [] : purposeNames)]);
+    const left = undeclaredParams(body, declared);
     if (left.length > 0) options.reportDropped?.(left);
     const json = {
       ...Object.fromEntries(dialect.own.flatMap((name) => body[name] === undefined ? [] : [[name, body[name]]])),
@@ -99,7 +99,9 @@ export function listEmbeddingInputs({ body: { input } }: OperationRequest): read
 }
 
 function purposeIn(body: OperationRequest["body"], { purposes, purposeName }: EmbeddingWire): string | undefined {
-  const purpose = purposeNames.map((name) => body[name]).find((one) => typeof one === "string") as string | undefined;
+  const purpose = purposeNames.map((name) => body[name]).find((candidate) => typeof candidate === "string") as
+    | string
+    | undefined;
   if (purpose === undefined) return undefined;
   const meaning = Object.hasOwn(meanings, purpose) ? meanings[purpose] : undefined;
   return meaning === undefined ? (body[purposeName] === purpose ? purpose : undefined) : purposes[meaning];
@@ -114,8 +116,8 @@ function toEmbeddings(
   },
 ): JsonObject {
   const vectors = (dialect.vectorsIn ?? indexedVectors)(response);
-  const isVector = (one: unknown): one is readonly number[] =>
-    Array.isArray(one) && one.length > 0 && one.every((value) => typeof value === "number");
+  const isVector = (item: unknown): item is readonly number[] =>
+    Array.isArray(item) && item.length > 0 && item.every((value) => typeof value === "number");
   if (!Array.isArray(vectors) || vectors.length !== count || !vectors.every(isVector)) {
     throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });
   }
@@ -133,8 +135,8 @@ function toEmbeddings(
 function indexedVectors({ data }: JsonObject): unknown {
   if (!Array.isArray(data)) return undefined;
   const vectors: unknown[] = new Array(data.length).fill(undefined);
-  for (const [at, one] of data.entries()) {
-    const { index = at, embedding } = Object(one);
+  for (const [at, item] of data.entries()) {
+    const { index = at, embedding } = Object(item);
     if (Number.isInteger(index) && index >= 0 && index < vectors.length) vectors[index] = embedding;
   }
   return vectors;

@@ -13,12 +13,12 @@ import { createDeclaration } from "./_openai_vendor.ts";
 export const fireworksConnector: ProviderConnector = {
   ...createDeclaration(fireworks),
   create(settings, runtime) {
-    const given = settings as ProviderSettings;
+    const own = settings as ProviderSettings;
     const address = (path: string, model = "") =>
       `${path.startsWith("audio/") ? selectHost(model) : fireworks.baseUrl}/${path}`;
     return new OpenAiCompatibleProvider(
-      given.baseUrl === undefined ? { ...fireworks, address } : fireworks,
-      given,
+      own.baseUrl === undefined ? { ...fireworks, address } : fireworks,
+      own,
       runtime,
     );
   },

@@ -85,8 +85,8 @@ export function toTranscriptionContent({ body, files = [], operation }: Operatio
 
 function toInlineData({ type, name, bytes }: UploadedFile): { readonly mimeType: string; readonly data: string } {
   const [ofType, ofName] = [/\/([\w-]+)/, /\.(\w+)$/].map((pattern, at) => pattern.exec([type, name][at]!)?.[1] ?? "");
-  const known = [ofType!, ofName!].map((end) => end.toLowerCase()).find((end) => Object.hasOwn(audioTypes, end));
-  return { mimeType: known === undefined ? type : audioTypes[known]!, data: toBase64(bytes) };
+  const ending = [ofType!, ofName!].map((end) => end.toLowerCase()).find((end) => Object.hasOwn(audioTypes, end));
+  return { mimeType: ending === undefined ? type : audioTypes[ending]!, data: toBase64(bytes) };
 }
 
 /** The parameters that the translation drops. */

@@ -92,7 +92,7 @@ export function readGeminiWait(body: unknown, now: number): number | undefined {
     return seconds === undefined ? [] : [Math.ceil(Number(seconds) * 1000)];
   });
   if (isDailyQuota(body)) waits.push(untilPacificMidnight(now));
-  const wait = waits.reduce((longest, one) => Math.max(longest, one), 0);
+  const wait = waits.reduce((longest, wait) => Math.max(longest, wait), 0);
   return wait > 0 ? wait : undefined;
 }
 

@@ -107,8 +107,8 @@ class GeminiTurns {
     });
   }
 
-  result({ tool_call_id: id, content, name: given }: ChatMessage, param: string): GeminiPart {
-    const name = this.#names.get(id ?? "") ?? asText(given);
+  result({ tool_call_id: id, content, name: functionName }: ChatMessage, param: string): GeminiPart {
+    const name = this.#names.get(id ?? "") ?? asText(functionName);
     if (name === undefined) {
       throw createRequestFault(`Cannot find the call "${id}" among those of earlier messages`, `${param}.tool_call_id`);
     }

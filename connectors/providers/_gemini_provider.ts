@@ -243,7 +243,7 @@ export class GeminiProvider extends BaseProvider {
     if (id === undefined) return [];
     const capabilities = findGeminiLeaves(id, Array.isArray(methods) ? methods : []);
     return [
-      this.known(id) ?? {
+      this.findInfo(id) ?? {
         id,
         capabilities,
         constraints: omitUnset({

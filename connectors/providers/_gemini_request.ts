@@ -154,9 +154,9 @@ const efforts: Readonly<
  */
 function findThinking(model: string, effort: string): ThinkingConfig | undefined {
   if (!Object.hasOwn(efforts, effort)) {
-    const known = Object.keys(efforts).join(", ");
+    const supported = Object.keys(efforts).join(", ");
     throw createRequestFault(
-      `Cannot use the reasoning_effort "${effort}": the API accepts ${known}`,
+      `Cannot use the reasoning_effort "${effort}": the API accepts ${supported}`,
       "reasoning_effort",
     );
   }

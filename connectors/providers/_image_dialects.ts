@@ -65,12 +65,12 @@ function parsePixels(size: unknown): { readonly width: number; readonly height: 
  * The aspect ratio of a size, for vendors without pixel sizes.
  *
  * @param size A size such as `1536x1024`.
- * @param known The supported ratios, such as `3:2`.
+ * @param ratios The supported ratios, such as `3:2`.
  * @returns Undefined if the ratio is not supported.
  */
-export function findAspectRatio(size: unknown, known: readonly string[]): string | undefined {
+export function findAspectRatio(size: unknown, ratios: readonly string[]): string | undefined {
   const pixels = parsePixels(size);
-  return pixels && known.find((ratio) => {
+  return pixels && ratios.find((ratio) => {
     const [width, height] = ratio.split(":");
     return pixels.width * Number(height) === pixels.height * Number(width);
   });
@@ -112,8 +112,8 @@ function omitNames(body: JsonObject, names: readonly string[]): WrittenImages {
  */
 const together: ImageDialect = {
   toPath: () => "images/generations",
-  write({ model, body: { size, response_format: form, ...given } }) {
-    const { body, dropped } = omitNames(given, ["quality", "style", "moderation", "output_compression"]);
+  write({ model, body: { size, response_format: form, ...others } }) {
+    const { body, dropped } = omitNames(others, ["quality", "style", "moderation", "output_compression"]);
     const format = form === "b64_json" ? "base64" : form;
     const more = { ...parsePixels(size), ...(format ? { response_format: format } : {}) };
     return { body: { ...body, ...more, model: model.id }, dropped };
@@ -190,9 +190,9 @@ const xaiEdits: ImageDialect = {
  * A size with a supported aspect ratio is sent as that ratio, and still reported as dropped, since its resolution is
  * lost.
  */
-function writeXaiImages({ model, body: given }: OperationRequest): WrittenImages {
-  const { body, dropped } = omitNames({ ...given, model: model.id }, refusedByXai);
-  const ratio = findAspectRatio(given.size, xaiRatios);
+function writeXaiImages({ model, body: requested }: OperationRequest): WrittenImages {
+  const { body, dropped } = omitNames({ ...requested, model: model.id }, refusedByXai);
+  const ratio = findAspectRatio(requested.size, xaiRatios);
   return { body: ratio === undefined ? body : { aspect_ratio: ratio, ...body }, dropped };
 }
 

@@ -84,12 +84,12 @@ function checkOptions(connector: ProviderConnector, { apiKey, baseUrl, models }:
 function chosen(model: string | ModelInfo, { models, local, findRules }: ProviderConnector): ModelInfo {
   const id = typeof model === "string" ? model : model.id;
   const { undated } = splitDate(id);
-  const known = models.find((one) => one.id === id) ?? models.find((one) => one.id === undated);
-  const rules = known === undefined ? findRules?.(typeof model === "string" ? { id } : model) : undefined;
+  const found = models.find((candidate) => candidate.id === id) ?? models.find((candidate) => candidate.id === undated);
+  const rules = found === undefined ? findRules?.(typeof model === "string" ? { id } : model) : undefined;
   const info = {
     ...(local ? { pricing: [{ input: 0, output: 0 }] } : {}),
     ...(rules === undefined ? {} : { parameters: rules }),
-    ...known,
+    ...found,
     id,
   };
   const merged = typeof model === "string" ? info : { ...info, ...model };

@@ -16,8 +16,8 @@ const hosts: Readonly<Record<string, string>> = {
 export const jinaConnector: ProviderConnector = {
   ...createDeclaration(jina),
   create(settings, runtime) {
-    const given = settings as ProviderSettings;
+    const own = settings as ProviderSettings;
     const address = (path: string) => hosts[path] ?? `${jina.baseUrl}/${path}`;
-    return new OpenAiCompatibleProvider(given.baseUrl === undefined ? { ...jina, address } : jina, given, runtime);
+    return new OpenAiCompatibleProvider(own.baseUrl === undefined ? { ...jina, address } : jina, own, runtime);
   },
 };

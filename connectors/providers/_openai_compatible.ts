@@ -159,7 +159,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     const ids = list === undefined
       ? listed(await this.#get("models", options)).map(({ id }) => id)
       : await (await import("./_model_list.ts")).fetchModelIds(list, (path) => this.#get(path, options));
-    return ids?.map((id) => this.known(id) ?? { id }) ?? listVendorModels(this.#vendor);
+    return ids?.map((id) => this.findInfo(id) ?? { id }) ?? listVendorModels(this.#vendor);
   }
 
   /** Requests `GET /models` from a vendor whose list contains model facts. */
@@ -167,7 +167,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     const { describe } = this.#vendor;
     if (describe === undefined) return undefined;
     return listed(await this.#get("models", options)).map((entry) => ({
-      ...describe(entry, this.known(entry.id)),
+      ...describe(entry, this.findInfo(entry.id)),
       id: entry.id,
     }));
   }
@@ -253,10 +253,10 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   }
 }
 
-function listDialects(vendor: OpenAiCompatible, { baseUrl: given, config }: ProviderSettings): readonly string[] {
+function listDialects(vendor: OpenAiCompatible, { baseUrl: address, config }: ProviderSettings): readonly string[] {
   const { dialects = {}, baseUrl, local } = vendor;
   // if no default URL was given, all URLs are the vendor's own
-  const isOwn = local || !given || !baseUrl || given === baseUrl;
+  const isOwn = local || !address || !baseUrl || address === baseUrl;
   const overrides = config as Readonly<Record<string, boolean | undefined>> | undefined;
   return Object.entries(dialects).flatMap(([name, has]) => overrides?.[name] ?? (has && isOwn) ? [name] : []);
 }

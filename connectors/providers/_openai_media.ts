@@ -43,16 +43,18 @@ export function imagesIn(
   throwIfError(body);
   const { data, created } = body;
   const isText = (value: unknown) => typeof value === "string" && value !== "";
-  if (!Array.isArray(data) || !data.every((one) => isObject(one) && (isText(one.url) || isText(one.b64_json)))) {
+  if (
+    !Array.isArray(data) || !data.every((image) => isObject(image) && (isText(image.url) || isText(image.b64_json)))
+  ) {
     throw new UpstreamError("The provider's response has no images", { kind: "invalid_response" });
   }
-  const isComplete = Number.isInteger(created) && !data.some((one) => Object.values(one).includes(null));
+  const isComplete = Number.isInteger(created) && !data.some((image) => Object.values(image).includes(null));
   if (isComplete && wire !== undefined) return { body, wire };
   return {
     body: {
       ...body,
       created: Number.isInteger(created) ? created : Math.floor(clock.now() / 1000),
-      data: data.map((one) => Object.fromEntries(Object.entries(one).filter(([, value]) => value !== null))),
+      data: data.map((image) => Object.fromEntries(Object.entries(image).filter(([, value]) => value !== null))),
     },
   };
 }
@@ -99,11 +101,11 @@ function transcriptsAt(path: string, post: Post): OperationCall {
 /** The transcript as text if text was requested; some servers return JSON nevertheless. */
 async function transcriptIn(response: UpstreamResponse, type: string | undefined): Promise<OperationResponse> {
   const wire = await readBytes(response);
-  const given = response.headers.get("content-type") ?? "";
+  const contentType = response.headers.get("content-type") ?? "";
   const text = decoder.decode(wire);
-  if (/html/.test(given)) throw createTranscriptFault("a web page");
+  if (/html/.test(contentType)) throw createTranscriptFault("a web page");
   if (type === undefined) return { body: completeTranscript(parseObject(text)), wire };
-  if (!/json/.test(given)) return { body: { text }, content: { type, bytes: wire } };
+  if (!/json/.test(contentType)) return { body: { text }, content: { type, bytes: wire } };
   const body = text.startsWith('"') ? { text: stringIn(text) } : completeTranscript(parseObject(text));
   if (!type.startsWith("text/plain") && !/-->/.test(body.text as string)) throw createTranscriptFault("no subtitles");
   return { body, content: { type, bytes: new TextEncoder().encode(body.text as string) } };

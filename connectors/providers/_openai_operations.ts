@@ -118,13 +118,14 @@ export function lazily(load: () => Promise<VendorOperation>): VendorOperation {
 
 /** A lazy `openAiInfrastructure`. */
 export function lazyInfrastructure(parts: InfrastructureParts): Infrastructure {
-  let made: Promise<Infrastructure> | undefined;
-  const load = () => made ??= (async () => (await import("./_openai_infrastructure.ts")).openAiInfrastructure(parts))();
-  type Call = (...given: unknown[]) => Promise<unknown>;
+  let loading: Promise<Infrastructure> | undefined;
+  const load = () =>
+    loading ??= (async () => (await import("./_openai_infrastructure.ts")).openAiInfrastructure(parts))();
+  type Call = (...args: unknown[]) => Promise<unknown>;
   return new Proxy(parts as unknown as Infrastructure, {
     get: (_, name) =>
       name === "facts"
         ? parts.facts
-        : async (...given: unknown[]) => await (await load() as unknown as Record<PropertyKey, Call>)[name]!(...given),
+        : async (...args: unknown[]) => await (await load() as unknown as Record<PropertyKey, Call>)[name]!(...args),
   });
 }

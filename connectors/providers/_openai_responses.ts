@@ -221,9 +221,9 @@ function joinTexts(items: readonly JsonObject[], list: string, member: string): 
     .map((part) => isObject(part) && typeof part[member] === "string" ? part[member] : "").join("");
 }
 
-function toResponseCalls({ type, id, call_id, name, arguments: given }: JsonObject): ToolCall[] {
+function toResponseCalls({ type, id, call_id, name, arguments: callArguments }: JsonObject): ToolCall[] {
   if (type === "message" || type === "reasoning") return [];
-  const called = { name: toText(name ?? type), arguments: typeof given === "string" ? given : "" };
+  const called = { name: toText(name ?? type), arguments: typeof callArguments === "string" ? callArguments : "" };
   return [{ id: toText(call_id ?? id), type: "function", function: called }];
 }
 

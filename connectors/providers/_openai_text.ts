@@ -29,15 +29,15 @@ export function embeddingsBy(post: Post): OperationCall {
 
 /** The inputs of a request; a list of token ids is one input. */
 export function listTokenInputs({ body: { input } }: OperationRequest): readonly unknown[] {
-  return Array.isArray(input) && input.some((one) => typeof one !== "number") ? input : [input];
+  return Array.isArray(input) && input.some((item) => typeof item !== "number") ? input : [input];
 }
 
 /** Validates that there is one vector per input. */
 function checkEmbeddings(body: JsonObject, request: OperationRequest): JsonObject {
   throwIfError(body);
   const { data } = body;
-  const isVector = (one: unknown) => {
-    const { embedding } = Object(one);
+  const isVector = (value: unknown) => {
+    const { embedding } = Object(value);
     return typeof embedding === "string" || Array.isArray(embedding);
   };
   if (!Array.isArray(data) || data.length !== listTokenInputs(request).length || !data.every(isVector)) {
@@ -72,7 +72,8 @@ export function moderationBy(post: Post): OperationCall {
     const body = parseObject(decoder.decode(wire));
     throwIfError(body);
     const { results } = body;
-    const isResult = (one: unknown) => isObject(one) && isObject(one.categories) && isObject(one.category_scores);
+    const isResult = (value: unknown) =>
+      isObject(value) && isObject(value.categories) && isObject(value.category_scores);
     if (!Array.isArray(results) || !results.every(isResult)) {
       throw new UpstreamError("The provider's response has no results", { kind: "invalid_response" });
     }
@@ -81,11 +82,13 @@ export function moderationBy(post: Post): OperationCall {
   };
 }
 
-function completed({ categories: given, category_scores: scores, ...rest }: Record<string, JsonObject>): JsonObject {
+function completed(
+  { categories: rawCategories, category_scores: scores, ...rest }: Record<string, JsonObject>,
+): JsonObject {
   const named = (values: JsonObject = {}) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [findOwn(otherNames, name) ?? name, value]));
   const all = (value: unknown) => Object.fromEntries(categories.map((name) => [name, value]));
-  const found = named(given);
+  const found = named(rawCategories);
   return {
     ...rest,
     flagged: Object.values(found).includes(true),

@@ -110,7 +110,7 @@ export interface OpenAiCompatible {
     readonly next?: (page: JsonObject, number: number) => string | undefined;
   };
   /** Extracts model facts besides the id from an entry of its model list, given the catalogue's entry. */
-  readonly describe?: (entry: JsonObject, known: ModelInfo | undefined) => Omit<ModelInfo, "id">;
+  readonly describe?: (entry: JsonObject, info: ModelInfo | undefined) => Omit<ModelInfo, "id">;
   /** The path of its quota, relative to the base URL, and the parser of the response. */
   readonly quota?: { readonly path: string; readonly read: (body: JsonObject) => Quota };
   /**

@@ -65,7 +65,7 @@ export function writeMultipart(
 /** Arrays become repeated fields whose name ends in `[]`, as OpenAI's clients encode them. */
 function flattenFormField(name: string, value: unknown): readonly (readonly [string, string])[] {
   if (value === undefined || value === null) return [];
-  if (Array.isArray(value)) return value.flatMap((one) => flattenFormField(`${name}[]`, one));
+  if (Array.isArray(value)) return value.flatMap((item) => flattenFormField(`${name}[]`, item));
   return [[name, typeof value === "object" ? JSON.stringify(value) : String(value)]];
 }
 

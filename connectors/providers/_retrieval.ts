@@ -73,7 +73,7 @@ function writeQuery({ body, model }: OperationRequest, { write, maxResults }: Se
 function readResults(body: JsonObject, { resultsIn, names }: SearchDialect): readonly JsonObject[] {
   const found = resultsIn(body);
   const pages: readonly unknown[] | undefined = Array.isArray(found) ? found : undefined;
-  const results = (pages ?? []).flatMap<JsonObject>((one) => readResult(one, names) ?? []);
+  const results = (pages ?? []).flatMap<JsonObject>((page) => readResult(page, names) ?? []);
   if (pages === undefined || results.length === 0 && pages.length > 0) {
     throw new UpstreamError("The provider's response has no search results", { kind: "invalid_response" });
   }
@@ -83,8 +83,8 @@ function readResults(body: JsonObject, { resultsIn, names }: SearchDialect): rea
 function readResult(value: unknown, names: SearchDialect["names"]): JsonObject | undefined {
   if (!isObject(value)) return undefined;
   const text = (name: string | undefined) => {
-    const given = name === undefined ? undefined : value[name];
-    return typeof given === "string" && given !== "" ? given : undefined;
+    const member = name === undefined ? undefined : value[name];
+    return typeof member === "string" && member !== "" ? member : undefined;
   };
   const url = text(names.url ?? "url");
   if (url === undefined) return undefined;
@@ -186,9 +186,10 @@ export function rerankIn({ path, topName, resultsName = "results" }: RerankDiale
     throwIfError(body);
     const { [resultsName]: results, usage, meta } = body;
     const { length } = request.body.documents as readonly unknown[];
-    const isResult = (one: unknown) =>
-      isObject(one) && Number.isInteger(one.index) && (one.index as number) >= 0 && (one.index as number) < length &&
-      Number.isFinite(one.relevance_score);
+    const isResult = (value: unknown) =>
+      isObject(value) && Number.isInteger(value.index) && (value.index as number) >= 0 &&
+      (value.index as number) < length &&
+      Number.isFinite(value.relevance_score);
     if (!Array.isArray(results) || !results.every(isResult)) {
       throw new UpstreamError("The provider's response has no relevance scores", { kind: "invalid_response" });
     }

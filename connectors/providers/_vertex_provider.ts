@@ -132,13 +132,13 @@ class VertexProvider extends BaseProvider {
     const anthropic = await this.#publisherModels("anthropic", options);
     const chats = [...google.filter((id) => /^gemini-[\d.]+-(pro|flash)/.test(id)), ...anthropic];
     const embeds = google.filter((id) => embedding.test(id));
-    return [...chats, ...embeds].flatMap((id) => this.known(id) ?? []);
+    return [...chats, ...embeds].flatMap((id) => this.findInfo(id) ?? []);
   }
 
   /** An unknown model has the parameter rules of its family. */
-  protected override known(model: string): ModelInfo | undefined {
-    const known = super.known(model);
-    if (known !== undefined) return known;
+  protected override findInfo(model: string): ModelInfo | undefined {
+    const own = super.findInfo(model);
+    if (own !== undefined) return own;
     return embedding.test(model)
       ? { id: model, capabilities: ["text-embeddings"] }
       : { id: model, parameters: vertexRules(model) };
@@ -221,10 +221,10 @@ export function toPredict(inputs: readonly string[], dimensions: number | undefi
  */
 export function fromPredict(response: JsonObject): EmbeddedInputs {
   const found = asObjects(response.predictions).map(({ embeddings }) => asObject(embeddings));
-  const counts = found.map((one) => asObject(one?.statistics)?.token_count);
+  const counts = found.map((prediction) => asObject(prediction?.statistics)?.token_count);
   const isCounted = counts.every((count): count is number => typeof count === "number");
   return {
-    vectors: found.map((one) => one?.values),
+    vectors: found.map((prediction) => prediction?.values),
     tokens: isCounted ? counts.reduce((sum, count) => sum + count, 0) : undefined,
   };
 }

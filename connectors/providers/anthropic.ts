@@ -124,8 +124,8 @@ function findClaudeRules(id: string): ParameterRules | undefined {
  */
 export function knownModel(id: string): ModelInfo | undefined {
   const name = id.replace(/-\d{8}$/, "");
-  const known = anthropicModels().find((entry) => entry.id === name);
-  return known === undefined || known.id === id ? known : { ...known, id };
+  const listed = anthropicModels().find((entry) => entry.id === name);
+  return listed === undefined || listed.id === id ? listed : { ...listed, id };
 }
 
 /**
@@ -137,8 +137,8 @@ export function knownModel(id: string): ModelInfo | undefined {
 export function listedModel(entry: unknown): ModelInfo | undefined {
   const { id, max_input_tokens, max_tokens, capabilities: listed } = (entry ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof id !== "string") return undefined;
-  const known = knownModel(id);
-  if (known !== undefined) return known;
+  const info = knownModel(id);
+  if (info !== undefined) return info;
   const can = (name: string) => {
     const { supported } = ((listed ?? {}) as Record<string, { supported?: unknown } | undefined>)[name] ?? {};
     return typeof supported === "boolean" ? supported : undefined;

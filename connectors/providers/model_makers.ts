@@ -51,7 +51,7 @@ export const deepseek: OpenAiCompatible = {
 function readBalance({ is_available, balance_infos }: JsonObject): Quota {
   if (is_available === false) return { remaining: 0 };
   const balances = Array.isArray(balance_infos)
-    ? balance_infos.map((one) => isObject(one) ? Number(one.total_balance) : NaN)
+    ? balance_infos.map((balance) => isObject(balance) ? Number(balance.total_balance) : NaN)
     : [];
   const left = balances.filter((balance) => balance > 0);
   return left.length === 1 ? { remaining: left[0] } : {};

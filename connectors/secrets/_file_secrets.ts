@@ -149,7 +149,7 @@ export class FileSecrets implements Required<SecretStore> {
 /** Only the error code is exposed, since the runtime's message might contain more than paths. */
 function describeFileError(error: unknown): string {
   const code = readFileErrorCode(error) ?? (error instanceof Error ? error.name : undefined);
-  const known: Readonly<Record<string, string>> = {
+  const reasons: Readonly<Record<string, string>> = {
     ENOENT: "there is no such folder",
     EACCES: "not permitted",
     EPERM: "not permitted",
@@ -157,7 +157,7 @@ function describeFileError(error: unknown): string {
     ENOSPC: "the disk is full",
     EROFS: "the disk is read-only",
   };
-  return (code === undefined ? undefined : known[code]) ?? `it failed${code === undefined ? "" : ` (${code})`}`;
+  return (code === undefined ? undefined : reasons[code]) ?? `it failed${code === undefined ? "" : ` (${code})`}`;
 }
 
 function readFileErrorCode(error: unknown): string | undefined {

@@ -48,14 +48,14 @@ export class GoogleAccess {
    * @throws {ConnectorError} If it is unknown.
    */
   async project(task: string): Promise<string> {
-    const credentials = await this.#known(task);
+    const credentials = await this.#findCredentials(task);
     const project = credentials === undefined ? undefined : credentials.project_id ?? credentials.quota_project_id;
     if (project !== undefined) return project;
     throw this.#vendor.error(task, 'the project is unknown: set "secrets.project" or GOOGLE_CLOUD_PROJECT');
   }
 
   async #newToken(task: string): Promise<IssuedToken> {
-    const credentials = await this.#known(task);
+    const credentials = await this.#findCredentials(task);
     const { type } = credentials ?? {};
     const body = credentials === undefined
       ? await this.#ofMachine(task)
@@ -112,7 +112,7 @@ export class GoogleAccess {
   }
 
   /** The content of the file; undefined if there is none. */
-  #known(task: string): Promise<Credentials | undefined> {
+  #findCredentials(task: string): Promise<Credentials | undefined> {
     return this.#credentials ??= this.#read(task).catch((error) => {
       this.#credentials = undefined; // retried at the next attempt
       throw error;

@@ -189,6 +189,6 @@ function parseResponseObject(text: string): Readonly<Record<string, unknown>> | 
 function findVendorCode({ __type, error }: Readonly<Record<string, unknown>>): string | undefined {
   const inner = typeof error === "object" && error !== null ? error as Record<string, unknown> : {};
   const words = [__type, inner.status, inner.code, error];
-  const word = words.find((one): one is string => typeof one === "string")?.replace(/^.*#/, "");
+  const word = words.find((candidate): candidate is string => typeof candidate === "string")?.replace(/^.*#/, "");
   return word !== undefined && /^[A-Za-z][\w.-]{0,63}$/.test(word) ? word : undefined; // only a code is exposed, not a message
 }

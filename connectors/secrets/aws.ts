@@ -46,8 +46,8 @@ function createAwsStore(aws: Aws): Required<SecretStore> {
       const { code } = await aws.call(task, "PutSecretValue", put, absent);
       if (code === undefined) return;
       if (code === "ResourceNotFoundException") {
-        const { SecretId, ...made } = put;
-        await aws.call(task, "CreateSecret", { Name: SecretId, ...made });
+        const { SecretId, ...secret } = put;
+        await aws.call(task, "CreateSecret", { Name: SecretId, ...secret });
         return;
       }
       await aws.call(task, "RestoreSecret", { SecretId: name }); // it was deleted, and is still in the recovery window

@@ -73,7 +73,7 @@ const cipher = "AES-256-GCM";
 class Vault {
   readonly #passphrase: () => string;
   /** Key derivation is deliberately slow: it runs once per salt. */
-  #key: { readonly salt: string; readonly passphrase: string; readonly made: Promise<Key> } | undefined;
+  #key: { readonly salt: string; readonly passphrase: string; readonly derived: Promise<Key> } | undefined;
 
   /** @param passphrase Returns the passphrase; throws a `SecretFileError` if there is none. */
   constructor(passphrase: () => string) {
@@ -120,9 +120,9 @@ class Vault {
   #keyFor(salt: string): Promise<Key> {
     const passphrase = this.#passphrase();
     if (this.#key?.salt !== salt || this.#key.passphrase !== passphrase) {
-      this.#key = { salt, passphrase, made: deriveKey(passphrase, decodeBytes(salt, lengths.salt)) };
+      this.#key = { salt, passphrase, derived: deriveKey(passphrase, decodeBytes(salt, lengths.salt)) };
     }
-    return this.#key.made;
+    return this.#key.derived;
   }
 }
 

@@ -60,7 +60,7 @@ function createConnectStore(connect: Connect): Required<SecretStore> {
       }
       const field = findSecretField(item);
       if (field === undefined) throw connect.error(task, "its item has no field for it");
-      const fields = item.fields!.map((one) => one === field ? { ...field, value } : one);
+      const fields = item.fields!.map((candidate) => candidate === field ? { ...field, value } : candidate);
       await connect.call({ task, path: toItemPath(item), method: "PUT", content: { ...item, fields } });
     },
     async list() {
@@ -125,7 +125,7 @@ class Connect {
   async find(task: string, title: string): Promise<Item | undefined> {
     const filter = `?filter=${encodeURIComponent(`title eq ${JSON.stringify(title)}`)}`;
     // the server may not support the filter
-    const [item, ...others] = (await this.items(task, filter)).filter((one) => one.title === title);
+    const [item, ...others] = (await this.items(task, filter)).filter((candidate) => candidate.title === title);
     if (others.length > 0) throw this.error(task, `${others.length + 1} items have this title`);
     if (item === undefined) return undefined;
     const { status, body } = await this.call({ task, path: toItemPath(item), method: "GET", expected: [404] });

@@ -77,7 +77,7 @@ export class GenerationLock {
   async #numbers(): Promise<number[]> {
     const names = await this.#disk.list(this.#folder === "" ? "." : this.#folder);
     const ends = names.flatMap((name) => name.startsWith(this.#prefix) ? [name.slice(this.#prefix.length)] : []);
-    return ends.filter((end) => /^[1-9]\d{0,14}$/.test(end)).map(Number).sort((one, other) => other - one);
+    return ends.filter((end) => /^[1-9]\d{0,14}$/.test(end)).map(Number).sort((first, second) => second - first);
   }
 
   #path(number: number): string {

@@ -27,8 +27,8 @@ export function googleToken(
   settings: Readonly<Record<string, unknown>>,
   runtime: RemoteRuntime,
 ): GetToken {
-  const given = textSetting(settings, "access_token");
-  if (given !== undefined) return () => Promise.resolve(given);
+  const token = textSetting(settings, "access_token");
+  if (token !== undefined) return () => Promise.resolve(token);
   const form = createTokenForm(settings, runtime);
   const tokens = new TokenCache(async () => {
     const [url, body] = await form();
@@ -63,15 +63,15 @@ function createTokenForm(
   };
 }
 
-function readAccount(given: unknown): ServiceAccount {
-  const isGiven = typeof given === "string" || typeof given === "object" && given !== null;
+function readAccount(credentials: unknown): ServiceAccount {
+  const isGiven = typeof credentials === "string" || typeof credentials === "object" && credentials !== null;
   if (!isGiven) {
     return failCredentials(
       "expected the JSON key of a service account (or refresh_token with client_id and client_secret, or access_token)",
     );
   }
   try {
-    return readServiceAccount(given as string | Readonly<Record<string, unknown>>);
+    return readServiceAccount(credentials as string | Readonly<Record<string, unknown>>);
   } catch (error) {
     return failCredentials((error as TypeError).message);
   }

@@ -45,20 +45,23 @@ export function toRedisError(error: unknown, { address: { host, port }, script }
   const where = `Redis at ${host}:${port}`;
   const subject = `The storage "${redisId}"`;
   const text = textIn(error);
-  const made = (message: string, problem?: ConnectorProblem) =>
+  const createError = (message: string, problem?: ConnectorProblem) =>
     new ConnectorError(`${subject} ${message}`, error, problem);
   const code = failover.exec(text)?.[1];
-  if (code !== undefined) return made(`cannot use ${where}: ${failoverReasons[code]} (${code})`, "unavailable");
+  if (code !== undefined) return createError(`cannot use ${where}: ${failoverReasons[code]} (${code})`, "unavailable");
   const denial = denialIn(text, script);
   if (denial !== undefined) {
-    return made(`was denied access by ${where}: ${denial}; check username, password and permissions`, "forbidden");
+    return createError(
+      `was denied access by ${where}: ${denial}; check username, password and permissions`,
+      "forbidden",
+    );
   }
-  if (/\bOOM\b/.test(text)) return made(`cannot write: ${where} is full, its memory is used up (OOM)`, "full");
+  if (/\bOOM\b/.test(text)) return createError(`cannot write: ${where} is full, its memory is used up (OOM)`, "full");
   if (/\bMISCONF\b/.test(text)) {
-    return made(`cannot write: ${where} is full, or cannot save to its disk (MISCONF)`, "full");
+    return createError(`cannot write: ${where} is full, or cannot save to its disk (MISCONF)`, "full");
   }
-  if (/^(ERR|WRONGTYPE|NOSCRIPT|BUSY)\b/.test(text)) return made(`was rejected by ${where}: ${text}`);
-  return made(
+  if (/^(ERR|WRONGTYPE|NOSCRIPT|BUSY)\b/.test(text)) return createError(`was rejected by ${where}: ${text}`);
+  return createError(
     `cannot reach ${where}${reachIn(error, text)}: check that it runs, and check the url or host`,
     "unavailable",
   );

@@ -13,8 +13,8 @@ import { checkPrefix, leaseMs, redisAddress, type RedisOptions } from "./_redis_
  * @param clock Clock, for the times of records.
  * @throws {ConfigError} If an option is invalid; reports all errors at once.
  */
-export function redisOnDemand(clock: Clock, { prefix = "modelmesh", ...given }: RedisOptions): Storage {
-  const address = redisAddress({ ...given });
+export function redisOnDemand(clock: Clock, { prefix = "modelmesh", ...others }: RedisOptions): Storage {
+  const address = redisAddress({ ...others });
   checkPrefix(prefix);
   let shared: Shared | undefined;
   const open = onceResolved(async () => {

@@ -100,12 +100,12 @@ export class DriveStorage implements Storage {
   async #save(key: string, bytes: Uint8Array): Promise<void> {
     const name = this.#toFileName(key);
     const facts = { modifiedTime: new Date(this.#clock.now()).toISOString() };
-    const [known] = await this.#folder.find(name);
-    if (known !== undefined && await this.#folder.update(known, facts, bytes)) return;
-    const made = await this.#folder.create({ ...facts, name }, bytes);
+    const [file] = await this.#folder.find(name);
+    if (file !== undefined && await this.#folder.update(file, facts, bytes)) return;
+    const created = await this.#folder.create({ ...facts, name }, bytes);
     const [first] = await this.#folder.find(name);
-    if (first === undefined || first.id === made) return;
-    if (await this.#folder.update(first, facts, bytes)) await this.#folder.delete({ id: made });
+    if (first === undefined || first.id === created) return;
+    if (await this.#folder.update(first, facts, bytes)) await this.#folder.delete({ id: created });
   }
 
   async #take(name: string, wanted: LockRecord): Promise<boolean> {
@@ -114,11 +114,11 @@ export class DriveStorage implements Storage {
     if (first !== undefined) {
       return toLockRecord(first).owner === wanted.owner && await this.#folder.update(first, { appProperties }, nothing);
     }
-    const made = await this.#folder.create({ name, appProperties }, nothing);
+    const created = await this.#folder.create({ name, appProperties }, nothing);
     await this.#clock.sleep(settlingMs); // an abort would leave a lock without an owner
     const [winner] = await this.#locks(name);
-    if (winner?.id === made) return true;
-    await this.#folder.delete({ id: made });
+    if (winner?.id === created) return true;
+    await this.#folder.delete({ id: created });
     return false;
   }
 

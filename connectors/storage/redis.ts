@@ -134,8 +134,8 @@ export class RedisStorage implements Storage {
 /** Storage in Redis. Settings: `url`, or `host`, `port`, `username`, `password`, `db`; and `prefix`. */
 export const redis: Connector<"storage"> = {
   ...redisDeclaration,
-  create(given, { clock }) {
-    const settings = withCredentials(given, ["username", "password"]);
+  create(attributes, { clock }) {
+    const settings = withCredentials(attributes, ["username", "password"]);
     const prefix = getPrefix(settings);
     return new RedisStorage(clock, {
       address: redisAddress(settings),

@@ -214,8 +214,8 @@ export const s3Storage: Connector<"storage"> = {
   create: (settings, runtime) => new S3Storage(runtime, readS3Options(settings, runtime)),
 };
 
-function readS3Options(given: Readonly<Record<string, unknown>>, { env }: RemoteRuntime): S3Options {
-  const credentials = withCredentials(given, ["access_key_id", "secret_access_key", "session_token"]);
+function readS3Options(rawSettings: Readonly<Record<string, unknown>>, { env }: RemoteRuntime): S3Options {
+  const credentials = withCredentials(rawSettings, ["access_key_id", "secret_access_key", "session_token"]);
   const settings: Readonly<Record<string, unknown>> = { ...credentials, prefix: getPrefix(credentials) };
   const text = (name: string, variable?: string) =>
     textSetting(settings, name) ?? (variable === undefined ? undefined : env(variable) || undefined);

@@ -54,8 +54,8 @@ export class ModelRecords<Kind extends ModelRecord> {
   }
 
   #getRecord(name: string): Kind {
-    const known = this.#byName.get(name);
-    if (known !== undefined) return known;
+    const existing = this.#byName.get(name);
+    if (existing !== undefined) return existing;
     const record = this.#make(name);
     this.#byName.set(name, record);
     return record;

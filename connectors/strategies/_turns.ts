@@ -49,7 +49,7 @@ export class Turns {
   take(candidates: readonly ModelView[], context: SelectionContext, share: Share): ModelView | undefined {
     const row = this.#row = this.#accounts.getRecords(candidates);
     const total = this.#weigh(candidates, share);
-    if (!(total > 0)) return candidates.length === 0 ? undefined : this.take(candidates, context, one);
+    if (!(total > 0)) return candidates.length === 0 ? undefined : this.take(candidates, context, equalShare);
     const chosen = highestMerit(candidates, context, this.#merit);
     for (let index = 0; index < candidates.length; index++) {
       const account = row[index]!;
@@ -80,4 +80,4 @@ export class Turns {
   }
 }
 
-const one: Share = () => 1;
+const equalShare: Share = () => 1;

@@ -45,17 +45,17 @@ class LoadBalanced implements SelectionStrategy {
 
   /** Whether any candidate has a known limit of this kind. */
   #compareBy(unit: "requests" | "tokens", candidates: readonly ModelView[]): boolean {
-    let known = 0;
+    let count = 0;
     let sum = 0;
     for (const candidate of candidates) {
       const rate = perMinute(candidate[unit]);
       if (rate === undefined) continue;
-      known++;
+      count++;
       sum += rate;
     }
     this.#unit = unit;
-    this.#usual = sum > 0 ? sum / known : 1;
-    return known > 0;
+    this.#usual = sum > 0 ? sum / count : 1;
+    return count > 0;
   }
 
   #getTurns({ tried }: SelectionContext): Turns {

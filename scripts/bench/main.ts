@@ -27,9 +27,9 @@ function cleanUpOnSignals(): void {
   }
 }
 
-function checkNames(given: readonly string[], known: readonly string[]): void {
-  const unknown = given.filter((name) => !known.includes(name));
-  if (unknown.length > 0) throw new TypeError(`Unknown: ${unknown.join(", ")}; there are ${known.join(", ")}`);
+function checkNames(names: readonly string[], allowed: readonly string[]): void {
+  const unknown = names.filter((name) => !allowed.includes(name));
+  if (unknown.length > 0) throw new TypeError(`Unknown: ${unknown.join(", ")}; there are ${allowed.join(", ")}`);
 }
 
 async function circumstances(): Promise<string[]> {

@@ -56,15 +56,15 @@ export function compare(
   found: Found,
   { date, others = [] }: { readonly date: string; readonly others?: readonly VendorList[] },
 ): Comparison {
-  const known = modelsFor(list, found);
+  const listed = modelsFor(list, found);
   const own = new Set([list, ...others].flatMap(({ entries }) => entries).map(({ id }) => id));
-  const added = [...known].filter(([id]) => !own.has(id)).map(([id, models]) => ({ id, sources: [...models.keys()] }));
+  const added = [...listed].filter(([id]) => !own.has(id)).map(([id, models]) => ({ id, sources: [...models.keys()] }));
   const newer = list.entries.filter(({ source }) => source[1] > date);
   const gone = list.entries.filter((entry) =>
-    !known.has(entry.id) && !newer.includes(entry) && wasListed(entry, found)
+    !listed.has(entry.id) && !newer.includes(entry) && wasListed(entry, found)
   );
-  const compared = list.entries.filter((entry) => known.has(entry.id) && !newer.includes(entry));
-  const changes = compared.map((entry) => findChanges(entry, known.get(entry.id)!, date));
+  const compared = list.entries.filter((entry) => listed.has(entry.id) && !newer.includes(entry));
+  const changes = compared.map((entry) => findChanges(entry, listed.get(entry.id)!, date));
   return {
     file: list.file,
     vendor: list.vendor,
@@ -72,7 +72,7 @@ export function compare(
     changed: changes.flat(),
     gone: gone.map(({ id }) => id),
     confirmed: compared.flatMap(({ id, pricing }, index) => {
-      const sources = [...known.get(id)!].flatMap(([source, model]) => model.pricing === undefined ? [] : source);
+      const sources = [...listed.get(id)!].flatMap(([source, model]) => model.pricing === undefined ? [] : source);
       return pricing === null || sources.length === 0 || changes[index]!.length > 0 ? [] : { id, sources };
     }),
     newer: newer.map(({ id }) => id),
@@ -148,7 +148,7 @@ function mergedPrices(
   const isFree = found.every(({ above_tokens: _, ...amounts }) => Object.values(amounts).every((usd) => usd === 0));
   if (isFree && current.length === 0) return undefined;
   const sizes = new Set([...current, ...found].map(({ above_tokens = 0 }) => above_tokens));
-  return [...sizes].sort((one, other) => one - other).map((size) => {
+  return [...sizes].sort((first, second) => first - second).map((size) => {
     const at = (prices: readonly DatedPricing[]) => prices.find(({ above_tokens = 0 }) => above_tokens === size) ?? {};
     const own = at(current);
     const theirs = Object.entries(at(found)).flatMap(([name, amount]) => {

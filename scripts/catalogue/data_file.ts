@@ -69,8 +69,8 @@ function formatLine(head: string, value: unknown, indent: string): string {
   const line = `${indent}${head}${formatLiteral(value)},\n`;
   if (line.length <= width + 1 || typeof value !== "object" || value === null) return line;
   const isList = Array.isArray(value);
-  const parts = Object.entries(value).map(([key, one]) =>
-    formatLine(isList ? "" : `${formatKey(key)}: `, one, `${indent}  `)
+  const parts = Object.entries(value).map(([key, item]) =>
+    formatLine(isList ? "" : `${formatKey(key)}: `, item, `${indent}  `)
   );
   const [open, close] = isList ? "[]" : "{}";
   return `${indent}${head}${open}\n${parts.join("")}${indent}${close},\n`;
@@ -80,8 +80,8 @@ function formatLiteral(value: unknown): string {
   if (typeof value === "number") return formatNumber(value);
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(formatLiteral).join(", ")}]`;
-  const members = Object.entries(value).flatMap(([key, one]) =>
-    one === undefined ? [] : `${formatKey(key)}: ${formatLiteral(one)}`
+  const members = Object.entries(value).flatMap(([key, item]) =>
+    item === undefined ? [] : `${formatKey(key)}: ${formatLiteral(item)}`
   );
   return `{ ${members.join(", ")} }`;
 }

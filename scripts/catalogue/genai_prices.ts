@@ -4,7 +4,7 @@
  */
 import type { DatedPricing } from "../../src/contracts/provider.ts";
 import {
-  given,
+  dropUndefined,
   type Json,
   numberIn,
   readObject,
@@ -44,7 +44,9 @@ function read({ id, context_window, prices }: Json, date: string) {
   const price = findPrice(prices, date);
   const sizes = [...new Set(Object.values(price).flatMap((value) => tiersIn(value).map(({ start }) => start)))];
   const pricing = [0, ...sizes].map((size): DatedPricing => ({
-    ...given(Object.fromEntries(Object.entries(names).map(([name, own]) => [own, amountIn(price[name], size)]))),
+    ...dropUndefined(
+      Object.fromEntries(Object.entries(names).map(([name, own]) => [own, amountIn(price[name], size)])),
+    ),
     ...requestFee(price),
     ...(size === 0 ? {} : { above_tokens: size }),
   }));

@@ -4,7 +4,7 @@
  */
 import type { DatedPricing } from "../../src/contracts/provider.ts";
 import {
-  given,
+  dropUndefined,
   type Json,
   numberIn,
   readObject,
@@ -70,5 +70,5 @@ function priceIn(model: Json, suffix: string): DatedPricing {
     return [own, amount === undefined ? undefined : rounded(amount * factor)] as const;
   });
   const isFree = amounts.every(([, amount]) => !amount);
-  return given(Object.fromEntries(amounts.filter(([, amount]) => isFree || amount !== 0)));
+  return dropUndefined(Object.fromEntries(amounts.filter(([, amount]) => isFree || amount !== 0)));
 }

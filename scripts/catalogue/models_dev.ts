@@ -3,7 +3,15 @@
  * @module
  */
 import type { DatedPricing } from "../../src/contracts/provider.ts";
-import { given, type Json, numberIn, readObject, type Source, sourceModel, type SourceModels } from "./source.ts";
+import {
+  dropUndefined,
+  type Json,
+  numberIn,
+  readObject,
+  type Source,
+  sourceModel,
+  type SourceModels,
+} from "./source.ts";
 
 /** Source https://models.dev: chat models of all vendors, and some others. Free models cost 0. */
 export const modelsDev: Source = {
@@ -35,7 +43,7 @@ function read(id: string, { cost, limit }: Json) {
 }
 
 function priceIn({ input, output, cache_read, cache_write, input_audio, output_audio }: Json): DatedPricing {
-  return given({
+  return dropUndefined({
     input: numberIn(input),
     output: numberIn(output),
     cached_input: numberIn(cache_read),

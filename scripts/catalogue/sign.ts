@@ -47,12 +47,12 @@ export async function signPayload(payload: string, pem: string): Promise<string>
 }
 
 if (import.meta.main) {
-  const { key, date: given, help: isHelp } = parseArgs(Deno.args, { string: ["key", "date"], boolean: ["help"] });
+  const { key, date: dateText, help: isHelp } = parseArgs(Deno.args, { string: ["key", "date"], boolean: ["help"] });
   if (isHelp || typeof key !== "string") {
     console.log(help);
     Deno.exit(isHelp ? 0 : 2);
   }
-  const date = typeof given === "string" ? given : findBuiltInDate({ all: serverConnectors });
+  const date = typeof dateText === "string" ? dateText : findBuiltInDate({ all: serverConnectors });
   if (!isDay(date)) fail(`"--date" takes a day such as 2027-01-31, not "${date}"`);
   const pem = await Deno.readTextFile(key).catch(() => fail(`Cannot read ${key}: is the path right?`));
   const payload = toPayload(serverConnectors.filter(isProvider), date);

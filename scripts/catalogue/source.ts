@@ -51,8 +51,8 @@ export function numberIn(value: unknown): number | undefined {
 }
 
 /** Returns an object without undefined members. */
-export function given<Value extends object>(value: Value): Value {
-  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as Value;
+export function dropUndefined<Value extends object>(value: Value): Value {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Value;
 }
 
 /** Rounds away floating-point noise. */
@@ -71,7 +71,7 @@ export function sourceModel(
   { pricing = [], window, maxOutput, retires }: Omit<SourceModel, "id">,
 ): SourceModel {
   const prices = pricing.filter(({ above_tokens: _, ...amounts }) => Object.keys(amounts).length > 0);
-  return given({
+  return dropUndefined({
     id,
     pricing: prices.length === 0 ? undefined : prices,
     window: window || undefined,

@@ -26,23 +26,23 @@ export function readDockerfile(text: string): Image {
   const lines = text.replaceAll(/^\s*#.*\n/gm, "").replaceAll(/\\\n/g, " ").split("\n").map((line) => line.trim());
   const start = lines.findLastIndex((line) => line.startsWith("FROM "));
   const stage = lines.slice(start);
-  const one = (name: string) => {
+  const single = (name: string) => {
     const found = stage.filter((line) => line.startsWith(`${name} `));
     if (found.length !== 1) throw new Error(`The Dockerfile's last stage has ${found.length} times ${name}, not once`);
     return found[0]!.slice(name.length).trim();
   };
   const list = (json: string): string[] => JSON.parse(json);
-  const health = one("HEALTHCHECK");
+  const health = single("HEALTHCHECK");
   const install = lines.slice(0, start).find((line) => line.startsWith("RUN npm install "));
   if (install === undefined) throw new Error("The Dockerfile installs no package");
   return {
     packages: install.split(/\s+/).filter((word) => /^@?[\w/-]+@\d/.test(word)),
-    env: Object.fromEntries(one("ENV").split(/\s+/).map((pair) => pair.split(/=(.*)/s, 2))),
-    workdir: one("WORKDIR"),
-    user: one("USER"),
-    volume: one("VOLUME"),
-    entrypoint: list(one("ENTRYPOINT")),
-    cmd: list(one("CMD")),
+    env: Object.fromEntries(single("ENV").split(/\s+/).map((pair) => pair.split(/=(.*)/s, 2))),
+    workdir: single("WORKDIR"),
+    user: single("USER"),
+    volume: single("VOLUME"),
+    entrypoint: list(single("ENTRYPOINT")),
+    cmd: list(single("CMD")),
     healthcheck: list(health.slice(health.indexOf(" CMD ") + 5)),
   };
 }

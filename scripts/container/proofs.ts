@@ -114,7 +114,7 @@ export const proofs: readonly Proof[] = [
         proxy.kill("SIGTERM");
         await proxy.printed("SIGTERM");
         const refused = async () =>
-          await fetch(`${url}/live`).then(async (one) => (await one.body?.cancel(), false), () => true);
+          await fetch(`${url}/live`).then(async (result) => (await result.body?.cancel(), false), () => true);
         while (!await refused()) await new Promise((resolve) => setTimeout(resolve, 10));
         go();
         for (let next = await reader.read(); !next.done; next = await reader.read()) text += next.value;
@@ -126,18 +126,18 @@ export const proofs: readonly Proof[] = [
   {
     name: "keeps its state in the volume: a client made before a restart is known after it",
     async prove(image) {
-      let made = "";
+      let token = "";
       await withProxy(image, async (proxy) => {
         const body = JSON.stringify({ name: "app" });
         const answer = await fetch(`${url}/mesh/clients`, { method: "POST", headers, body });
-        made = (await answer.json()).token;
+        token = (await answer.json()).token;
         proxy.kill("SIGTERM");
         await proxy.code;
       });
       const names = [...Deno.readDirSync(image.folder + image.image.volume)].map(({ name }) => name);
       check(names.includes("state.json"), `the volume has ${names.join(", ")}`);
       await withProxy(image, async () => {
-        const models = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${made}` } });
+        const models = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${token}` } });
         await models.body?.cancel();
         check(models.status === 200, `the client's token is answered ${models.status}`);
       });

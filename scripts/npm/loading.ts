@@ -53,7 +53,9 @@ export function withImports(imports: LoadedBefore, edit: (path: string, text: st
         const own = path.slice(folder.length);
         const added = imports.get(own);
         if (added === undefined) return undefined;
-        const lines = [...added].filter((one) => one !== own).map((one) => `import ${JSON.stringify(folder + one)};`);
+        const lines = [...added].filter((path) => path !== own).map((path) =>
+          `import ${JSON.stringify(folder + path)};`
+        );
         return { contents: `${lines.join("\n")}\n${edit(own, await Deno.readTextFile(path))}`, loader: "ts" };
       });
     },

@@ -105,11 +105,11 @@ export class Workshop {
    * @param packages Packages to install, as npm specifiers.
    */
   project(name: string, packages: readonly string[]): Promise<Project> {
-    const known = this.#projects.get(name);
-    if (known !== undefined) return known;
-    const made = this.#make(name, packages);
-    this.#projects.set(name, made);
-    return made;
+    const existing = this.#projects.get(name);
+    if (existing !== undefined) return existing;
+    const created = this.#make(name, packages);
+    this.#projects.set(name, created);
+    return created;
   }
 
   async #make(name: string, packages: readonly string[]): Promise<Project> {

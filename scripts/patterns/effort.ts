@@ -53,13 +53,13 @@ const nothing: Fragment = { first: [], last: [], isOptional: true };
 export function superlinear(source: string, flags: string): string | undefined {
   const pattern = parsePattern(source);
   const states = new Automaton(source, flags).states(pattern);
-  for (const one of states) {
-    if (!isCyclic(one)) continue;
+  for (const state of states) {
+    if (!isCyclic(state)) continue;
     for (const other of states) {
-      if (other === one || other.isMatch || !isCyclic(other) || !sharesText(one, other)) continue;
-      return one.text === ""
+      if (other === state || other.isMatch || !isCyclic(other) || !sharesText(state, other)) continue;
+      return state.text === ""
         ? `a search repeats "${other.text}" from each of its positions`
-        : `"${one.text}" and "${other.text}" are repeated next to each other, and match the same text`;
+        : `"${state.text}" and "${other.text}" are repeated next to each other, and match the same text`;
     }
   }
   return undefined;
@@ -103,10 +103,10 @@ function ends(node: Node): Ends {
     case "choice": {
       const options = node.options.map(ends);
       return {
-        begins: options.some((one) => one.begins),
-        ends: options.some((one) => one.ends),
-        isOptional: options.some((one) => one.isOptional),
-        problem: options.find((one) => one.problem)?.problem,
+        begins: options.some((option) => option.begins),
+        ends: options.some((option) => option.ends),
+        isOptional: options.some((option) => option.isOptional),
+        problem: options.find((option) => option.problem)?.problem,
       };
     }
     case "sequence": {
@@ -162,7 +162,7 @@ class Automaton {
         return { ...inner, isOptional: node.min === 0 || inner.isOptional };
       }
       case "sequence":
-        return node.nodes.map((one) => this.#fragment(one)).reduce(joined, nothing);
+        return node.nodes.map((value) => this.#fragment(value)).reduce(joined, nothing);
     }
   }
 
@@ -233,9 +233,9 @@ function isCyclic(state: State): boolean {
 }
 
 /** Whether a word leads from one state to itself, from it to the other one, and from the other one to itself. */
-function sharesText(one: State, other: State): boolean {
+function sharesText(first: State, second: State): boolean {
   const seen = new Map<State, Map<State, Set<State>>>();
-  const open: [State, State, State][] = [[one, one, other]];
+  const open: [State, State, State][] = [[first, first, second]];
   for (let states = open.pop(); states !== undefined; states = open.pop()) {
     const [from, between, to] = states;
     for (const a of from.next) {
@@ -243,7 +243,7 @@ function sharesText(one: State, other: State): boolean {
         if (!intersects(a.characters, b.characters)) continue;
         for (const c of to.next) {
           if (![...a.characters].some((sample) => b.characters.has(sample) && c.characters.has(sample))) continue;
-          if (a === one && b === other && c === other) return true;
+          if (a === first && b === second && c === second) return true;
           if (isKnown(seen, a, b, c)) continue;
           open.push([a, b, c]);
         }
@@ -263,6 +263,6 @@ function isKnown(seen: Map<State, Map<State, Set<State>>>, a: State, b: State, c
   return false;
 }
 
-function intersects(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
-  return [...one].some((sample) => other.has(sample));
+function intersects(first: ReadonlySet<string>, second: ReadonlySet<string>): boolean {
+  return [...first].some((sample) => second.has(sample));
 }

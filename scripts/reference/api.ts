@@ -41,17 +41,17 @@ export async function apiPage(): Promise<string> {
       doc: await readDoc(new URL(file, root)),
     })),
   );
-  const known = new Map<string, string>();
+  const documented = new Map<string, string>();
   const parts: string[] = [intro];
-  for (const { title, doc } of entries) parts.push(entryText(title, doc, known));
+  for (const { title, doc } of entries) parts.push(entryText(title, doc, documented));
   return parts.join("\n");
 }
 
 /** The section of an entry. Symbols that an earlier entry exports, too, are only named. */
-function entryText(title: string, { module_doc, symbols }: DocEntry, known: Map<string, string>): string {
+function entryText(title: string, { module_doc, symbols }: DocEntry, documented: Map<string, string>): string {
   const seen = symbols.filter(({ declarations }) => !declarations.some(({ jsDoc }) => isInternal(jsDoc)));
-  const [again, own] = [seen.filter(isIn(known)), seen.filter((symbol) => !isIn(known)(symbol))];
-  for (const symbol of own) known.set(formatDeclaration(symbol), title);
+  const [again, own] = [seen.filter(isIn(documented)), seen.filter((symbol) => !isIn(documented)(symbol))];
+  for (const symbol of own) documented.set(formatDeclaration(symbol), title);
   const lines = [`## \`${title}\``, "", firstSentence(module_doc), ""];
   for (const heading of Object.values(headings)) {
     const group = own.filter((symbol) => formatHeading(symbol) === heading).toSorted(byName);
@@ -65,15 +65,15 @@ function entryText(title: string, { module_doc, symbols }: DocEntry, known: Map<
       "",
     );
   }
-  for (const [other, group] of Map.groupBy(again, (symbol) => known.get(formatDeclaration(symbol))!)) {
+  for (const [other, group] of Map.groupBy(again, (symbol) => documented.get(formatDeclaration(symbol))!)) {
     const names = group.map(({ name }) => name).toSorted().map((name) => `\`${name}\``);
     lines.push(`### Also exported by \`${other}\``, "", `${names.join(", ")}.`, "");
   }
   return lines.join("\n");
 }
 
-function isIn(known: ReadonlyMap<string, string>): (symbol: DocSymbol) => boolean {
-  return (symbol) => known.has(formatDeclaration(symbol));
+function isIn(documented: ReadonlyMap<string, string>): (symbol: DocSymbol) => boolean {
+  return (symbol) => documented.has(formatDeclaration(symbol));
 }
 
 /** Identifies a symbol by its declaration, which several entries may export. */
@@ -89,6 +89,6 @@ function formatHeading({ name, declarations }: DocSymbol): string {
   return heading;
 }
 
-function byName(one: DocSymbol, other: DocSymbol): number {
-  return one.name.localeCompare(other.name, "en");
+function byName(first: DocSymbol, second: DocSymbol): number {
+  return first.name.localeCompare(second.name, "en");
 }

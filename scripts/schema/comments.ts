@@ -77,8 +77,8 @@ class CommentReader {
   }
 
   #source(file: string): Source {
-    const known = this.#sources.get(file);
-    if (known !== undefined) return known;
+    const existing = this.#sources.get(file);
+    if (existing !== undefined) return existing;
     const content = Deno.readTextFileSync(new URL(file, this.#folder));
     const text = ts.createSourceFile(file, content, ts.ScriptTarget.ESNext, true);
     const source = { text, fields: findFields(text), imports: findSchemaImports(text) };

@@ -47,7 +47,9 @@ export function shippedConnectors(): readonly (readonly [title: string, ids: rea
 /** Attributes of server connectors, by title and id; connectors without attributes are omitted. */
 export function shippedAttributes(): readonly (readonly [title: string, id: string, attributes: Attributes])[] {
   return titles.flatMap(([kind, title]) => {
-    const ofKind = serverConnectors.filter((one) => one.kind === kind && Object.keys(one.attributes ?? {}).length > 0);
+    const ofKind = serverConnectors.filter((connector) =>
+      connector.kind === kind && Object.keys(connector.attributes ?? {}).length > 0
+    );
     return ofKind.map(({ id, attributes = {} }) => [title, id, attributes] as const);
   });
 }

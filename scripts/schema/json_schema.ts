@@ -94,9 +94,9 @@ function toSchema(field: Field, path: string): JsonSchema {
 }
 
 function toListSchema({ item, min, isSingleAllowed }: Field, path: string): JsonSchema {
-  const one = toSchema(item!, path);
-  const many = { type: "array", items: one, ...(min ? { minItems: min } : {}) };
-  return isSingleAllowed ? { anyOf: [one, many] } : many;
+  const single = toSchema(item!, path);
+  const many = { type: "array", items: single, ...(min ? { minItems: min } : {}) };
+  return isSingleAllowed ? { anyOf: [single, many] } : many;
 }
 
 function objectSchema({ fields = {}, required, isOpen }: Field, path: string): JsonSchema {

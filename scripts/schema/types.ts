@@ -150,8 +150,8 @@ function parenthesized(type: string): string {
 /** Returns the text of `src/contracts/names.ts`. */
 export function nameTypes(): string {
   const tree = capabilityTree();
-  const ofKind = (kind: Connector["kind"]) => serverConnectors.filter((one) => one.kind === kind);
-  const vendors = ofKind("provider").map((one) => (one as unknown as ProviderDeclaration).vendor);
+  const ofKind = (kind: Connector["kind"]) => serverConnectors.filter((connector) => connector.kind === kind);
+  const vendors = ofKind("provider").map((connector) => (connector as unknown as ProviderDeclaration).vendor);
   const kinds = ["provider", "secretStore", "storage", "observability", "discovery"] as const;
   const lists = {
     CapabilityName: [
@@ -166,7 +166,7 @@ export function nameTypes(): string {
     ],
   } as const;
   const types = Object.entries(lists).map(([name, [about, names]]) => {
-    const literals = [...new Set(names)].map((one) => `  | ${JSON.stringify(one)}`).join("\n");
+    const literals = [...new Set(names)].map((name) => `  | ${JSON.stringify(name)}`).join("\n");
     return `/** ${about} Any string is accepted; editors complete these. */\nexport type ${name} =\n${literals}\n  | (string & Record<never, never>);\n`;
   });
   return `/**

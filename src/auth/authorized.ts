@@ -142,8 +142,8 @@ class AuthorizedProvider implements Provider {
       get: (target, name) => {
         const member: unknown = Reflect.get(target, name);
         if (typeof member !== "function") return member;
-        return (...given: unknown[]) =>
-          member.apply(target, [...given.slice(0, -1), this.#authorized(given.at(-1) as CallOptions)]);
+        return (...args: unknown[]) =>
+          member.apply(target, [...args.slice(0, -1), this.#authorized(args.at(-1) as CallOptions)]);
       },
     });
   }

@@ -95,11 +95,11 @@ async function requestToken(
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<FetchedToken> {
-  const given = Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const fields = Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const response = await runtime.send({
     url,
     headers: { "content-type": "application/x-www-form-urlencoded", "accept": "application/json" },
-    body: new URLSearchParams(given).toString(),
+    body: new URLSearchParams(fields).toString(),
     signal,
     isNonStreaming: true,
   });

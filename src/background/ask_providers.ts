@@ -78,12 +78,12 @@ class ModelQueries {
     const { tree } = this.#registry;
     const { models = [] } = this.#instance.connector ?? {};
     const provider = this.#instance.provider!;
-    const known = await this.#query("getModelInfo", () => Promise.race([provider.getModelInfo(id), late]));
-    const info = this.#findRenewed(known);
+    const existing = await this.#query("getModelInfo", () => Promise.race([provider.getModelInfo(id), late]));
+    const info = this.#findRenewed(existing);
     const own = await this.#query("getCapabilities", () => provider.getCapabilities(id));
-    const names = own === known?.capabilities ? info?.capabilities : own;
+    const names = own === existing?.capabilities ? info?.capabilities : own;
     const price = await this.#query("getPricing", () => provider.getPricing(id));
-    const pricing = price === known?.pricing ? info?.pricing : price;
+    const pricing = price === existing?.pricing ? info?.pricing : price;
     const limits = limitsIn(await this.#query("getRateLimits", () => provider.getRateLimits(id)));
     const described = this.#described.get(id);
     const leaves = (described?.capabilities ?? (Array.isArray(names) ? names : []))

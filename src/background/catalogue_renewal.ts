@@ -205,7 +205,7 @@ export class CatalogueRenewal {
     if (renewed === undefined) return;
     Object.assign(instance, { connector: renewed.connector });
     const next = drafted.models.filter((model) => model.instance === renewed);
-    for (const model of registry.models.filter((one) => one.instance === instance)) {
+    for (const model of registry.models.filter((candidate) => candidate.instance === instance)) {
       const found = findAlike(model, next);
       if (found !== undefined) Object.assign(model, { info: found.info, leaves: found.leaves });
     }
@@ -213,17 +213,17 @@ export class CatalogueRenewal {
     const ids = new Set(next.map(({ info }) => info.id));
     const withdrawn = this.#withdrawn.get(id) ?? new Set();
     this.#withdrawn.set(id, withdrawn);
-    for (const known of before) {
-      if (ids.has(known.id) || withdrawn.has(known.id) || !sync.modelsOf(id).has(known.id)) continue;
-      withdrawn.add(known.id);
-      sync.deactivate(id, known.id);
+    for (const earlier of before) {
+      if (ids.has(earlier.id) || withdrawn.has(earlier.id) || !sync.modelsOf(id).has(earlier.id)) continue;
+      withdrawn.add(earlier.id);
+      sync.deactivate(id, earlier.id);
     }
-    for (const known of [...withdrawn].filter((one) => ids.has(one))) {
-      withdrawn.delete(known);
-      sync.restore(id, known);
+    for (const returnedId of [...withdrawn].filter((withdrawnId) => ids.has(withdrawnId))) {
+      withdrawn.delete(returnedId);
+      sync.restore(id, returnedId);
     }
-    const made: DraftProvider = { registry: drafted, instance: renewed };
-    extendBy(instance, registry, { ...this.#parts, drafted: made });
+    const draft: DraftProvider = { registry: drafted, instance: renewed };
+    extendBy(instance, registry, { ...this.#parts, drafted: draft });
   }
 }
 
@@ -234,9 +234,9 @@ function findAlike({ name, info }: ModelEntry, models: readonly ModelEntry[]): M
 }
 
 /** What a provider's own list says about a model: the catalogue's facts are shared objects, and rules are merged. */
-function withoutFacts(info: ModelInfo, known: ModelInfo | undefined): ModelInfo {
+function withoutFacts(info: ModelInfo, former: ModelInfo | undefined): ModelInfo {
   const facts = Object.entries(info).filter(([key, value]) => {
-    return key === "id" || key !== "parameters" && value !== undefined && value !== known?.[key as keyof ModelInfo];
+    return key === "id" || key !== "parameters" && value !== undefined && value !== former?.[key as keyof ModelInfo];
   });
   return { ...Object.fromEntries(facts), id: info.id };
 }

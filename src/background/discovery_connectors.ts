@@ -22,7 +22,7 @@ export type DiscoveryMethods = RegistrySync & HealthMonitoring;
 
 /** Creates discovery connectors, each once. */
 export class DiscoveryConnectors {
-  readonly #made = new Map<string, Promise<Discovery>>();
+  readonly #connectors = new Map<string, Promise<Discovery>>();
 
   /**
    * Returns the connector for synchronization and probes.
@@ -51,10 +51,10 @@ export class DiscoveryConnectors {
     { catalogue, runtime }: ConnectorParts,
   ): Promise<Discovery> {
     const key = JSON.stringify([id, settings]);
-    const made = this.#made.get(key) ??
+    const created = this.#connectors.get(key) ??
       catalogue.load("discovery", id).then(({ create }) => create(settings, runtime));
-    this.#made.set(key, made);
-    return made;
+    this.#connectors.set(key, created);
+    return created;
   }
 }
 

@@ -124,8 +124,8 @@ export class HealthProbes {
    */
   async check(instance: ProviderInstance): Promise<ProviderHealth | undefined> {
     const { id } = instance.entry;
-    const known = this.#underWay.get(id);
-    if (known !== undefined) return await known;
+    const underWay = this.#underWay.get(id);
+    if (underWay !== undefined) return await underWay;
     const pending = this.#probe(instance);
     this.#underWay.set(id, pending);
     const health = await pending;

@@ -62,8 +62,10 @@ function findOwner(target: string | OverrideTarget, { registry }: OverrideContex
     ...(modelName === undefined ? [] : [{ kind: "model", names: registry.models.map(({ name }) => name) }]),
     ...(id === undefined ? [] : [{ kind: "provider", names: registry.instances.map(({ entry }) => entry.id) }]),
   ];
-  const known = kinds.flatMap(({ names }) => names);
-  const hint = known.length === 0 ? "" : `; there are ${known.slice(0, 10).map((one) => `"${one}"`).join(", ")}`;
+  const knownNames = kinds.flatMap(({ names }) => names);
+  const hint = knownNames.length === 0
+    ? ""
+    : `; there are ${knownNames.slice(0, 10).map((name) => `"${name}"`).join(", ")}`;
   const summary = kinds.map(({ kind }) => `No ${kind}`).join(" and ").replace("and No", "and no");
   throw new ModelNotFoundError(`${summary} is named ${JSON.stringify(modelName ?? id)}${hint}`);
 }

@@ -45,8 +45,8 @@ export async function describedModels(
     parts,
     (options) => instance.provider!.describeModels?.(options),
   );
-  return new Map((Array.isArray(described) ? described : []).flatMap((given) => {
-    const info = infoIn(given);
+  return new Map((Array.isArray(described) ? described : []).flatMap((description) => {
+    const info = infoIn(description);
     if (info === undefined || info.id === "") return [];
     return [[info.id, {
       id: info.id,

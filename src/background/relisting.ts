@@ -103,8 +103,8 @@ export class Relisting {
     delete instance.listProblem;
     instance.listed = new Set(models.map((model) => model.id));
     const sync = new MeshSync({ ...this.#parts, probe: () => Promise.resolve({ models }) }, [id]);
-    const known = sync.modelsOf(id);
-    await sync.register(id, models.filter((model) => !known.has(model.id)));
+    const existing = sync.modelsOf(id);
+    await sync.register(id, models.filter((model) => !existing.has(model.id)));
     addPools(registry);
     registry.onMembersChanged();
   }

@@ -22,11 +22,11 @@ export function findAction<Action>(
   isPrivate: boolean = false,
 ): Action {
   if (name !== undefined && Object.hasOwn(actions, name)) return actions[name]!;
-  const known = Object.keys(actions);
-  const choice = `use one of ${known.join(", ")}`;
+  const names = Object.keys(actions);
+  const choice = `use one of ${names.join(", ")}`;
   if (name === undefined) throw new UsageError(`Missing action: ${choice}`);
   if (isPrivate && !plainWord.test(name)) throw new UsageError(`Unknown action: ${choice}`);
-  const [hint] = nearest(name, known, 1);
+  const [hint] = nearest(name, names, 1);
   throw new UsageError(
     `Unknown action "${name}": ${hint === undefined ? choice : `did you mean "${hint}"? ${choice}`}`,
   );

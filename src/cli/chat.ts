@@ -66,11 +66,11 @@ export const chat: Command = {
 };
 
 async function readPrompt(flags: Flags, { shell }: CommandParts): Promise<string> {
-  const [given] = flags.positional;
-  if (given === undefined && shell.isInteractive) {
+  const [text] = flags.positional;
+  if (text === undefined && shell.isInteractive) {
     throw new UsageError('Give the prompt, in quotes: modelmesh chat "…"');
   }
-  const prompt = given === undefined || given === "-" ? await shell.readInput() : given;
+  const prompt = text === undefined || text === "-" ? await shell.readInput() : text;
   if (prompt.trim() === "") throw new UsageError("The prompt is blank");
   return prompt;
 }

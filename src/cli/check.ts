@@ -84,8 +84,8 @@ Exit code: 0 valid, 1 invalid, 2 usage error
 
 /** The problem of a proxy that requires tokens and has none. */
 function findMissingToken({ proxy }: Settings, { env }: Pick<Runtime, "env">): ConfigProblem[] {
-  const given = env("MODELMESH_TOKEN");
-  return proxy === undefined ? [] : tokenProblems(proxy, given === undefined ? [] : [given]);
+  const token = env("MODELMESH_TOKEN");
+  return proxy === undefined ? [] : tokenProblems(proxy, token === undefined ? [] : [token]);
 }
 
 /** Looks up all secrets, which takes time with cloud stores. */

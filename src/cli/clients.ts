@@ -95,7 +95,9 @@ Exit code: 0 done, 1 failed, 2 usage error
     if ((name === undefined) !== (task.takes === undefined)) {
       throw new UsageError(`"clients ${action}" takes ${task.takes ?? "no argument"}`);
     }
-    const foreign = [...limits, ...period].find((one) => flags.value(one) !== undefined && !task.options.includes(one));
+    const foreign = [...limits, ...period].find((name) =>
+      flags.value(name) !== undefined && !task.options.includes(name)
+    );
     if (foreign !== undefined) throw new UsageError(`"clients ${action}" has no option "--${foreign}"`);
     if (flags.has("csv") && (action !== "usage" || flags.json)) {
       throw new UsageError('"--csv" is an option of "clients usage", and cannot be combined with "--json"');

@@ -99,8 +99,8 @@ export function stopMessage(signal: EndSignal): ProcessMessage {
 }
 
 function readFlagChoice<Value extends string>(values: readonly Value[], flags: Flags, name: string): Value | undefined {
-  const given = flags.value(name);
-  const value = values.find((one) => one === given);
-  if (given === value) return value;
-  throw new UsageError(`The option "--${name}" takes ${values.join(", ")}, not "${given}"`);
+  const input = flags.value(name);
+  const value = values.find((allowed) => allowed === input);
+  if (input === value) return value;
+  throw new UsageError(`The option "--${name}" takes ${values.join(", ")}, not "${input}"`);
 }

@@ -127,7 +127,7 @@ secrets:
   store: mesh.env.v1
 
 providers:
-${providers.length === 0 ? exampleProvider : providers.map((one) => providerText(one, env)).join("\n")}
+${providers.length === 0 ? exampleProvider : providers.map((provider) => providerText(provider, env)).join("\n")}
 # Requests use the name of a pool as "model". A pool contains all models with its capability, or those in "models: [a, b]".
 pools:
 ${formatInitPools(providers)}

@@ -83,7 +83,7 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
   } catch (error) {
     if (error instanceof UsageError) {
       const line = `${error.message}. Try: modelmesh ${command === undefined ? "" : `${name} `}--help`;
-      const message = line.split(/[\r\n]/).map((one) => one.trim()).filter(Boolean).join(" ")
+      const message = line.split(/[\r\n]/).map((part) => part.trim()).filter(Boolean).join(" ")
         .replace(/([?.])\. Try:/, "$1 Try:");
       await printFailure({ message }, commandArgs, parts);
       return 2;

@@ -41,11 +41,11 @@ export class RemoteProxy {
 
   /** @throws {UsageError} When the URL is invalid. */
   constructor(flags: Flags, runtime: Runtime) {
-    const given = flags.value("url") ?? runtime.env("MODELMESH_URL") ?? defaultUrl;
-    if (!/^https?:\/\/[^/]/.test(given) || !URL.canParse(given)) {
+    const address = flags.value("url") ?? runtime.env("MODELMESH_URL") ?? defaultUrl;
+    if (!/^https?:\/\/[^/]/.test(address) || !URL.canParse(address)) {
       throw new UsageError(`The option "--url" takes a URL such as ${defaultUrl}`);
     }
-    const { username, password, origin, pathname } = new URL(given);
+    const { username, password, origin, pathname } = new URL(address);
     if (username !== "" || password !== "") {
       throw new UsageError('The option "--url" takes no user name and password: pass the token with "--token"');
     }

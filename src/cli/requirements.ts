@@ -41,7 +41,7 @@ export async function incompatibleSettings(
   settings: Settings,
   { catalogue, runtime }: Engine,
 ): Promise<ConfigProblem[]> {
-  const isKnown = (given: unknown) => referencePaths(given).size === 0;
+  const isKnown = (value: unknown) => referencePaths(value).size === 0;
   const mesh: MeshParts = { storage: () => undefined };
   const makings = [
     ...[...settings.providers.values()]

@@ -207,10 +207,12 @@ async function openSecretStore(flags: Flags, parts: CommandParts): Promise<Named
   const configured = await configuredStore(flags.value("config"), parts);
   const id = flags.value("store") ?? configured?.store;
   if (id === undefined) throw new UsageError("Missing store: use --store <id> or --config <file>");
-  const stores = parts.connectors.filter((one): one is PluggableConnector<"secretStore"> => one.kind === "secretStore");
-  const connector = stores.find((one) => one.id === id);
+  const stores = parts.connectors.filter((candidate): candidate is PluggableConnector<"secretStore"> =>
+    candidate.kind === "secretStore"
+  );
+  const connector = stores.find((candidate) => candidate.id === id);
   if (connector === undefined) {
-    const ids = stores.map((one) => one.id);
+    const ids = stores.map((candidate) => candidate.id);
     const hint = nearest(id, ids, 1)[0];
     throw new UsageError(
       `There is no secret store "${id}"${hint === undefined ? "" : `; did you mean "${hint}"?`} There are ${

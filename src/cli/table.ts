@@ -14,7 +14,7 @@ const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-
 
 /** Escapes control characters in untrusted text. */
 export function printable(text: string): string {
-  return text.replace(unprintable, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text.replace(unprintable, (match) => `\\u${match.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /**

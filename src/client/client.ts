@@ -263,7 +263,7 @@ export class MeshClient {
     if (capability !== null) {
       const path = tree.resolve(capability);
       const own = pools.find(({ name }) => name === capability) ??
-        pools.find((one) => path !== undefined && one.capability === path);
+        pools.find((candidate) => path !== undefined && candidate.capability === path);
       const isFor = path !== undefined && tree.leaves(path).some((leaf) => operation.serves(leaf));
       if (isFor) return own?.name ?? capability;
     }

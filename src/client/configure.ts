@@ -25,8 +25,8 @@ import type { CreateOptions } from "./options.ts";
  */
 export function configureByDocument(engine: Engine, options: CreateOptions): (() => Promise<void>) | undefined {
   const config = options.config as ConfigSource;
-  const given = givenDocument(config);
-  if (given !== undefined && !namesPackages(given.document)) return configureWith(engine, given, options);
+  const sourced = givenDocument(config);
+  if (sourced !== undefined && !namesPackages(sourced.document)) return configureWith(engine, sourced, options);
   return async () => {
     const read = await readSource(config, engine.runtime.files);
     await loadPackages(read.document, engine); // packages are imported in `ready()`

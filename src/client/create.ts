@@ -117,12 +117,14 @@ function checkKinds({ storage, config }: CreateOptions): void {
  * Rejects unknown options.
  *
  * @param options The options to check. A member whose value is `undefined` is ignored.
- * @param known The names of all options.
+ * @param allowed The names of all options.
  * @throws {ConfigError} Lists every unknown option, each with the nearest known name.
  */
-function checkOptionNames(options: object, known: Readonly<Record<string, true>>): void {
-  const names = Object.keys(known);
-  const unknown = Object.entries(options).filter(([name, value]) => value !== undefined && !Object.hasOwn(known, name));
+function checkOptionNames(options: object, allowed: Readonly<Record<string, true>>): void {
+  const names = Object.keys(allowed);
+  const unknown = Object.entries(options).filter(([name, value]) =>
+    value !== undefined && !Object.hasOwn(allowed, name)
+  );
   if (unknown.length === 0) return;
   throw new ConfigError(unknown.map(([name]) => {
     const [near] = nearest(name.slice(0, 80), names, 1);

@@ -45,8 +45,8 @@ export function explainRequest(
 ): Explanation {
   const operation = operations.get(name);
   if (operation === undefined) {
-    const known = [...operations.keys()].map((one) => `"${one}"`).join(", ");
-    throw invalid(`"operation" has to be one of ${known}`, "operation");
+    const names = [...operations.keys()].map((name) => `"${name}"`).join(", ");
+    throw invalid(`"operation" has to be one of ${names}`, "operation");
   }
   const body = operation.check(request, files);
   return explain(

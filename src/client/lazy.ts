@@ -21,8 +21,8 @@ export type Lazy<Resource> = Pick<Resource, keyof Resource>;
  * @param names The names of its methods.
  */
 export function lazy<Resource>(load: () => Promise<Resource>, ...names: (keyof Resource)[]): Lazy<Resource> {
-  const createLazyCall = (name: keyof Resource) => async (...given: unknown[]) =>
-    await (await load() as Record<keyof Resource, (...given: unknown[]) => unknown>)[name](...given);
+  const createLazyCall = (name: keyof Resource) => async (...args: unknown[]) =>
+    await (await load() as Record<keyof Resource, (...args: unknown[]) => unknown>)[name](...args);
   return Object.fromEntries(names.map((name) => [name, createLazyCall(name)])) as unknown as Lazy<Resource>;
 }
 

@@ -75,9 +75,9 @@ async function openServices({ engine, ready }: CallContext) {
 }
 
 function createObjectCall({ engine }: CallContext, { headers, signal, timeout }: CallSettings) {
-  const given = new Headers(headers);
-  const requestId = requestIdFrom(given.get("x-request-id"));
-  const userAgent = given.get("user-agent") ?? undefined;
+  const requestHeaders = new Headers(headers);
+  const requestId = requestIdFrom(requestHeaders.get("x-request-id"));
+  const userAgent = requestHeaders.get("user-agent") ?? undefined;
   const timeoutMs = Math.min(timeout ?? Infinity, engine.settings.deadlineMs);
   return { requestId, userAgent, timeoutMs, ...(signal === undefined ? {} : { signal }) };
 }
@@ -108,9 +108,9 @@ export class Files {
    * ```
    */
   async create(request: FileUploadRequest, settings: CallSettings = {}): Promise<FileObject> {
-    const { file, mesh, ...given } = request;
+    const { file, mesh, ...uploaded } = request;
     const { files } = await openServices(this.#context);
-    const fields = Object.fromEntries(Object.entries(given).flatMap(([name, value]) => flattenFields(name, value)));
+    const fields = Object.fromEntries(Object.entries(uploaded).flatMap(([name, value]) => flattenFields(name, value)));
     const source = { ...toFileStream("file", file), fields, pool: mesh?.pool, laterFields: () => Promise.resolve({}) };
     return (await files.create(source, createObjectCall(this.#context, settings))).object;
   }
@@ -248,8 +248,8 @@ export class FineTuningJobs {
 
   /** Returns a page of the events of a job. */
   async listEvents(id: string, query: ListQuery = {}, settings: CallSettings = {}): Promise<ObjectPage> {
-    const given = Object.entries(query).map(([name, value]) => [name, String(value)]);
-    const what = `events${given.length === 0 ? "" : `?${new URLSearchParams(given)}`}`;
+    const parameters = Object.entries(query).map(([name, value]) => [name, String(value)]);
+    const what = `events${parameters.length === 0 ? "" : `?${new URLSearchParams(parameters)}`}`;
     return await (await openServices(this.#context)).jobs.listJobItems(
       id,
       what,

@@ -3,7 +3,7 @@
  * @module
  */
 import { openStorage } from "../background/open_storage.ts";
-import { knownConnectors } from "../config/settings/known.ts";
+import { groupConnectors } from "../config/settings/known.ts";
 import { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import { validate } from "../config/build/validate.ts";
 import type { Storage } from "../contracts/storage.ts";
@@ -26,7 +26,7 @@ export async function storageOfSection(
 ): Promise<Storage> {
   const runtime = runtimeWith(parts, options);
   const catalogue = new ConnectorCatalogue(parts.connectors);
-  const written = validate({ storage: section }, { known: knownConnectors(parts.connectors), detected: [] });
+  const written = validate({ storage: section }, { knownConnectors: groupConnectors(parts.connectors), detected: [] });
   const redactor = new Redactor();
   const settings = await (await SettingsSecrets.open(written, { runtime, catalogue, redactor })).resolve();
   return await openStorage(settings.storage!, { catalogue, runtime, redactor, settings });

@@ -44,7 +44,7 @@ const typesByEnding: Readonly<Record<string, string>> = {
 export async function readFiles(field: string, value: unknown): Promise<readonly UploadedFile[]> {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) return [await readFileValue(value, field)];
-  return await Promise.all(value.map((one) => readFileValue(one, `${field}[]`)));
+  return await Promise.all(value.map((item) => readFileValue(item, `${field}[]`)));
 }
 
 /** A file whose bytes are read when they are sent. */
@@ -121,8 +121,10 @@ async function readFileBytes(value: unknown, field: string): Promise<Uint8Array>
 /** The file name: that of a `File`, of a stream that reads a file, or the last path segment of a response's URL. */
 function findFileName(value: unknown): string | undefined {
   const { name, path, url } = Object(value);
-  const given = [name, path, url].find((one) => typeof one === "string" && one !== "") as string | undefined;
-  return given?.split(/[?#]/, 1)[0]?.split(/[\\/]/).at(-1) || undefined;
+  const source = [name, path, url].find((candidate) => typeof candidate === "string" && candidate !== "") as
+    | string
+    | undefined;
+  return source?.split(/[?#]/, 1)[0]?.split(/[\\/]/).at(-1) || undefined;
 }
 
 function findFileType(value: unknown): string | undefined {

@@ -54,9 +54,9 @@ export class Responses {
   create(request: ResponseRequest, settings: CallSettings = {}): Promise<ModelResponse | ResponseStream> {
     let translation: Translation | undefined;
     let sourceRequest: unknown;
-    const translated = (given: unknown): ChatCompletionRequest => {
-      sourceRequest = given;
-      translation = responses.translate(given, { headers: new Headers(settings.headers), url: "" });
+    const translated = (value: unknown): ChatCompletionRequest => {
+      sourceRequest = value;
+      translation = responses.translate(value, { headers: new Headers(settings.headers), url: "" });
       const body = chat.check(translation.chat, []);
       return body.stream === true ? { ...body, stream_options: { include_usage: true } } : body;
     };

@@ -42,18 +42,18 @@ export async function withMiddleware<Result>(
   let response: Result | undefined;
   try {
     let current = called.request;
-    for (const one of middleware) current = await wait(() => one.beforeRequest?.(current, facts)) ?? current;
+    for (const layer of middleware) current = await wait(() => layer.beforeRequest?.(current, facts)) ?? current;
     let latest = await perform(current);
-    for (const one of middleware) {
+    for (const layer of middleware) {
       response = latest;
-      latest = await wait(() => one.afterResponse?.(response!, facts)) ?? latest;
+      latest = await wait(() => layer.afterResponse?.(response!, facts)) ?? latest;
       if (latest !== response) cancel(response); // middleware replaced it: its body stays unread
     }
     return latest;
   } catch (error) {
     cancel(response);
-    for (const one of middleware) {
-      const replacement = await wait(() => one.onError?.(error, facts));
+    for (const layer of middleware) {
+      const replacement = await wait(() => layer.onError?.(error, facts));
       if (replacement !== undefined) return replacement;
     }
     throw error;

@@ -51,10 +51,10 @@ export async function addProvider(
 async function draftOpen(id: string, settings: Settings, engine: Engine): Promise<DraftProvider> {
   const { catalogue, runtime } = engine;
   type Known = Pick<Parameters<typeof draft>[1], "discovered" | "queried">;
-  const open = async (known: Known) => {
-    const made = draft(id, { settings, catalogue, runtime, ...known });
-    if (made.instance !== undefined) await openProvider(made.instance, engine);
-    return made;
+  const open = async (reused: Known) => {
+    const opened = draft(id, { settings, catalogue, runtime, ...reused });
+    if (opened.instance !== undefined) await openProvider(opened.instance, engine);
+    return opened;
   };
   const listDraftInstances = ({ instance }: DraftProvider) => instance === undefined ? [] : [instance];
   const first = await open({});

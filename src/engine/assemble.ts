@@ -15,9 +15,9 @@ import { followWork } from "../util/failure.ts";
  *
  * @param plan Settings and pools.
  * @param context Dependencies.
- * @param known What providers report about their models.
+ * @param reused What providers report about their models.
  */
-export function assemble({ settings, addPools }: AssemblyPlan, context: AssemblyContext, known: Known = {}): Assembly {
+export function assemble({ settings, addPools }: AssemblyPlan, context: AssemblyContext, reused: Known = {}): Assembly {
   const { runtime, hub, redact, catalogue, onTransition } = context;
   const state = new MeshState({
     settings,
@@ -38,7 +38,7 @@ export function assemble({ settings, addPools }: AssemblyPlan, context: Assembly
     },
     before: context.stateBefore(settings),
   });
-  const registry = buildRegistry({ settings, catalogue, state, runtime, ...known });
+  const registry = buildRegistry({ settings, catalogue, state, runtime, ...reused });
   addPools(registry);
   return { settings, state, registry, addPools, deps: { registry, runtime, hub, redact } };
 }

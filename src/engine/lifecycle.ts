@@ -168,7 +168,7 @@ export class Lifecycle {
     const { context } = this.#parts;
     const first = assemble(plan, context);
     await openProviders(first.registry.instances, context);
-    const withKnown = (known: Known) => adoptProviders(first, assemble(plan, context, known));
+    const withKnown = (reused: Known) => adoptProviders(first, assemble(plan, context, reused));
     const discovered = await discoverModels(first.registry.instances, { ...first.deps, settings: plan.settings });
     const listed = discovered.size > 0 ? withKnown({ discovered }) : first;
     const queried = await queryProviders(listed.registry.instances, listed.registry, context);
@@ -226,12 +226,12 @@ export class Lifecycle {
 }
 
 /** Moves the opened providers of an assembly into a new one. */
-function adoptProviders(before: Assembly, made: Assembly): Assembly {
-  made.registry.instances.forEach((instance, index) => {
+function adoptProviders(before: Assembly, next: Assembly): Assembly {
+  next.registry.instances.forEach((instance, index) => {
     const { provider, credential } = before.registry.instances[index]!;
     Object.assign(instance, { provider, credential });
   });
-  return made;
+  return next;
 }
 
 /** Warns of pools and endpoints without a model, and of names without one. Imported only when there may be one. */

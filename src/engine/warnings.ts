@@ -13,6 +13,6 @@ import type { ConfigProblem } from "../errors.ts";
  */
 export function formatWarnings({ warnings }: Pick<Settings, "warnings">, before?: Settings): string[] {
   const formatWarning = ({ path, message }: ConfigProblem) => `${path}: ${message}`;
-  const known = new Set(before?.warnings.map(formatWarning));
-  return warnings.map(formatWarning).filter((line) => !known.has(line));
+  const reported = new Set(before?.warnings.map(formatWarning));
+  return warnings.map(formatWarning).filter((line) => !reported.has(line));
 }

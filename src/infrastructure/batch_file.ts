@@ -220,9 +220,9 @@ function readLineMembers(line: Line): Readonly<Record<string, unknown>> {
   const { custom_id, method, url, body } = members;
   const { number } = line;
   for (const name of Object.keys(members)) {
-    const known = findMember(name);
-    if (known === undefined || known === name) continue;
-    throw brokenLine(number, `has the member ${JSON.stringify(name)}, which differs from "${known}" in case alone`);
+    const member = findMember(name);
+    if (member === undefined || member === name) continue;
+    throw brokenLine(number, `has the member ${JSON.stringify(name)}, which differs from "${member}" in case alone`);
   }
   if (typeof custom_id !== "string" || custom_id === "") throw brokenLine(number, 'has no "custom_id"');
   if (method !== undefined && method !== "POST") throw brokenLine(number, 'has a "method" other than "POST"');

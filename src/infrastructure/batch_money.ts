@@ -146,8 +146,8 @@ export async function measureBatchUsage(
     total.costNanoUsd = charge === undefined || sum === undefined ? undefined : sum + charge.nanoUsd;
   };
   const sums = parts.map(({ usage }) => summedUsage(usage));
-  const isSummable = pricing?.every(hasPlainPrices) !== false && sums.every((one) => one !== undefined);
-  if (isSummable || content === undefined) { for (const one of sums) if (one !== undefined) add(one); }
+  const isSummable = pricing?.every(hasPlainPrices) !== false && sums.every((sum) => sum !== undefined);
+  if (isSummable || content === undefined) { for (const charge of sums) if (charge !== undefined) add(charge); }
   else {
     const operation = batchOperationFor(endpoint, 0);
     const none = { body: {}, model: model.info, load: { input: 0, output: 0 } };

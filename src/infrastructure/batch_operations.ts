@@ -55,8 +55,8 @@ export function batchOperationFor(url: unknown, number: number): BatchOperation 
   const endpoint = toText(url);
   const operation = Object.hasOwn(own, endpoint) ? own[endpoint] : undefined;
   if (operation === undefined && !plain.includes(endpoint)) {
-    const known = [...Object.keys(own), ...plain].join(", ");
-    throw brokenLine(number, `has a "url" that is not supported in batches: use one of ${known}`);
+    const names = [...Object.keys(own), ...plain].join(", ");
+    throw brokenLine(number, `has a "url" that is not supported in batches: use one of ${names}`);
   }
   if (operation === undefined) return plainOperation(endpoint);
   return {
@@ -83,7 +83,7 @@ function plainOperation(endpoint: string): BatchOperation {
     check,
     measureNeeds(body) {
       const { max_output_tokens, max_tokens } = body as Record<string, unknown>;
-      const output = [max_output_tokens, max_tokens].find((one) => typeof one === "number") as number | undefined;
+      const output = [max_output_tokens, max_tokens].find((limit) => typeof limit === "number") as number | undefined;
       const input = Math.ceil(JSON.stringify(body).length / charsPerToken);
       const units = { hasFees: true as const, ...countVendorTools({ ...body }) };
       return { load: { input, output, units }, findLack: () => undefined };

@@ -42,12 +42,12 @@ export function readBatchRequest(body: unknown): BatchRequest {
  *
  * @throws {UnsupportedRequestError} When it is shorter than the model's.
  */
-export function readWindow(given: string | undefined | null, { model: { name, batch } }: Member): string {
+export function readWindow(window: string | undefined | null, { model: { name, batch } }: Member): string {
   const { completionWindowMs: windowMs } = batch ?? {};
-  if (given === undefined || given === null) return windowMs === undefined ? defaultWindow : formatDuration(windowMs);
-  const ms = parseDuration(given);
+  if (window === undefined || window === null) return windowMs === undefined ? defaultWindow : formatDuration(windowMs);
+  const ms = parseDuration(window);
   if (ms === undefined) throw invalid(`"completion_window" has to be a duration such as "24h"`, "completion_window");
-  if (windowMs === undefined || ms >= windowMs) return given;
+  if (windowMs === undefined || ms >= windowMs) return window;
   throw new UnsupportedRequestError(
     `"completion_window" is shorter than ${formatDuration(windowMs)}, the window of the model "${name}"`,
     { code: "unsupported_by_pool", param: "completion_window" },

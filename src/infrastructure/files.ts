@@ -31,7 +31,7 @@ export class FileService {
   async create(source: FileSource, call: ObjectCall): Promise<{ object: FileObject; pool: string; provider: string }> {
     const mesh = this.#mesh;
     const { account, files, bytes, purpose, batch, pool, changes } = await upload(source, call, mesh);
-    const made = await mintId(
+    const fileId = await mintId(
       {
         kind: "file",
         owner: getObjectOwner(call),
@@ -44,8 +44,8 @@ export class FileService {
     );
     const [first] = files;
     const { filename = source.name, status = "processed" } = first!;
-    const object = { ...first!, id: made.id, bytes, purpose: purpose as FilePurpose, filename, status };
-    await getObjectRecords(mesh).save(made.ref, { id: made.id, object, isOver: true, changes });
+    const object = { ...first!, id: fileId.id, bytes, purpose: purpose as FilePurpose, filename, status };
+    await getObjectRecords(mesh).save(fileId.ref, { id: fileId.id, object, isOver: true, changes });
     return { object, pool: pool.name, provider: account.instance.entry.id };
   }
 
@@ -53,12 +53,12 @@ export class FileService {
   async retrieve(id: string, call: ObjectCall): Promise<FileObject> {
     const { ref, account } = await locate(id, { kind: "file", call }, this.#mesh);
     const infrastructure = getInfrastructure(account, "files");
-    const files = await Promise.all(ref.ids.map((one) =>
+    const files = await Promise.all(ref.ids.map((id) =>
       callProvider({
         account,
         call,
         isRead: true,
-        send: (options) => infrastructure.retrieveFile(one, options),
+        send: (options) => infrastructure.retrieveFile(id, options),
       }, this.#mesh)
     ));
     const [first] = files;
@@ -108,15 +108,15 @@ export class FileService {
   async delete(id: string, call: ObjectCall): Promise<{ id: string; object: "file"; deleted: true }> {
     const { ref, account } = await locate(id, { kind: "file", call }, this.#mesh);
     const infrastructure = getInfrastructure(account, "files");
-    for (const one of ref.ids) {
-      const send = { account, call, send: deleting(one) };
+    for (const fileId of ref.ids) {
+      const send = { account, call, send: deleting(fileId) };
       await callProvider(send, this.#mesh);
     }
     await getObjectRecords(this.#mesh).delete(ref);
     return { id, object: "file", deleted: true };
 
-    function deleting(one: string) {
-      return (options: Parameters<typeof infrastructure.deleteFile>[1]) => infrastructure.deleteFile(one, options);
+    function deleting(id: string) {
+      return (options: Parameters<typeof infrastructure.deleteFile>[1]) => infrastructure.deleteFile(id, options);
     }
   }
 }

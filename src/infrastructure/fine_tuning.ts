@@ -129,9 +129,9 @@ export class FineTuningService {
 
   async #seen(id: string, job: FineTuningJob, located: Located): Promise<FineTuningJob> {
     const records = getObjectRecords(this.#mesh);
-    const known = await records.load(located.ref);
-    const { training_file, validation_file } = known?.object ?? {};
-    const files = known === undefined ? {} : { training_file, validation_file };
+    const existing = await records.load(located.ref);
+    const { training_file, validation_file } = existing?.object ?? {};
+    const files = existing === undefined ? {} : { training_file, validation_file };
     const object = { ...await this.#shown(id, job, located), ...files } as FineTuningJob;
     await records.save(located.ref, { id, object, isOver: ends.has(object.status) });
     return object;
@@ -139,10 +139,10 @@ export class FineTuningService {
 
   /** Returns a job with the ids of this mesh. */
   async #shown(id: string, job: FineTuningJob, located: Located): Promise<FineTuningJob> {
-    const toProviderFile = (one: string) => resultFileId({ ids: [one] }, located, this.#mesh);
+    const toProviderFile = (id: string) => resultFileId({ ids: [id] }, located, this.#mesh);
     const { training_file, validation_file } = job;
     const listed: unknown = job.result_files; // a provider sends anything
-    const results = Array.isArray(listed) ? listed.filter((one) => typeof one === "string") : [];
+    const results = Array.isArray(listed) ? listed.filter((item) => typeof item === "string") : [];
     return {
       ...job,
       id,

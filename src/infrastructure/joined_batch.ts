@@ -28,9 +28,9 @@ export function joinBatches(parts: readonly Batch[]): Batch {
   const times: Record<string, number> = {};
   const add = (names: readonly string[], pick: (...times: number[]) => number) => {
     for (const name of names) {
-      const known = parts.flatMap((part) => typeof part[name] === "number" ? part[name] as number : []);
+      const counts = parts.flatMap((part) => typeof part[name] === "number" ? part[name] as number : []);
       const isReached = !name.endsWith("ed_at") || name === "created_at" || name === `${status}_at`;
-      if (known.length > 0 && isReached) times[name] = pick(...known);
+      if (counts.length > 0 && isReached) times[name] = pick(...counts);
     }
   };
   add(earliest, Math.min);
@@ -62,7 +62,7 @@ function combineStatus(states: readonly BatchStatus[]): BatchStatus {
 type Counts = NonNullable<Batch["request_counts"]>;
 
 function addCounts(counts: readonly (Counts | undefined)[]): Counts {
-  const sum = (name: keyof Counts) => counts.reduce((total, one) => total + (one?.[name] ?? 0), 0);
+  const sum = (name: keyof Counts) => counts.reduce((total, count) => total + (count?.[name] ?? 0), 0);
   return { total: sum("total"), completed: sum("completed"), failed: sum("failed") };
 }
 

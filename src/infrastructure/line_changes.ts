@@ -81,8 +81,8 @@ export class ChangedLines {
 
   #rankChange(change: LineChange): number {
     const json = JSON.stringify(change);
-    const known = this.#kinds.get(json);
-    if (known !== undefined) return known;
+    const kind = this.#kinds.get(json);
+    if (kind !== undefined) return kind;
     if (this.#chars + json.length > maxChars) {
       const { model = null } = change.body;
       return this.#kinds.size === 0 ? this.#create(JSON.stringify({ line: {}, body: { model } })) : 0;

@@ -92,7 +92,7 @@ export function readId(id: string, kind: ObjectKind): UnprovenRef | undefined {
     const text = decoder.decode(fromBase64(signed.slice(prefix.length).replace(/-/g, "+").replace(/_/g, "/")));
     const [provider, account, owner, madeAt, ids, batch] = JSON.parse(text);
     const strings = [provider, account, owner, ...ids];
-    if (ids.length === 0 || strings.some((one) => typeof one !== "string") || typeof madeAt !== "number") {
+    if (ids.length === 0 || strings.some((string) => typeof string !== "string") || typeof madeAt !== "number") {
       return undefined;
     }
     const [pool, model, endpoint, items, costNanoUsd] = batch ?? [];

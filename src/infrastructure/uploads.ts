@@ -213,8 +213,8 @@ async function sendTo(account: Account, sending: Sending & UploadParts): Promise
 }
 
 async function trySending(account: Account, sending: Sending & UploadParts) {
-  const { source: { name, type, fields: given }, call, mesh, laterFields } = sending;
-  const { "mesh[pool]": _pool, ...fields } = given;
+  const { source: { name, type, fields: formFields }, call, mesh, laterFields } = sending;
+  const { "mesh[pool]": _pool, ...fields } = formFields;
   const content = new TrackedContent(sending.content());
   const upload = { name, type, content, fields, laterFields };
   const send = (options: CallOptions) => getInfrastructure(account, "files").uploadFile(upload, options);

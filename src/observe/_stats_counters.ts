@@ -150,11 +150,11 @@ export class Membership {
 
   /** Returns the counters of a model, provider or pool, created on first use. */
   getCounters(scope: StatsScope, id: string): StatsCounters {
-    const known = this.#counters[scope].get(id);
-    if (known !== undefined) return known;
-    const made = new StatsCounters();
-    this.#counters[scope].set(id, made);
-    return made;
+    const existing = this.#counters[scope].get(id);
+    if (existing !== undefined) return existing;
+    const created = new StatsCounters();
+    this.#counters[scope].set(id, created);
+    return created;
   }
 
   /** Iterates over all counters, by scope and in order of creation. */

@@ -96,9 +96,9 @@ export class Hub {
     }
     const losses = new Map<Observability, SinkLosses>();
     const outputs = sinks.map(({ id, ...output }) => {
-      const known = losses.get(output.sink) ?? new SinkLosses(id, output.sink);
-      losses.set(output.sink, known);
-      return new LineOutput(output, known);
+      const existing = losses.get(output.sink) ?? new SinkLosses(id, output.sink);
+      losses.set(output.sink, existing);
+      return new LineOutput(output, existing);
     });
     this.#use([...this.#own, ...outputs]);
   }

@@ -29,7 +29,7 @@ const maxDepth = 8;
 
 /** Redacts the secrets of one mesh. */
 export class Redactor {
-  readonly #known = new Set<string>();
+  readonly #secrets = new Set<string>();
   /** Encoded forms of all secrets, longest first, since one may be the prefix of another. */
   #forms: readonly string[] | undefined = [];
   /** Encoded forms of each token, latest first. */
@@ -37,7 +37,7 @@ export class Redactor {
 
   /** Adds a secret, in all encodings in which it may appear. */
   add(value: string): void {
-    for (const form of listSpellings(value)) this.#known.add(form);
+    for (const form of listSpellings(value)) this.#secrets.add(form);
     this.#forms = undefined; // sorted when needed: there may be many secrets
   }
 
@@ -48,7 +48,7 @@ export class Redactor {
 
   /** Replaces secrets in a string by `[redacted]`. */
   redact(text: string): string {
-    this.#forms ??= byLength([...this.#known]);
+    this.#forms ??= byLength([...this.#secrets]);
     for (const forms of [...this.#tokens, this.#forms]) {
       for (const form of forms) text = text.replaceAll(form, "[redacted]");
     }
@@ -81,7 +81,7 @@ function listSpellings(value: string): readonly string[] {
 }
 
 function byLength(forms: readonly string[]): readonly string[] {
-  return [...new Set(forms)].sort((one, other) => other.length - one.length);
+  return [...new Set(forms)].sort((first, second) => second.length - first.length);
 }
 
 function toBase64Variants(value: string): string {

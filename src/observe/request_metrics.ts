@@ -139,7 +139,7 @@ export class RequestMetrics {
    * @param owner Restricts those with a client to this one.
    */
   families(owner?: string): readonly MetricFamily[] {
-    const consumption = [...this.#consumption.values()].filter((one) => owner === undefined || one.owner === owner);
+    const consumption = [...this.#consumption.values()].filter((usage) => owner === undefined || usage.owner === owner);
     return [
       ...consumptionFamilies(consumption),
       counter("modelmesh_attempts_total", "Attempts: calls of a model for a request.", [...this.#attempts.values()]),

@@ -61,15 +61,15 @@ function findTotal({ furtherCalls = [], ...reported }: Quantities, call: Charged
   const own = { ...reported, region };
   const further = own.cost === undefined ? furtherCalls : [];
   return further.reduce(
-    (sum, one) => addCharges(sum, priceFurtherCall(one, own, call)),
+    (sum, furtherCall) => addCharges(sum, priceFurtherCall(furtherCall, own, call)),
     findCharge(own, call),
   );
 }
 
-function addCharges(one: Charge | undefined, other: Charge | undefined): Charge | undefined {
-  if (one === undefined || other === undefined) return undefined;
-  const nanoUsd = Math.min(one.nanoUsd + other.nanoUsd, Number.MAX_SAFE_INTEGER);
-  return { nanoUsd, unpriced: one.unpriced ?? other.unpriced };
+function addCharges(furtherCall: Charge | undefined, other: Charge | undefined): Charge | undefined {
+  if (furtherCall === undefined || other === undefined) return undefined;
+  const nanoUsd = Math.min(furtherCall.nanoUsd + other.nanoUsd, Number.MAX_SAFE_INTEGER);
+  return { nanoUsd, unpriced: furtherCall.unpriced ?? other.unpriced };
 }
 
 /** Prices a call by the model that served it; by the one that responded, if the catalogue does not know it. */
@@ -81,7 +81,7 @@ function priceFurtherCall(
   const { model: { info, instance } } = call.member;
   const quantities = { input: 0, output: 0, ...usage, tier, region, hasFees: true as const };
   if (id === undefined || isVersion(id, info.id)) return findCharge(quantities, call);
-  const other = instance.connector?.models.find((one) => isVersion(id, one.id));
+  const other = instance.connector?.models.find((candidate) => isVersion(id, candidate.id));
   const found = other && priceUsage(quantities, other.pricing, call.now);
   if (found !== undefined) return found;
   const assumed = findCharge(quantities, call);

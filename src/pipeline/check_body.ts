@@ -50,9 +50,9 @@ export function bodyChecker(members: readonly string[]): (body: unknown) => Requ
  * @throws {UnsupportedRequestError} `invalid_value`.
  */
 export function checkCase(name: string, find: ReturnType<typeof memberFinder>): void {
-  const known = find(name);
-  if (known === undefined || known === name) return;
-  throw invalid(`${JSON.stringify(name)} differs from "${known}" in case alone`, name);
+  const model = find(name);
+  if (model === undefined || model === name) return;
+  throw invalid(`${JSON.stringify(name)} differs from "${model}" in case alone`, name);
 }
 
 /**
@@ -209,11 +209,11 @@ export const chatMembers: readonly string[] = [
  * ```
  */
 export function memberFinder(members: readonly string[]): (name: string) => string | undefined {
-  const known = new Set(["model", "user", ...members, ...privateFields]);
-  const folded = new Map([...known].map((name) => [fold(name), name]));
-  const maxLength = Math.max(...[...known].map(({ length }) => length));
+  const allowed = new Set(["model", "user", ...members, ...privateFields]);
+  const folded = new Map([...allowed].map((name) => [fold(name), name]));
+  const maxLength = Math.max(...[...allowed].map(({ length }) => length));
   return (name) => {
-    if (known.has(name)) return name;
+    if (allowed.has(name)) return name;
     return name.length > maxLength ? undefined : folded.get(fold(name));
   };
 }

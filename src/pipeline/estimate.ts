@@ -139,13 +139,13 @@ export class OutputEstimate {
     for (const field of textFields) this.#addText(part[field]);
     const { tool_calls: calls, function_call: call } = part;
     if (call) this.#addCall(call);
-    if (Array.isArray(calls)) { for (const one of calls) this.#addCall(Object(one).function); }
+    if (Array.isArray(calls)) { for (const toolCall of calls) this.#addCall(Object(toolCall).function); }
   }
 
   #addCall(call: unknown): void {
-    const { name, arguments: given } = Object(call);
+    const { name, arguments: callArguments } = Object(call);
     this.#addText(name);
-    this.#addText(given);
+    this.#addText(callArguments);
   }
 
   #addText(text: unknown): void {
@@ -179,7 +179,10 @@ export function countVendorTools(body: Readonly<Record<string, unknown>>): Vendo
   const searches = types.filter(({ type }) => searching.test(type));
   const isWeb = (plugin: unknown) => isObject(plugin) && plugin.id === "web";
   const web = extensions.filter(isWeb);
-  const others = [...types.filter(({ type }) => !searching.test(type)), ...extensions.filter((one) => !isWeb(one))];
+  const others = [
+    ...types.filter(({ type }) => !searching.test(type)),
+    ...extensions.filter((extension) => !isWeb(extension)),
+  ];
   const once = isRequested(options) ? 1 : 0; // a search model searches before it answers
   const unbounded = isRequested(parameters) ? Infinity : 0;
   return toFees({

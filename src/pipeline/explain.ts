@@ -116,5 +116,5 @@ function scored(
     provider: model.instance.entry.id,
     score: computeScore(state),
   }));
-  return scores.sort((one, other) => other.score - one.score);
+  return scores.sort((first, second) => second.score - first.score);
 }

@@ -43,11 +43,11 @@ function choosesModels({ only, ignore, order, maxPrice }: RoutingConstraints): b
 function checkConstraints({ only, ignore, order }: RoutingConstraints, context: ConstrainedContext): void {
   const { request: { model, body: { models } }, pool } = context;
   const others = (models ?? []).filter((name) => name !== model).flatMap((name) => poolNamed(name, context));
-  const known = new Set<string>();
+  const allowed = new Set<string>();
   for (const { members } of [pool, ...others]) {
-    for (const { model: { name, instance } } of members) known.add(name).add(instance.entry.id).add(instance.vendor);
+    for (const { model: { name, instance } } of members) allowed.add(name).add(instance.entry.id).add(instance.vendor);
   }
-  for (const list of [only, ignore, order]) if (list !== undefined) checkNames(list, known);
+  for (const list of [only, ignore, order]) if (list !== undefined) checkNames(list, allowed);
 }
 
 function poolNamed(name: string, { request, registry }: ConstrainedContext): Pool[] {
@@ -117,10 +117,10 @@ function named({ names }: NameList): (member: Member) => boolean {
     requested.has(name) || requested.has(instance.entry.id) || requested.has(instance.vendor);
 }
 
-function checkNames({ names, param }: NameList, known: ReadonlySet<string>): void {
-  const unknown = names.find((name) => !known.has(name));
+function checkNames({ names, param }: NameList, allowed: ReadonlySet<string>): void {
+  const unknown = names.find((name) => !allowed.has(name));
   if (unknown === undefined) return;
-  const [likely] = nearest(unknown, known, 1);
+  const [likely] = nearest(unknown, allowed, 1);
   const hint = likely === undefined ? "" : `; did you mean "${likely}"?`;
   const name = JSON.stringify(unknown.length > 80 ? `${unknown.slice(0, 80)}…` : unknown);
   throw new UnsupportedRequestError(

@@ -80,7 +80,7 @@ export function perform<Body extends RequestBody, Response>(
   deps: RouteDeps,
 ): Promise<Delivered<Response>> {
   return request.body.models?.length
-    ? performInTurn(request, (one) => performOne(one, deps), () => deps.runtime.clock.monotonic())
+    ? performInTurn(request, (part) => performOne(part, deps), () => deps.runtime.clock.monotonic())
     : performOne(request, deps);
 }
 

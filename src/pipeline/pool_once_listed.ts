@@ -38,7 +38,7 @@ export async function poolOnceListed(
 
 /** The name is unknown, but a provider that has listed no model may have it. */
 function unlistedError(name: string, error: ModelNotFoundError, { instances, models }: Registry): MeshError {
-  const missing = instances.filter((one) => !models.some(({ instance }) => instance === one));
+  const missing = instances.filter((candidate) => !models.some(({ instance }) => instance === candidate));
   const hint = unlistedHint(missing);
   if (hint === "") return error;
   const prefixes = missing.flatMap(({ vendor, entry }) => [`${vendor}.`, `${vendor}/`, `${entry.id}.`]);

@@ -104,9 +104,9 @@ function addMessage(message: unknown, size: Size): void {
   if (!Array.isArray(calls)) return;
   for (const call of calls) {
     if (!isObject(call) || !isObject(call.function)) continue;
-    const { name, arguments: given } = call.function;
+    const { name, arguments: callArguments } = call.function;
     if (typeof name === "string") addText(name, size.text);
-    if (typeof given === "string") addText(given, size.text);
+    if (typeof callArguments === "string") addText(callArguments, size.text);
   }
 }
 

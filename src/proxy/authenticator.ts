@@ -43,16 +43,16 @@ export class Authenticator {
   findSender(request: PlainRequest, dialect?: DialectConventions): Caller | undefined {
     const isAnyAccepted = this.isOpen;
     if (isAnyAccepted && this.#runtime?.clients === undefined) return anonymous;
-    const given = bearerToken(request.headers.get("authorization") ?? "");
+    const token = bearerToken(request.headers.get("authorization") ?? "");
     const own = dialect?.findToken?.(request);
-    if (isAnyAccepted && !isRuntimeToken(given) && !isRuntimeToken(own)) return anonymous;
-    return this.#callerWith(given) ?? (own === undefined ? undefined : this.#callerWith(own));
+    if (isAnyAccepted && !isRuntimeToken(token) && !isRuntimeToken(own)) return anonymous;
+    return this.#callerWith(token) ?? (own === undefined ? undefined : this.#callerWith(own));
   }
 
   #callerWith(token: string): Caller | undefined {
-    const given = encoder.encode(token);
+    const received = encoder.encode(token);
     let found: Caller | undefined;
-    for (const { bytes, caller } of this.#callers) if (isSameDigest(bytes, given)) found ??= caller;
+    for (const { bytes, caller } of this.#callers) if (isSameDigest(bytes, received)) found ??= caller;
     return found ?? (isRuntimeToken(token) ? this.#runtime?.clients?.findCaller(token) : undefined);
   }
 
@@ -65,11 +65,11 @@ export class Authenticator {
   authenticate(request: PlainRequest, dialect?: DialectConventions): Caller {
     const caller = this.findSender(request, dialect);
     if (caller !== undefined) return caller;
-    const given = request.headers.has("authorization") || dialect?.findToken?.(request) !== undefined;
+    const hasToken = request.headers.has("authorization") || dialect?.findToken?.(request) !== undefined;
     const hint = "`Authorization: Bearer <token>`" +
       (dialect?.tokenHint === undefined ? "" : ` or \`${dialect.tokenHint}\``);
     throw new HttpError(
-      given ? "The bearer token is not accepted" : `A bearer token is needed: send the header ${hint}`,
+      hasToken ? "The bearer token is not accepted" : `A bearer token is needed: send the header ${hint}`,
       { status: 401, code: "invalid_api_key", headers: { "www-authenticate": "Bearer" } },
     );
   }
@@ -86,20 +86,20 @@ function isRuntimeToken(token: string | undefined): boolean {
   return token !== undefined && token.startsWith(runtimePrefix);
 }
 
-function isSameDigest(token: Uint8Array, given: Uint8Array): boolean {
-  let difference = token.length ^ given.length;
-  for (let at = 0; at < token.length; at++) difference |= token[at]! ^ (given[at] ?? 0);
+function isSameDigest(token: Uint8Array, received: Uint8Array): boolean {
+  let difference = token.length ^ received.length;
+  for (let at = 0; at < token.length; at++) difference |= token[at]! ^ (received[at] ?? 0);
   return difference === 0;
 }
 
 /** Tokens of clients, of the command line, and of administrators. */
 export function acceptedTokens(
   { clients, adminTokens }: ProxySettings,
-  given: { readonly tokens: readonly string[]; readonly clients: ReadonlyMap<string, Client> },
+  received: { readonly tokens: readonly string[]; readonly clients: ReadonlyMap<string, Client> },
 ): AcceptedToken[] {
   return [
-    ...clients.map(({ token, name = "" }) => ({ token, client: given.clients.get(name) })),
-    ...[...given.tokens, ...adminTokens ?? []].map((token) => ({ token, client: undefined })),
+    ...clients.map(({ token, name = "" }) => ({ token, client: received.clients.get(name) })),
+    ...[...received.tokens, ...adminTokens ?? []].map((token) => ({ token, client: undefined })),
   ].map((accepted) => ({
     ...accepted,
     isAdministrator: adminTokens?.includes(accepted.token) ?? accepted.client?.isUnlimited ?? true,

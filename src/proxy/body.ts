@@ -161,11 +161,11 @@ async function readFormBody(type: string | null, { read, form }: {
 /** Converts string fields to members of a body. */
 function toFormBody(fields: Form["fields"], { fields: rules }: FormRules): Record<string, unknown> {
   const body = new Map<string, unknown>();
-  for (const [given, text] of fields) {
-    const name = given.endsWith("[]") ? given.slice(0, -2) : given;
+  for (const [received, text] of fields) {
+    const name = received.endsWith("[]") ? received.slice(0, -2) : received;
     const value = parseField(text, { name, rule: Object.hasOwn(rules, name) ? rules[name] : undefined });
     const before = body.get(name);
-    if (before !== undefined || given !== name) body.set(name, [before ?? [], value].flat());
+    if (before !== undefined || received !== name) body.set(name, [before ?? [], value].flat());
     else body.set(name, value);
   }
   return Object.fromEntries(body);

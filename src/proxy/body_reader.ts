@@ -260,9 +260,9 @@ class ReceivedBody {
     if (this.#complete !== undefined || this.#declared === undefined || !(this.#size * 2 >= this.#declared)) return;
     this.#complete = new Uint8Array(Math.max(this.#declared, this.#size));
     let at = 0;
-    for (const one of this.#chunks) {
-      this.#complete.set(one, at);
-      at += one.length;
+    for (const part of this.#chunks) {
+      this.#complete.set(part, at);
+      at += part.length;
     }
     this.#chunks = [];
   }

@@ -41,7 +41,7 @@ export async function serveCertificate(
   });
   const stopWatching = watchText(async () => JSON.stringify(await findCertificate(settings, files)), {
     clock,
-    known: JSON.stringify(first),
+    initial: JSON.stringify(first),
     onChange: (text) => {
       const problem = renew(server, JSON.parse(text) as FoundCertificate, settings);
       if (problem === undefined) report("info", "The certificate of proxy.tls has changed: new connections get it");

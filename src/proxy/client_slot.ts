@@ -40,11 +40,11 @@ export class ClientSlot {
     await this.#count(mesh);
     if (clients !== undefined) return await clients.use(mesh);
     const { RuntimeClients } = await import("./clients/runtime_clients.ts");
-    const made = new RuntimeClients();
-    await made.use(mesh);
+    const created = new RuntimeClients();
+    await created.use(mesh);
     if (this.#mesh !== mesh) return;
-    made.configured = this.#configured;
-    this.clients = made;
+    created.configured = this.#configured;
+    this.clients = created;
   }
 
   /** Counts the requests of a mesh. */

@@ -7,7 +7,7 @@ import type { RouteEntry } from "./exchange.ts";
 const path = "/mesh/clients";
 
 const all = routeClients(["GET", "POST"]);
-const one = routeClients(["PATCH", "DELETE"]);
+const single = routeClients(["PATCH", "DELETE"]);
 const below: Readonly<Record<string, RouteEntry>> = { rotate: routeClients(["POST"]), usage: routeClients(["GET"]) };
 
 function routeClients(methods: readonly string[]): RouteEntry {
@@ -27,6 +27,6 @@ export function findClientsRoute(plain: string): RouteEntry | undefined {
   if (plain === path) return all;
   const [id, action, further] = plain.slice(path.length + 1).split("/");
   if (!plain.startsWith(`${path}/`) || id === "" || further !== undefined) return undefined;
-  if (action === undefined) return one;
+  if (action === undefined) return single;
   return Object.hasOwn(below, action) ? below[action] : undefined;
 }

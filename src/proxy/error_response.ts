@@ -26,11 +26,11 @@ interface FailedRequest {
 /** Creates the response according to the error table, with routing headers if the error has a record. */
 export function errorResponse(
   error: unknown,
-  { mesh, requestId, headers: known, client, dialect }: FailedRequest,
+  { mesh, requestId, headers: knownHeaders, client, dialect }: FailedRequest,
 ): PlainResponse {
   const row = toErrorRow(error, requestId);
   if (row.status === 500) traceUnexpected(error, mesh, requestId);
-  const headers = { ...known };
+  const headers = { ...knownHeaders };
   const record = isRouted(error) ? routingOf(error) : undefined;
   if (record !== undefined) addRoutingHeaders(headers, { routing: record });
   Object.assign(headers, row.headers, { "x-request-id": requestId });

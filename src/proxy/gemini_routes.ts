@@ -32,8 +32,8 @@ const entries: Readonly<Record<typeof methods[number], RouteEntry>> = {
 export function handleGemini(exchange: Exchange): PlainResponse | Promise<PlainResponse> {
   const { path, headers } = exchange;
   const { model, method } = findAddress(path) ?? { method: "" };
-  const known = methods.find((name) => name === method);
-  if (known !== undefined) return entries[known].handle(exchange);
+  const supported = methods.find((name) => name === method);
+  if (supported !== undefined) return entries[supported].handle(exchange);
   if (model === undefined || method !== undefined) throw unknownGeminiPath(exchange);
   if (model !== "") return json(toGeminiModel(listedFor(exchange, model), exchange), { headers });
   return json({ models: listFor(exchange).data.map((entry) => toGeminiModel(entry, exchange)) }, { headers });
@@ -46,10 +46,10 @@ function toGeminiModel({ id, mesh: { type } }: ListedEntry, { client, mesh: { re
 }
 
 function unknownGeminiPath({ path, request: { method } }: Exchange): HttpError {
-  const known = methods.map((name) => `:${name}`).join(", ");
+  const names = methods.map((name) => `:${name}`).join(", ");
   const [twice, first = "", rest = ""] = /^(\/v1(?:beta)?)(\/v1(?:beta)?\/models(?:\/.*)?)$/.exec(path) ?? [];
   const hint = twice === undefined
-    ? `; below ${modelsPath}/{model} there are ${known}`
+    ? `; below ${modelsPath}/{model} there are ${names}`
     : `. Remove "${first}" from the base URL: ${rest}`;
   return new HttpError(`Unknown request URL: ${method} ${path}${hint}`, { status: 404, code: "unknown_url" });
 }

@@ -40,15 +40,15 @@ export function statesFor(before: Engine, next: Settings): MeshSnapshot {
 export function handOver(transition: Transition, { before, next }: { before: Engine; next: Engine }): void {
   const { owner, reason } = transition;
   const now = next.runtime.clock.monotonic();
-  const [one, other] = [before, next].map(({ settings }) => settings.providers.get(owner.provider));
+  const [first, second] = [before, next].map(({ settings }) => settings.providers.get(owner.provider));
   if (limitReasons.has(reason)) next.state.review(owner, now);
-  else if (isSameProvider(one, other)) next.state.follow(transition, now);
+  else if (isSameProvider(first, second)) next.state.follow(transition, now);
 }
 
-function isSameProvider(one: ProviderEntry | undefined, other: ProviderEntry | undefined): boolean {
-  return one?.connector === other?.connector && one?.baseUrl === other?.baseUrl &&
-    one?.apiKeys.join("\n") === other?.apiKeys.join("\n") &&
-    JSON.stringify(one?.tokens) === JSON.stringify(other?.tokens);
+function isSameProvider(first: ProviderEntry | undefined, second: ProviderEntry | undefined): boolean {
+  return first?.connector === second?.connector && first?.baseUrl === second?.baseUrl &&
+    first?.apiKeys.join("\n") === second?.apiKeys.join("\n") &&
+    JSON.stringify(first?.tokens) === JSON.stringify(second?.tokens);
 }
 
 /** Reasons that depend on configured limits. */
@@ -65,9 +65,9 @@ function isForBudget({ standby }: SavedBreaker): boolean {
 }
 
 function hasOtherBudget(breaker: SavedBreaker, { before, next }: { before: Settings; next: Settings }): boolean {
-  const [one, other] = [findBudgetSettings(breaker, before), findBudgetSettings(breaker, next)];
-  return one.some((budget, index) =>
-    budget?.dailyNanoUsd !== other[index]?.dailyNanoUsd || budget?.monthlyNanoUsd !== other[index]?.monthlyNanoUsd
+  const [first, second] = [findBudgetSettings(breaker, before), findBudgetSettings(breaker, next)];
+  return first.some((budget, index) =>
+    budget?.dailyNanoUsd !== second[index]?.dailyNanoUsd || budget?.monthlyNanoUsd !== second[index]?.monthlyNanoUsd
   );
 }
 

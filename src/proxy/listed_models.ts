@@ -25,9 +25,11 @@ export function listFor({ mesh, client }: Exchange): ModelList {
  */
 export function listedFor(exchange: Exchange, id: string): ListedEntry {
   const { data } = listFor(exchange);
-  const entry = data.find((one) => one.id === id);
+  const entry = data.find((candidate) => candidate.id === id);
   if (entry !== undefined) return entry;
   const [model] = findNamed(id, exchange, exchange.mesh.registry) ?? [];
-  if (model !== undefined) return { ...data.find((one) => one.id === model.name) ?? toListedModel(model), id };
+  if (model !== undefined) {
+    return { ...data.find((candidate) => candidate.id === model.name) ?? toListedModel(model), id };
+  }
   throw new ModelNotFoundError(`The model or pool ${JSON.stringify(id.slice(0, 80))} does not exist`);
 }

@@ -74,10 +74,10 @@ export function events(exchange: Exchange): PlainResponse {
   let own = viewNow(exchange);
   headers["content-type"] = "text/event-stream";
   headers["cache-control"] = "no-cache";
-  const given = request.headers.get("last-event-id") ?? "";
+  const lastId = request.headers.get("last-event-id") ?? "";
   const body = recordStream(overview.records, {
     clock: mesh.runtime.clock,
-    after: /^\d{1,15}$/.test(given) ? Number(given) : undefined,
+    after: /^\d{1,15}$/.test(lastId) ? Number(lastId) : undefined,
     isVisible: (record) => own === undefined || own !== "gone" && isOwnRecord(record, own),
     isStopping: () => {
       own = viewNow(exchange);
@@ -105,7 +105,7 @@ function listProviders({ mesh }: Exchange, pools: readonly PoolStatus[]) {
     if (own.length === 0 && pools.length < mesh.registry.pools.length) return [];
     const active = own.filter(({ status }) => status === "active").length;
     const isDown = own.length > 0 && active === 0;
-    const [next] = own.toSorted((one, other) => (one.retryAt ?? "~").localeCompare(other.retryAt ?? "~"));
+    const [next] = own.toSorted((first, second) => (first.retryAt ?? "~").localeCompare(second.retryAt ?? "~"));
     const standbyFacts = isDown ? { reason: next?.reason, retry_at: next?.retryAt } : {};
     const errorFacts = lastError === undefined ? {} : { last_error: lastError };
     return { id, status: isDown ? "standby" : "active", ...standbyFacts, ...errorFacts, active, total: own.length };

@@ -36,9 +36,9 @@ export async function uploadFile(exchange: Exchange): Promise<PlainResponse> {
     const source = await formSource(body, boundary);
     const pool = request.headers.get("x-mesh-pool") ?? source.pool;
     const { files } = await mesh.infrastructure();
-    const made = await files.create({ ...source, pool }, toObjectCall(exchange));
-    Object.assign(headers, { "x-mesh-pool": made.pool, "x-mesh-provider": made.provider });
-    return json(made.object, { headers });
+    const created = await files.create({ ...source, pool }, toObjectCall(exchange));
+    Object.assign(headers, { "x-mesh-pool": created.pool, "x-mesh-provider": created.provider });
+    return json(created.object, { headers });
   } catch (error) {
     if (!request.signal.aborted) await body.drain().catch(() => {}); // the error is already known
     throw error;
@@ -179,9 +179,9 @@ function idIn({ path }: Exchange): string {
 }
 
 function limitIn(query: URLSearchParams, most: number): number | undefined {
-  const given = query.get("limit");
-  if (given === null) return undefined;
-  const limit = Number(given);
+  const limitText = query.get("limit");
+  if (limitText === null) return undefined;
+  const limit = Number(limitText);
   if (Number.isInteger(limit) && limit >= 1 && limit <= most) return limit;
   throw invalid(`"limit" has to be a number from 1 to ${most}`, "limit");
 }

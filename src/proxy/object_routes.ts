@@ -35,7 +35,7 @@ export function findObjectRoute(name: string, isExposed: (endpoint: string) => b
   const found = routes.find(([path]) => {
     const expected = path.split("/");
     return expected.length === segments.length &&
-      expected.every((one, index) => one === segments[index] || one === "*" && segments[index] !== "");
+      expected.every((segment, index) => segment === segments[index] || segment === "*" && segments[index] !== "");
   });
   if (found === undefined) return undefined;
   return isExposed(found[0].split("/*")[0]!) ? found[1] : undefined;

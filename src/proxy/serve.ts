@@ -233,12 +233,12 @@ function restartWarnings(
 /**
  * Returns the accepted tokens in addition to those of the configuration.
  *
- * @param given Tokens of the program or the command line.
+ * @param configured Tokens of the program or the command line.
  * @throws {ConfigError} For a token that no header can contain.
  */
-export function collectTokens(runtime: Runtime, given: readonly string[] = []): readonly string[] {
+export function collectTokens(runtime: Runtime, configured: readonly string[] = []): readonly string[] {
   const fromEnvironment = runtime.env("MODELMESH_TOKEN");
-  const tokens = [...given, ...(fromEnvironment === undefined ? [] : [fromEnvironment])];
+  const tokens = [...configured, ...(fromEnvironment === undefined ? [] : [fromEnvironment])];
   if (tokens.some((token) => !/^[\x21-\x7e]+$/.test(token))) {
     throw new ConfigError([{
       path: "proxy.auth.tokens",

@@ -42,12 +42,14 @@ const representations = new Map<"gzip" | "identity", Promise<Representation>>();
  * @throws {HttpError} 406 if neither HTML nor one of the encodings is accepted.
  */
 export async function dashboard({ request, headers }: Exchange): Promise<PlainResponse> {
-  const given = new Headers(["accept", "accept-encoding"].flatMap((name) => {
+  const accepted = new Headers(["accept", "accept-encoding"].flatMap((name) => {
     const value = request.headers.get(name);
     return value === null ? [] : [[name, value]];
   }));
-  const encoding = given.has("accept-encoding") ? acceptsEncodings({ headers: given }, "gzip", "identity") : "identity"; // a client that names none, such as curl, seldom unpacks one
-  if (encoding === undefined || accepts({ headers: given }, mediaType) === undefined) {
+  const encoding = accepted.has("accept-encoding")
+    ? acceptsEncodings({ headers: accepted }, "gzip", "identity")
+    : "identity"; // a client that names none, such as curl, seldom unpacks one
+  if (encoding === undefined || accepts({ headers: accepted }, mediaType) === undefined) {
     throw new HttpError("The dashboard is only available as text/html, with gzip or without encoding", {
       status: 406,
       code: "not_acceptable",
@@ -70,11 +72,11 @@ export async function dashboard({ request, headers }: Exchange): Promise<PlainRe
 }
 
 function representationIn(encoding: "gzip" | "identity"): Promise<Representation> {
-  const known = representations.get(encoding);
-  if (known !== undefined) return known;
-  const made = make(encoding);
-  representations.set(encoding, made);
-  return made;
+  const existing = representations.get(encoding);
+  if (existing !== undefined) return existing;
+  const representation = make(encoding);
+  representations.set(encoding, representation);
+  return representation;
 }
 
 async function make(encoding: "gzip" | "identity"): Promise<Representation> {

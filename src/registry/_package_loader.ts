@@ -44,8 +44,8 @@ export async function loadAll(
   for (const [at, connector] of loaded.entries()) {
     const { id, kind } = connector;
     const { source } = entries[at]!;
-    const other = names.get(`${kind} ${id}`) ?? catalogue.all.find((one) => {
-      return one.id === id && one.kind === kind && !fromPackages.has(one);
+    const other = names.get(`${kind} ${id}`) ?? catalogue.all.find((registered) => {
+      return registered.id === id && registered.kind === kind && !fromPackages.has(registered);
     })?.id;
     if (other !== undefined) {
       throw new ConnectorError(`The connector package ${source} contains "${id}", which is already registered`);
@@ -159,7 +159,8 @@ async function toConnector(
   name: string,
 ): Promise<Connector> {
   const connector = (exported.connector ?? exported.default) as Partial<Connector> | undefined;
-  const isProvider = (one: object) => "vendor" in one && "models" in one && Array.isArray(one.models);
+  const isProvider = (connector: object) =>
+    "vendor" in connector && "models" in connector && Array.isArray(connector.models);
   const problem = !isObject(connector) || typeof connector.create !== "function"
     ? 'its entry has to export a connector, as "connector" or as the default: an object with id, kind and create'
     : connector.id !== id || connector.kind !== kind
@@ -169,12 +170,12 @@ async function toConnector(
     : undefined;
   if (problem !== undefined) throw new ConnectorError(`The connector package ${name} is refused: ${problem}`);
   const check = configSchema === undefined ? () => {} : await checkBy(configSchema, id, kind);
-  const made = connector as Connector;
-  return Object.create(made, {
+  const typed = connector as Connector;
+  return Object.create(typed, {
     create: {
       value(...[settings, ...parts]: Parameters<Connector["create"]>) {
         check(settings);
-        return made.create(settings, ...parts);
+        return typed.create(settings, ...parts);
       },
     },
   });

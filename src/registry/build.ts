@@ -156,19 +156,19 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
   const { id } = model;
   const queried = instance.queried?.get(id);
   const { models: catalogue = [] } = instance.connector ?? {};
-  const known = withQueriedFacts(findCatalogued(id, (own) => catalogue.find((info) => info.id === own)), queried);
+  const catalogued = withQueriedFacts(findCatalogued(id, (own) => catalogue.find((info) => info.id === own)), queried);
   const info: ModelInfo = {
-    ...known,
+    ...catalogued,
     id,
-    capabilities: model.capabilities ?? known?.capabilities,
-    features: { ...known?.features, ...model.features },
-    ...(known?.native_features && { native_features: { ...known.native_features, ...model.features } }),
-    constraints: { ...known?.constraints, ...model.constraints },
-    pricing: mergePricing(known?.pricing, model.pricing),
-    parameters: mergeRules(known?.parameters, model.parameters),
-    embedding_space: model.embeddingSpace ?? known?.embedding_space,
-    voices: model.voices ?? known?.voices,
-    response_formats: model.responseFormats ?? known?.response_formats,
+    capabilities: model.capabilities ?? catalogued?.capabilities,
+    features: { ...catalogued?.features, ...model.features },
+    ...(catalogued?.native_features && { native_features: { ...catalogued.native_features, ...model.features } }),
+    constraints: { ...catalogued?.constraints, ...model.constraints },
+    pricing: mergePricing(catalogued?.pricing, model.pricing),
+    parameters: mergeRules(catalogued?.parameters, model.parameters),
+    embedding_space: model.embeddingSpace ?? catalogued?.embedding_space,
+    voices: model.voices ?? catalogued?.voices,
+    response_formats: model.responseFormats ?? catalogued?.response_formats,
   };
   const { synchronous, streaming, batch } = model.delivery;
   const modes: Readonly<Record<Delivery, boolean | undefined>> = { sync: synchronous, stream: streaming, batch };

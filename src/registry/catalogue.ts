@@ -2,7 +2,7 @@
  * Connectors by id, built-in and registered ones.
  * @module
  */
-import { type ConfigContext, isProvider, knownConnectors } from "../config/settings/known.ts";
+import { type ConfigContext, groupConnectors, isProvider } from "../config/settings/known.ts";
 import type {
   ConnectorDeclaration,
   ConnectorImplementation,
@@ -53,7 +53,7 @@ export class ConnectorCatalogue {
   }
 
   ids(kind: keyof ConnectorKinds): string[] {
-    return [...this.#connectors.values()].flatMap((one) => one.kind === kind ? one.id : []);
+    return [...this.#connectors.values()].flatMap((connector) => connector.kind === kind ? connector.id : []);
   }
 
   /**
@@ -120,7 +120,7 @@ export function createConfigContext(
 ): ConfigContext {
   const { all } = catalogue;
   return {
-    known: knownConnectors(all),
+    knownConnectors: groupConnectors(all),
     providers: all.filter(isProvider),
     env: (name) => runtime.env(name),
   };

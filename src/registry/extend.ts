@@ -60,15 +60,15 @@ export function extendBy(
   registry: Registry,
   { drafted, settings, state }: Pick<BuildParts, "settings" | "state"> & { readonly drafted: DraftProvider },
 ): readonly ModelEntry[] {
-  const known = new Set(registry.models.filter((model) => model.instance === instance).map(({ info }) => info.id));
+  const ids = new Set(registry.models.filter((model) => model.instance === instance).map(({ info }) => info.id));
   for (const model of drafted.registry.models) {
-    if (model.instance === drafted.instance && !known.has(model.info.id)) addDistinct({ ...model, instance }, registry);
+    if (model.instance === drafted.instance && !ids.has(model.info.id)) addDistinct({ ...model, instance }, registry);
   }
   const own = registry.models.filter((model) => model.instance === instance);
   for (const pool of registry.allPools) {
     const { budget } = settings.pools.get(pool.name) ?? { budget: settings.defaultBudget };
     for (const model of newModels(pool, { instance, own, registry, drafted })) {
-      if (known.has(model.info.id)) continue;
+      if (ids.has(model.info.id)) continue;
       const { name, routing, strategy: policies } = pool;
       const facts = { ...model, pool: name, provider: instance.entry, routing, budget, policies };
       growing<Member>(pool.members).push({ model, state: state.add(facts) });
@@ -79,7 +79,7 @@ export function extendBy(
     Object.assign(pool, { routing: { ...pool.routing, modelPriority } });
   }
   registry.onMembersChanged();
-  return own.filter(({ info }) => !known.has(info.id));
+  return own.filter(({ info }) => !ids.has(info.id));
 }
 
 /** Returns the models of a provider to add to a pool. */

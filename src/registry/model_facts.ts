@@ -20,7 +20,7 @@ export function infoIn(value: unknown): ModelInfo | undefined {
     ...(Array.isArray(capabilities) && { capabilities: stringsIn(capabilities) }),
     ...(isObject(voices) && {
       voices: Object.fromEntries(
-        Object.entries(voices).filter((one): one is [string, string] => typeof one[1] === "string"),
+        Object.entries(voices).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
       ),
     }),
     ...(Array.isArray(response_formats) && { response_formats: stringsIn(response_formats) }),
@@ -39,7 +39,7 @@ export function modelsIn(list: unknown): readonly ModelInfo[] {
 }
 
 function stringsIn(list: readonly unknown[]): string[] {
-  return list.filter((one) => typeof one === "string");
+  return list.filter((item) => typeof item === "string");
 }
 
 function constraintsIn(constraints: Record<string, unknown>): ModelConstraints {

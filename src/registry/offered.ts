@@ -50,8 +50,8 @@ function offeredInfos(
 ): readonly ModelInfo[] {
   if (discovery?.enumerateModels === false) return [];
   if (listed === undefined) return catalogue;
-  const known = new Map(catalogue.map((info) => [info.id, info]));
-  return listed.map((info) => ({ ...findCatalogued(info.id, (id) => known.get(id)), ...info }));
+  const catalogued = new Map(catalogue.map((info) => [info.id, info]));
+  return listed.map((info) => ({ ...findCatalogued(info.id, (id) => catalogued.get(id)), ...info }));
 }
 
 /**
@@ -122,7 +122,7 @@ function findFamilyRules(
   tree: CapabilityTree,
 ): ParameterRules | undefined {
   if (findRules === undefined) return undefined;
-  if (findCatalogued(info.id, (id) => models.find((known) => known.id === id)) !== undefined) return undefined;
+  if (findCatalogued(info.id, (id) => models.find((model) => model.id === id)) !== undefined) return undefined;
   return findLeaves(info, tree).some((leaf) => servesOperation(leaf, "chat")) ? findRules(info) : undefined;
 }
 

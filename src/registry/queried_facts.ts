@@ -10,23 +10,23 @@ import { isPriceAmount } from "../util/pricing.ts";
 /**
  * Merges two sets of rules.
  *
- * @param other Takes precedence.
+ * @param second Takes precedence.
  */
 export function mergeRules(
-  one: ParameterRules | undefined,
-  other: ParameterRules | undefined,
+  first: ParameterRules | undefined,
+  second: ParameterRules | undefined,
 ): ParameterRules | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
+  if (first === undefined || second === undefined) return first ?? second;
   return {
-    ...one,
-    ...Object.fromEntries(Object.entries(other).filter(([, rule]) => rule !== undefined)),
-    rename: { ...one.rename, ...other.rename },
-    drop: [...one.drop ?? [], ...other.drop ?? []],
-    refuse: [...one.refuse ?? [], ...other.refuse ?? []],
-    refuse_with_tools: [...one.refuse_with_tools ?? [], ...other.refuse_with_tools ?? []],
-    fill: { ...one.fill, ...other.fill },
-    fill_with_tools: { ...one.fill_with_tools, ...other.fill_with_tools },
-    efforts: { ...one.efforts, ...other.efforts },
+    ...first,
+    ...Object.fromEntries(Object.entries(second).filter(([, rule]) => rule !== undefined)),
+    rename: { ...first.rename, ...second.rename },
+    drop: [...first.drop ?? [], ...second.drop ?? []],
+    refuse: [...first.refuse ?? [], ...second.refuse ?? []],
+    refuse_with_tools: [...first.refuse_with_tools ?? [], ...second.refuse_with_tools ?? []],
+    fill: { ...first.fill, ...second.fill },
+    fill_with_tools: { ...first.fill_with_tools, ...second.fill_with_tools },
+    efforts: { ...first.efforts, ...second.efforts },
   };
 }
 
@@ -48,21 +48,21 @@ export type QueriedModels = ReadonlyMap<string, ReadonlyMap<string, QueriedFacts
 
 /** Merges reported metadata into that of the catalogue. */
 export function withQueriedFacts<Known extends ModelInfo | undefined>(
-  known: Known,
+  facts: Known,
   queried: QueriedFacts | undefined,
 ): Known | ModelInfo {
-  if (queried === undefined) return known;
+  if (queried === undefined) return facts;
   const { info, leaves, pricing } = queried;
-  const id = known?.id ?? info?.id ?? "";
+  const id = facts?.id ?? info?.id ?? "";
   return {
-    ...known,
+    ...facts,
     ...info,
     id,
-    capabilities: leaves ?? info?.capabilities ?? known?.capabilities,
-    features: { ...known?.features, ...info?.features },
-    constraints: { ...known?.constraints, ...info?.constraints },
-    pricing: pricing ?? info?.pricing ?? known?.pricing,
-    parameters: mergeRules(known?.parameters, info?.parameters),
+    capabilities: leaves ?? info?.capabilities ?? facts?.capabilities,
+    features: { ...facts?.features, ...info?.features },
+    constraints: { ...facts?.constraints, ...info?.constraints },
+    pricing: pricing ?? info?.pricing ?? facts?.pricing,
+    parameters: mergeRules(facts?.parameters, info?.parameters),
   };
 }
 

@@ -185,9 +185,9 @@ export class Registry {
     const catalogueName = `${model.instance.vendor}.${model.info.id}`;
     if (!this.#byCatalogueName.has(catalogueName)) this.#byCatalogueName.set(catalogueName, model);
     for (const id of [model.info.id, `${model.instance.vendor}/${model.info.id}`]) {
-      const known = this.#byUpstreamId.get(id);
-      if (known === undefined) this.#byUpstreamId.set(id, [model]);
-      else known.push(model);
+      const existing = this.#byUpstreamId.get(id);
+      if (existing === undefined) this.#byUpstreamId.set(id, [model]);
+      else existing.push(model);
     }
   }
 
@@ -241,12 +241,12 @@ export class Registry {
   /** Returns the pool of a capability node, created on first use. */
   poolAt(path: string, listed = false): Pool {
     const name = this.tree.shortName(path);
-    const known = this.#pools.get(name) ?? this.#implicit.get(path);
-    if (known === undefined) {
+    const existing = this.#pools.get(name) ?? this.#implicit.get(path);
+    if (existing === undefined) {
       return this.#onDemand(path, { name, capability: path, models: this.pooledAt(path), listed });
     }
-    if (listed && this.#implicit.delete(path)) this.#pools.set(name, Object.assign(known, { listed }));
-    return known;
+    if (listed && this.#implicit.delete(path)) this.#pools.set(name, Object.assign(existing, { listed }));
+    return existing;
   }
 
   /**
@@ -267,8 +267,8 @@ export class Registry {
   /** Returns a pool of some of another pool's members, with a strategy of its own. */
   #poolWithin(pool: Pool, models: readonly ModelEntry[]): Pool {
     const key = JSON.stringify([pool.name, ...models.map(({ name }) => name)]);
-    const known = this.#narrowed.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#narrowed.get(key);
+    if (existing !== undefined) return existing;
     const narrowed: Pool = {
       ...pool,
       members: pool.members.filter(({ model }) => models.includes(model)),

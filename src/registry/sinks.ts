@@ -23,12 +23,12 @@ export async function loadSinks(
     readonly mesh: MeshParts;
   },
 ): Promise<ConfiguredSink[]> {
-  const made = new Map<string, Promise<Observability>>();
+  const created = new Map<string, Promise<Observability>>();
   const createSink = ({ connector, config }: SinkSettings) => {
     const key = JSON.stringify([connector, config]);
-    const sink = made.get(key) ??
+    const sink = created.get(key) ??
       catalogue.load("observability", connector).then(({ create }) => create(config, runtime, mesh));
-    made.set(key, sink);
+    created.set(key, sink);
     return sink;
   };
   return await Promise.all(observability.map(async (settings) => {

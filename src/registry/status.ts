@@ -84,12 +84,12 @@ function modelStatus({ state }: Member, clock: Clock): ModelStatus {
 
 /** Returns all models of a registry, with their status over all pools. */
 export function listModels(registry: Registry, now: number): ListedModel[] {
-  const known = new Set<ModelEntry>();
+  const listed = new Set<ModelEntry>();
   const active = new Set<ModelEntry>();
   for (const { members } of registry.allPools) {
     for (const { model, state } of members) {
       state.refresh(now);
-      known.add(model);
+      listed.add(model);
       if (state.status === "active") active.add(model);
     }
   }
@@ -97,7 +97,7 @@ export function listModels(registry: Registry, now: number): ListedModel[] {
     name: model.name,
     provider: model.instance.entry.id,
     capabilities: model.leaves,
-    status: active.has(model) || !known.has(model) ? "active" : "standby", // nothing deactivates a model without a pool
+    status: active.has(model) || !listed.has(model) ? "active" : "standby", // nothing deactivates a model without a pool
   }));
 }
 

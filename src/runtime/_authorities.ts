@@ -25,7 +25,7 @@ export function authorities(names: readonly string[], env: (name: string) => str
 const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** By content, so that connections continue to be used after a reload with the same certificates. */
-const known = new Map<string, Authorities>();
+const parsed = new Map<string, Authorities>();
 
 /**
  * Reads a file of certificates.
@@ -50,8 +50,8 @@ export async function readAuthorities(path: string): Promise<Authorities> {
     }
   });
   const joined = certificates.join("\n");
-  const found = known.get(joined) ?? { key: `authorities ${known.size + 1}`, certificates };
-  known.set(joined, found);
+  const found = parsed.get(joined) ?? { key: `authorities ${parsed.size + 1}`, certificates };
+  parsed.set(joined, found);
   return found;
 }
 

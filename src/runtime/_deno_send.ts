@@ -54,11 +54,11 @@ const trusting = new Map<string | undefined, typeof fetch>();
 
 /** Deno reads `DENO_CERT` and `NODE_EXTRA_CA_CERTS` itself, and `SSL_CERT_FILE` only with the system's store. */
 function trustingFetch(others: Authorities | undefined): typeof fetch {
-  const known = trusting.get(others?.key);
-  if (known !== undefined) return known;
-  const made = fetchTrusting([...caCerts(), ...others?.certificates ?? []]);
-  trusting.set(others?.key, made);
-  return made;
+  const existing = trusting.get(others?.key);
+  if (existing !== undefined) return existing;
+  const client = fetchTrusting([...caCerts(), ...others?.certificates ?? []]);
+  trusting.set(others?.key, client);
+  return client;
 }
 
 function fetchTrusting(caCerts: string[]): typeof fetch {

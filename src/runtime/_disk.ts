@@ -13,12 +13,12 @@ import { builtin } from "./_node_builtin.ts";
 export async function replaceText(path: string, text: string): Promise<void> {
   const { promises: files } = builtin("node:fs");
   const target = await files.realpath(path).catch(() => path);
-  const known = await files.stat(target).catch(() => undefined);
+  const info = await files.stat(target).catch(() => undefined);
   const draft = `${target}.${crypto.randomUUID()}.tmp`;
   try {
     const file = await files.open(draft, "wx", 0o600);
     try {
-      if (known !== undefined) await file.chmod(known.mode & 0o777);
+      if (info !== undefined) await file.chmod(info.mode & 0o777);
       await file.writeFile(text);
       await file.sync(); // otherwise a system crash may leave an empty file
     } finally {
@@ -83,9 +83,9 @@ export function disk(callsOf: () => DiskCalls = () => builtin("node:fs").promise
 
 /** Renames a regular file. A link, or a device such as `/dev/stdout`, keeps its name. */
 async function rename(calls: DiskCalls, path: string, to: string): Promise<boolean> {
-  const known = await unlessMissing(calls.lstat(path));
-  if (known === undefined) return false;
-  if (!known.isFile()) throw notRegular();
+  const info = await unlessMissing(calls.lstat(path));
+  if (info === undefined) return false;
+  if (!info.isFile()) throw notRegular();
   return await unlessMissing(calls.rename(path, to).then(() => true)) ?? false;
 }
 
@@ -95,11 +95,11 @@ function notRegular(): Error {
 
 async function replace(calls: DiskCalls, path: string, data: Uint8Array, modifiedAt?: number): Promise<void> {
   const target = await calls.realpath(path).catch(() => path); // a link remains a link
-  const known = await unlessMissing(calls.stat(target));
+  const info = await unlessMissing(calls.stat(target));
   // the operating system rejects the replacement of a folder
-  if (known?.isFile() === false && !known.isDirectory()) throw notRegular();
+  if (info?.isFile() === false && !info.isDirectory()) throw notRegular();
   await withDraft(calls, target, data, async (draft) => {
-    if (known !== undefined) await calls.chmod(draft, known.mode & 0o777);
+    if (info !== undefined) await calls.chmod(draft, info.mode & 0o777);
     if (modifiedAt !== undefined) await calls.utimes(draft, modifiedAt / 1000, modifiedAt / 1000);
     await calls.rename(draft, target);
   });

@@ -46,8 +46,8 @@ export function fetchSender(
     if (signal?.aborted) throw signal.reason;
     let response: Response;
     try {
-      const made = body === undefined ? undefined : bodyOf(body);
-      const sent = made instanceof Promise ? await made : made;
+      const converted = body === undefined ? undefined : bodyOf(body);
+      const sent = converted instanceof Promise ? await converted : converted;
       // a followed redirect would forward the API key
       response = await fetcher(url, {
         method,

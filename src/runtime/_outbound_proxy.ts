@@ -19,7 +19,7 @@ import { builtin } from "./_node_builtin.ts";
  */
 export function outboundProxy(target: URL, env: (name: string) => string | undefined): OutboundProxy | undefined {
   const names = [target.protocol === "https:" ? "https_proxy" : "http_proxy", "all_proxy"];
-  const name = names.flatMap((one) => [one.toUpperCase(), one]).find((one) => isSet(env(one)));
+  const name = names.flatMap((variable) => [variable.toUpperCase(), variable]).find((variable) => isSet(env(variable)));
   if (name === undefined || isExempt(target, env("NO_PROXY") ?? env("no_proxy") ?? "")) return undefined;
   return proxyAt(env(name)!.trim(), name);
 }

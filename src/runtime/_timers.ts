@@ -192,7 +192,7 @@ class Wheel {
   #turn(): void {
     this.#armedTick = Infinity;
     const now = performance.now();
-    const due = [...this.#waits.keys()].filter((tick) => tick * grainMs <= now).sort((one, other) => one - other);
+    const due = [...this.#waits.keys()].filter((tick) => tick * grainMs <= now).sort((first, second) => first - second);
     for (const tick of due) this.#end(tick);
     let next = Infinity;
     for (const tick of this.#waits.keys()) next = Math.min(next, tick);

@@ -56,8 +56,8 @@ function onSignal<Name extends EndSignal | ReloadSignal>(
   task: (signal: Name) => void,
 ): Cancel {
   // on Windows, SIGHUP means that the console is about to close
-  const known = signals.filter((signal) => signal !== "SIGHUP" || Deno.build.os !== "windows");
-  const listeners = known.map((signal) => ({ signal, listen: () => task(signal) }));
+  const supported = signals.filter((signal) => signal !== "SIGHUP" || Deno.build.os !== "windows");
+  const listeners = supported.map((signal) => ({ signal, listen: () => task(signal) }));
   for (const { signal, listen } of listeners) Deno.addSignalListener(signal, listen);
   return () => {
     for (const { signal, listen } of listeners) Deno.removeSignalListener(signal, listen);

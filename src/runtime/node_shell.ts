@@ -60,8 +60,8 @@ function onSignal<Name extends EndSignal | ReloadSignal>(
 ): Cancel {
   const process = nodeProcess()!;
   // on Windows, SIGHUP means that the console is about to close
-  const known = signals.filter((signal) => signal !== "SIGHUP" || process.platform !== "win32");
-  const listeners = known.map((signal) => ({ signal, listen: () => task(signal) }));
+  const supported = signals.filter((signal) => signal !== "SIGHUP" || process.platform !== "win32");
+  const listeners = supported.map((signal) => ({ signal, listen: () => task(signal) }));
   for (const { signal, listen } of listeners) process.on(signal, listen);
   return () => {
     for (const { signal, listen } of listeners) process.off(signal, listen);

@@ -121,6 +121,6 @@ export async function handOverState(
   state: MeshState,
   { before, next, isSame }: { before: StateStore | undefined; next: StateStore | undefined; isSame: boolean },
 ): Promise<void> {
-  const known = before instanceof SnapshotStore ? await before.release() : undefined;
-  await (isSame && next instanceof SnapshotStore ? next.adopt(state, known) : next?.load(state));
+  const snapshot = before instanceof SnapshotStore ? await before.release() : undefined;
+  await (isSame && next instanceof SnapshotStore ? next.adopt(state, snapshot) : next?.load(state));
 }

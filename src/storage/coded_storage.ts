@@ -214,8 +214,8 @@ class RecordCipher {
   }
 
   #derive(salt: Uint8Array): Promise<Derived> {
-    const known = this.#derived.get(salt.join());
-    if (known !== undefined) return known;
+    const existing = this.#derived.get(salt.join());
+    if (existing !== undefined) return existing;
     const derived = derive(this.#secret, salt);
     this.#derived.set(salt.join(), derived);
     return derived;

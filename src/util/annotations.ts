@@ -35,15 +35,15 @@ export function toAnnotation({ start, end, url, title, extra }: Citation): Annot
 export function readCitations(annotations: unknown): Citation[] {
   if (!Array.isArray(annotations)) return [];
   return annotations.flatMap((annotation: unknown): Citation[] => {
-    const { type, url_citation: given, extra_content: extra } = isObject(annotation) ? annotation : {};
-    if (type !== "url_citation" || !isObject(given)) return [];
-    const { url, title, start_index, end_index } = given;
+    const { type, url_citation: citation, extra_content: extra } = isObject(annotation) ? annotation : {};
+    if (type !== "url_citation" || !isObject(citation)) return [];
+    const { url, title, start_index, end_index } = citation;
     const source = { url: toText(url), title: toText(title ?? url) };
     if (source.url + source.title === "") return [];
     const start = toPosition(start_index);
     const end = Math.max(start, toPosition(end_index));
     return [{ ...source, start, end, extra: isObject(extra) ? extra : undefined }];
-  }).sort((one, other) => one.start - other.start || one.end - other.end);
+  }).sort((first, second) => first.start - second.start || first.end - second.end);
 }
 
 function toPosition(value: unknown): number {

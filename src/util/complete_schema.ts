@@ -34,10 +34,10 @@ export function completeSchema(schema: unknown): unknown {
 /** @param outer The properties of the schemas around this one that apply to the same object. */
 function completeNode(schema: unknown, outer: readonly Schema[], depth: number): unknown {
   if (!isObject(schema) || depth > maxDepth) return schema;
-  const known = isObject(schema.properties) ? [...outer, schema.properties] : outer;
+  const properties = isObject(schema.properties) ? [...outer, schema.properties] : outer;
   const maps: Record<string, (value: unknown) => unknown> = {};
   for (const keyword of schemaKeywords) {
-    const inner = (value: unknown) => completeNode(value, sameObject.has(keyword) ? known : [], depth + 1);
+    const inner = (value: unknown) => completeNode(value, sameObject.has(keyword) ? properties : [], depth + 1);
     maps[keyword] = (value) => Array.isArray(value) ? mapItems(value, inner) : inner(value);
   }
   const toInner = (value: unknown) => completeNode(value, [], depth + 1);
@@ -45,13 +45,13 @@ function completeNode(schema: unknown, outer: readonly Schema[], depth: number):
     maps[keyword] = (value) =>
       mapMembers(value, Object.fromEntries(Object.keys(Object(value)).map((name) => [name, toInner])));
   }
-  maps.required = (names) => withProperties(names, schema, known);
+  maps.required = (names) => withProperties(names, schema, properties);
   const completed = mapMembers(schema, maps) as Schema;
   return lacksItems(schema) ? { ...completed, items: {} } : completed;
 }
 
 /** A reference may define any property. */
-function withProperties(names: unknown, schema: Schema, known: readonly Schema[]): unknown {
+function withProperties(names: unknown, schema: Schema, declared: readonly Schema[]): unknown {
   if (!Array.isArray(names) || schema.$ref !== undefined) return names;
   const members = combining.flatMap((keyword) => Array.isArray(schema[keyword]) ? schema[keyword] : []).filter(
     isObject,
@@ -59,7 +59,7 @@ function withProperties(names: unknown, schema: Schema, known: readonly Schema[]
   if (members.some(({ $ref }) => $ref !== undefined)) return names;
   const inMembers = new Set(members.flatMap(({ properties }) => Object.keys(Object(properties))));
   const isDefined = (name: unknown) =>
-    typeof name === "string" && (inMembers.has(name) || known.some((properties) => Object.hasOwn(properties, name)));
+    typeof name === "string" && (inMembers.has(name) || declared.some((properties) => Object.hasOwn(properties, name)));
   const defined = names.filter(isDefined);
   return defined.length === names.length ? names : defined.length === 0 ? undefined : defined;
 }

@@ -90,9 +90,9 @@ export function priceUsage(
   if (pricing === undefined) return undefined;
   const rows = listApplicable(pricing, { now, promptTokens: quantities.input });
   const row = findRow(rows, quantities);
-  const known = { pricing, rows: listLastRows(rows) };
-  if (row !== undefined) return priceByRow(quantities, row, known);
-  const charges = known.rows.map((one) => priceByRow(quantities, one, known));
+  const prices = { pricing, rows: listLastRows(rows) };
+  if (row !== undefined) return priceByRow(quantities, row, prices);
+  const charges = prices.rows.map((row) => priceByRow(quantities, row, prices));
   const highest = findHighest(charges);
   return highest && { ...highest, unpriced: formatConditions(quantities) };
 }
@@ -122,7 +122,7 @@ function listLastRows(rows: readonly DatedPricing[]): readonly DatedPricing[] {
 
 /** The highest charge; undefined without any. */
 export function findHighest(charges: readonly (Charge | undefined)[]): Charge | undefined {
-  return charges.reduce((most, one) => (one?.nanoUsd ?? -1) > (most?.nanoUsd ?? -1) ? one : most, undefined);
+  return charges.reduce((most, charge) => (charge?.nanoUsd ?? -1) > (most?.nanoUsd ?? -1) ? charge : most, undefined);
 }
 
 /** Returns the cost of a call by one row. */

@@ -87,7 +87,7 @@ function createCronError(text: string, reason: string): SyntaxError {
 }
 
 function ascending(values: readonly number[]): number[] {
-  return [...new Set(values)].sort((one, other) => one - other);
+  return [...new Set(values)].sort((first, second) => first - second);
 }
 
 /** Returns the values of a field, or an error message. */
@@ -141,7 +141,7 @@ function parseCronValue(text: string, { min, max, names = [] }: CronField): numb
 export function nextStart(cron: Cron, after: number): number | undefined {
   const today = Math.floor(after / dayMs);
   const minute = Math.floor((after - today * dayMs) / minuteMs);
-  const time = matchesDay(cron, today) ? cron.times.find((one) => one > minute) : undefined;
+  const time = matchesDay(cron, today) ? cron.times.find((start) => start > minute) : undefined;
   if (time !== undefined) return toStart(today, time);
   const day = searchDay(cron, today, 1);
   return day === undefined ? undefined : toStart(day, cron.times[0]!);
@@ -157,7 +157,7 @@ export function nextStart(cron: Cron, after: number): number | undefined {
 export function lastStart(cron: Cron, before: number): number | undefined {
   const today = Math.floor(before / dayMs);
   const minute = Math.floor((before - today * dayMs) / minuteMs);
-  const time = matchesDay(cron, today) ? cron.times.findLast((one) => one <= minute) : undefined;
+  const time = matchesDay(cron, today) ? cron.times.findLast((start) => start <= minute) : undefined;
   if (time !== undefined) return toStart(today, time);
   const day = searchDay(cron, today, -1);
   return day === undefined ? undefined : toStart(day, cron.times.at(-1)!);

@@ -67,10 +67,10 @@ type Read =
 
 function readEntry(text: string, at: number): Read {
   const to = endOfLine(text, at);
-  const [given, ...rest] = text.slice(at, to).split("=");
-  const name = given!.trim().replace(/^export\s+(?=\S)/, "");
+  const [key, ...rest] = text.slice(at, to).split("=");
+  const name = key!.trim().replace(/^export\s+(?=\S)/, "");
   if (rest.length === 0 || !dotenvName.test(name)) return { to, message: "expected NAME=value, a comment or nothing" };
-  const start = at + given!.length + 1;
+  const start = at + key!.length + 1;
   const from = start + matchAt(blanks, text, start)![0].length;
   const quote = text[from] ?? "";
   const value = "'\"`".includes(quote) && quote !== "" ? readQuoted(text, from, quote) : readBare(text, from);

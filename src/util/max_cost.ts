@@ -89,8 +89,8 @@ function toHighestPrices({ multipliers, ...row }: DatedPricing, quantities: Quan
 }
 
 function findMax(prices: readonly (number | undefined)[], factor: number): number | undefined {
-  const known = prices.filter((price) => price !== undefined);
-  return known.length === 0 ? undefined : Math.max(...known) * factor;
+  const knownPrices = prices.filter((price) => price !== undefined);
+  return knownPrices.length === 0 ? undefined : Math.max(...knownPrices) * factor;
 }
 
 /** Whether a call may have a fee for which no row has a price, or fees without a limit. */

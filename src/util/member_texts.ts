@@ -13,14 +13,14 @@ import { topLevelMembers } from "./json_members.ts";
  */
 export function editMemberTexts(text: string, edits: ReadonlyMap<string, string | undefined>): string {
   const members = [...topLevelMembers(text)];
-  const known = new Set(members.map(({ key }) => key));
-  const isReplacing = [...edits].every(([key, json]) => json !== undefined && known.has(key));
+  const keys = new Set(members.map(({ key }) => key));
+  const isReplacing = [...edits].every(([key, json]) => json !== undefined && keys.has(key));
   if (isReplacing) return replaced(text, members.filter(({ key }) => edits.has(key)), edits);
   const kept = members.filter(({ key }) => !edits.has(key) || edits.get(key) !== undefined);
   const parts = kept.map(({ key, start, value, end }) =>
     edits.has(key) ? text.slice(start, value) + edits.get(key) : text.slice(start, end)
   );
-  const added = [...edits].filter(([key, json]) => json !== undefined && !known.has(key));
+  const added = [...edits].filter(([key, json]) => json !== undefined && !keys.has(key));
   return `{${[...parts, ...added.map(([key, json]) => `${JSON.stringify(key)}:${json}`)].join(",")}}`;
 }
 

@@ -69,7 +69,7 @@ class Merger {
     }];
     for (const part of toObjects([target, ...toList(allOf)])) shapes.push(...this.#readInner(part, depth));
     for (const alternatives of [anyOf, oneOf]) {
-      const each = toObjects(toList(alternatives)).flatMap((one) => this.#readInner(one, depth));
+      const each = toObjects(toList(alternatives)).flatMap((alternative) => this.#readInner(alternative, depth));
       if (each.length > 0) shapes.push({ properties: this.#combine(each, "anyOf"), required: findCommon(each) });
     }
     if (shapes.length === 1) return shapes[0]!;

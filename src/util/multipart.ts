@@ -44,7 +44,7 @@ export function findBoundary(contentType: string | null): string | undefined {
  * @param runtime Random number generator.
  */
 export function newBoundary({ random }: { readonly random: () => number }): string {
-  return `form-${[random(), random(), random()].map((one) => one.toString(36).slice(2)).join("")}`;
+  return `form-${[random(), random(), random()].map((part) => part.toString(36).slice(2)).join("")}`;
 }
 
 /**

@@ -31,7 +31,7 @@ export function nearest(name: string, candidates: Iterable<string>, limit = 3): 
     const rank = rankCandidate(target, candidate.toLowerCase());
     if (rank !== undefined) ranked.push({ candidate, rank });
   }
-  return ranked.sort((one, other) => one.rank - other.rank).slice(0, limit).map(({ candidate }) => candidate);
+  return ranked.sort((first, second) => first.rank - second.rank).slice(0, limit).map(({ candidate }) => candidate);
 }
 
 function rankCandidate(target: string, candidate: string): number | undefined {
@@ -49,20 +49,21 @@ function rankCandidate(target: string, candidate: string): number | undefined {
  * Returns the edit distance (optimal string alignment): the number of insertions, deletions, replacements and
  * transpositions of neighbours.
  */
-export function editDistance(one: string, other: string): number {
+export function editDistance(first: string, second: string): number {
   let beforeLast: number[] = [];
-  let last = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= one.length; row++) {
+  let last = Array.from({ length: second.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= first.length; row++) {
     const current = [row];
-    for (let column = 1; column <= other.length; column++) {
-      const replaced = last[column - 1]! + (one[row - 1] === other[column - 1] ? 0 : 1);
+    for (let column = 1; column <= second.length; column++) {
+      const replaced = last[column - 1]! + (first[row - 1] === second[column - 1] ? 0 : 1);
       let edits = Math.min(replaced, last[column]! + 1, current[column - 1]! + 1);
-      const swapped = row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      const swapped = row > 1 && column > 1 && first[row - 1] === second[column - 2] &&
+        first[row - 2] === second[column - 1];
       if (swapped) edits = Math.min(edits, beforeLast[column - 2]! + 1);
       current.push(edits);
     }
     beforeLast = last;
     last = current;
   }
-  return last[other.length]!;
+  return last[second.length]!;
 }

@@ -152,15 +152,15 @@ export class ChunkNormalizer {
       if (isObject(call) && !Array.isArray(delta.tool_calls)) delta.tool_calls = [{ index: 0, function: call }];
       isChanged = true;
     }
-    const { tool_calls: given } = delta;
-    if (given === undefined) return isChanged;
-    const calls = toCalls(given);
+    const { tool_calls: rawCalls } = delta;
+    if (rawCalls === undefined) return isChanged;
+    const calls = toCalls(rawCalls);
     if (calls === undefined) {
       delete delta.tool_calls;
       return true;
     }
     delta.tool_calls = calls;
-    isChanged ||= calls !== given;
+    isChanged ||= calls !== rawCalls;
     state.calls ??= new StreamedCalls(this.#defaults.random);
     return state.calls.normalize(delta, calls) || isChanged;
   }

@@ -124,14 +124,14 @@ function convertFunctionCall(message: Record<string, unknown>, isRetained: boole
 
 /** Removes a value that is not a list of tool calls, and completes each call of one. Each has an id of its own. */
 function normalizeCalls(message: Record<string, unknown>, { random }: CompletionDefaults): boolean {
-  const { tool_calls: given } = message;
-  if (given === undefined) return false;
-  const calls = toCalls(given);
+  const { tool_calls: rawCalls } = message;
+  if (rawCalls === undefined) return false;
+  const calls = toCalls(rawCalls);
   if (calls === undefined) {
     delete message.tool_calls;
     return true;
   }
-  let isChanged = calls !== given;
+  let isChanged = calls !== rawCalls;
   message.tool_calls = calls;
   const ids = new Set<string>();
   for (const [position, call] of calls.entries()) {

@@ -136,9 +136,9 @@ export function normalizeFinishReason(
   choice: UncheckedMessage,
   { hasCalls, keepsFunctionCall }: { readonly hasCalls: boolean; readonly keepsFunctionCall: boolean },
 ): boolean {
-  const { finish_reason: given } = choice;
-  if (given === null || given === undefined) return false;
-  const word = toText(given).toLowerCase();
+  const { finish_reason: rawReason } = choice;
+  if (rawReason === null || rawReason === undefined) return false;
+  const word = toText(rawReason).toLowerCase();
   if (word === "" || word === "null") { // servers that write none in every event
     choice.finish_reason = null;
     return true;
@@ -152,7 +152,7 @@ export function normalizeFinishReason(
   if (reason === "stop" && hasCalls) reason = "tool_calls";
   if (reason === "tool_calls" && !hasCalls) reason = "stop";
   choice.finish_reason = reason;
-  return reason !== given;
+  return reason !== rawReason;
 }
 
 /** The counts that OpenAI's schema requires. */

@@ -14,8 +14,8 @@
  * ```
  */
 export function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined;
-  return () => (made ??= { value: make() }).value;
+  let created: { readonly value: Value } | undefined;
+  return () => (created ??= { value: make() }).value;
 }
 
 /**
@@ -24,10 +24,10 @@ export function once<Value>(make: () => Value): () => Value {
  * @param make Called by the first call, and by the first call after a failure.
  */
 export function onceResolved<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
+  let created: Promise<Value> | undefined;
   return () =>
-    made ??= make().catch((error) => {
-      made = undefined;
+    created ??= make().catch((error) => {
+      created = undefined;
       throw error;
     });
 }
@@ -43,8 +43,8 @@ export function getOrCreate<Key, Value>(
   key: Key,
   create: () => Value,
 ): Value {
-  const known = map.get(key);
-  if (known !== undefined) return known;
+  const existing = map.get(key);
+  if (existing !== undefined) return existing;
   const created = create();
   map.set(key, created);
   return created;

@@ -54,9 +54,9 @@ export function isWithinHours(hours: string, now: number): boolean {
 }
 
 /** Whether two ranges of hours have a minute in common. */
-function isOverlapping(one: string, other: string): boolean {
+function isOverlapping(first: string, second: string): boolean {
   const starts = ([hours, within]: readonly [string, string]) => isWithinHours(within, parseHours(hours)[0] * 60_000);
-  return starts([one, other]) || starts([other, one]);
+  return starts([first, second]) || starts([second, first]);
 }
 
 /** The tier of a row or a call, by one name: undefined for a call without a special tier. */
@@ -101,29 +101,31 @@ function findOrderProblem(row: DatedPricing, earlier: readonly DatedPricing[]): 
 }
 
 /** Compares rows of one tier and region. */
-function compareConditions(one: PriceConditions, other: PriceConditions): number {
-  const [from, otherFrom] = [one.from ?? "", other.from ?? ""];
+function compareConditions(first: PriceConditions, second: PriceConditions): number {
+  const [from, otherFrom] = [first.from ?? "", second.from ?? ""];
   if (from !== otherFrom) return from < otherFrom ? -1 : 1;
-  return (one.above_tokens ?? 0) - (other.above_tokens ?? 0);
+  return (first.above_tokens ?? 0) - (second.above_tokens ?? 0);
 }
 
 /**
  * Returns the prices of a configured model.
  *
- * @param known Rows of the catalogue, or of the provider's response.
+ * @param catalogued Rows of the catalogue, or of the provider's response.
  * @param configured Rows with conditions replace the known ones. An object without overrides them key by key; the prices
  * of a tier keep their ratio to those of standard calls.
  */
 export function mergePricing(
-  known: readonly DatedPricing[] | undefined,
+  catalogued: readonly DatedPricing[] | undefined,
   configured: DatedPricing | readonly DatedPricing[] | undefined,
 ): readonly DatedPricing[] | undefined {
-  if (configured === undefined) return known;
+  if (configured === undefined) return catalogued;
   if (isRows(configured)) return configured;
   if (priceConditions.some((name) => configured[name] !== undefined)) return [configured];
-  if (known === undefined || known.length === 0) return [configured];
-  return known.map((row) => {
-    const baseRow = known.find((one) => toTier(one.tier) === undefined && compareConditions(one, row) === 0);
+  if (catalogued === undefined || catalogued.length === 0) return [configured];
+  return catalogued.map((row) => {
+    const baseRow = catalogued.find((candidate) =>
+      toTier(candidate.tier) === undefined && compareConditions(candidate, row) === 0
+    );
     return { ...row, ...(toTier(row.tier) === undefined ? configured : scalePrices(configured, row, baseRow)) };
   });
 }

@@ -107,12 +107,14 @@ function openAi(headers: Headers, kind: "requests" | "tokens"): Allowance | unde
 function windowed(headers: Headers, kinds: readonly string[]): Allowance | undefined {
   let tightest: Allowance | undefined;
   for (const kind of kinds) {
-    const one = allowance(
+    const requests = allowance(
       parseRateCount(headers.get(`x-ratelimit-limit-${kind}`)),
       parseRateCount(headers.get(`x-ratelimit-remaining-${kind}`)),
       durationMs(headers.get(`x-ratelimit-reset-${kind}`)),
     );
-    if (one !== undefined && (tightest === undefined || computeShare(one) < computeShare(tightest))) tightest = one;
+    if (requests !== undefined && (tightest === undefined || computeShare(requests) < computeShare(tightest))) {
+      tightest = requests;
+    }
   }
   return tightest;
 }
@@ -129,7 +131,7 @@ function readAnthropicHeaders(headers: Headers, now: number): RateReading | unde
   };
   const [both, input, output] = [read("tokens"), read("input-tokens"), read("output-tokens")];
   const tightest = [both, input, output].reduce(
-    (one, other) => computeShare(other) < computeShare(one) ? other : one,
+    (first, second) => computeShare(second) < computeShare(first) ? second : first,
     both,
   );
   const limit = both?.limit ?? ((input?.limit ?? 0) + (output?.limit ?? 0));
@@ -139,9 +141,9 @@ function readAnthropicHeaders(headers: Headers, now: number): RateReading | unde
 }
 
 /** Returns the remaining fraction of a limit: all of one that resets now, Infinity when unknown. */
-function computeShare(one: Allowance | undefined): number {
-  if (one?.limit === undefined || one.remaining === undefined) return Infinity;
-  return one.resetMs === 0 ? 1 : one.remaining / one.limit;
+function computeShare(allowed: Allowance | undefined): number {
+  if (allowed?.limit === undefined || allowed.remaining === undefined) return Infinity;
+  return allowed.resetMs === 0 ? 1 : allowed.remaining / allowed.limit;
 }
 
 function readPlainHeaders(
@@ -168,18 +170,18 @@ function readPlainHeaders(
  * requests.
  */
 function policies(states: string, limits: string): RateReading | undefined {
-  const known = new Map(members(limits).map(({ name, values }) => [name, values]));
+  const limitByName = new Map(members(limits).map(({ name, values }) => [name, values]));
   let tightest: Allowance | undefined;
   for (const { name, values } of members(states)) {
-    const policy = known.get(name);
+    const policy = limitByName.get(name);
     const unit = policy?.get("qu") ?? '"requests"';
-    const one = allowance(
+    const tokens = allowance(
       parseRateCount(policy?.get("q") ?? values.get("limit")),
       parseRateCount(values.get("r") ?? values.get("remaining")),
       durationMs(values.get("t") ?? values.get("reset")),
     );
-    if (unit !== '"requests"' || one === undefined) continue;
-    if (tightest === undefined || computeShare(one) < computeShare(tightest)) tightest = one;
+    if (unit !== '"requests"' || tokens === undefined) continue;
+    if (tightest === undefined || computeShare(tokens) < computeShare(tightest)) tightest = tokens;
   }
   return reading(tightest);
 }
@@ -189,8 +191,10 @@ function members(text: string): { name: string; values: Map<string, string> }[] 
   const isOlder = /^\s*limit\s*=/.test(text);
   const parts = isOlder ? [`;${text.replaceAll(",", ";")}`] : text.split(",", 20);
   return parts.map((part) => {
-    const [name = "", ...rest] = part.split(";").map((one) => one.trim());
-    const pairs = rest.map((one) => [one.slice(0, one.indexOf("=")).trim(), one.slice(one.indexOf("=") + 1).trim()]);
+    const [name = "", ...rest] = part.split(";").map((parameter) => parameter.trim());
+    const pairs = rest.map((
+      parameter,
+    ) => [parameter.slice(0, parameter.indexOf("=")).trim(), parameter.slice(parameter.indexOf("=") + 1).trim()]);
     return { name, values: new Map(pairs as [string, string][]) };
   });
 }
@@ -205,10 +209,10 @@ const unitMs: Readonly<Record<string, number>> = { d: dayMs, h: 3_600_000, m: 60
 /** Parses `6m0s`, `1m30.5s`, `88ms`, or seconds. A negative one has passed: 0. */
 function durationMs(text: string | null | undefined): number | undefined {
   if (typeof text !== "string" || text.length > 40) return undefined;
-  const given = text.trim();
-  if (/^-\d/.test(given)) return durationMs(given.slice(1)) === undefined ? undefined : 0;
-  const amounts = given.match(/\d{1,20}(?:\.\d{1,20})?(?:ms|[dhms])?/g) ?? [];
-  if (amounts.length === 0 || amounts.join("") !== given) return undefined;
+  const input = text.trim();
+  if (/^-\d/.test(input)) return durationMs(input.slice(1)) === undefined ? undefined : 0;
+  const amounts = input.match(/\d{1,20}(?:\.\d{1,20})?(?:ms|[dhms])?/g) ?? [];
+  if (amounts.length === 0 || amounts.join("") !== input) return undefined;
   const parts = amounts.map((amount) => [parseFloat(amount), amount.replace(/[\d.]/g, "")] as const);
   if (amounts.length > 1 && parts.some(([, unit]) => unit === "")) return undefined;
   return parts.reduce((sum, [value, unit]) => sum + value * unitMs[unit]!, 0);

@@ -7,8 +7,8 @@ import type { TraceContext } from "../contracts/observability.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 
 /** Returns the caller's `x-request-id` if it is 1 to 128 visible ASCII characters, else a new id. */
-export function requestIdFrom(given: string | null | undefined): string {
-  return given !== null && given !== undefined && /^[\x21-\x7e]{1,128}$/.test(given) ? given : newId();
+export function requestIdFrom(requested: string | null | undefined): string {
+  return requested !== null && requested !== undefined && /^[\x21-\x7e]{1,128}$/.test(requested) ? requested : newId();
 }
 
 /** Returns a new UUID, version 4 (RFC 9562). */

@@ -52,9 +52,10 @@ function compressBlock(state: Uint32Array, words: Uint32Array): void {
   for (let round = 0; round < 64; round++) {
     const choice = e & f ^ ~e & g;
     const majority = a & b ^ a & c ^ b & c;
-    const one = h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + choice + constants[round]! + words[round]! | 0;
+    const first = h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + choice + constants[round]! + words[round]! |
+      0;
     const two = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + majority | 0;
-    [h, g, f, e, d, c, b, a] = [g, f, e, d + one | 0, c, b, a, one + two | 0];
+    [h, g, f, e, d, c, b, a] = [g, f, e, d + first | 0, c, b, a, first + two | 0];
   }
   [a, b, c, d, e, f, g, h].forEach((word, index) => state[index]! += word);
 }

@@ -57,8 +57,8 @@ export class StreamedCalls {
   end(holder: Unchecked): boolean {
     const blank = this.#calls.filter(({ isBlank }) => isBlank);
     if (blank.length === 0) return false;
-    const given = Array.isArray(holder.tool_calls) ? holder.tool_calls : [];
-    holder.tool_calls = [...given, ...blank.map(({ index }) => ({ index, function: { arguments: "{}" } }))];
+    const received = Array.isArray(holder.tool_calls) ? holder.tool_calls : [];
+    holder.tool_calls = [...received, ...blank.map(({ index }) => ({ index, function: { arguments: "{}" } }))];
     for (const call of blank) call.isBlank = false;
     return true;
   }
@@ -147,8 +147,8 @@ export class StreamedCalls {
 }
 
 /** Reads the members of a delta; empty ones are undefined. */
-function readDelta({ index, id, function: given }: Unchecked) {
-  const fn = isObject(given) ? given : {};
+function readDelta({ index, id, function: callFunction }: Unchecked) {
+  const fn = isObject(callFunction) ? callFunction : {};
   return {
     fn,
     index: readIndex(index),
@@ -175,9 +175,9 @@ function readCallText(value: unknown): string | undefined {
 }
 
 /** Whether a delta at the index of a call starts another one: by a new id, or a name after complete arguments. */
-function isOther({ givenId, name: known, progress }: StreamedCall, id?: string, name?: string): boolean {
+function isOther({ givenId, name: knownName, progress }: StreamedCall, id?: string, name?: string): boolean {
   if (id !== undefined && givenId !== undefined) return id !== givenId;
-  return name !== undefined && known !== undefined && progress.isComplete;
+  return name !== undefined && knownName !== undefined && progress.isComplete;
 }
 
 /** Later deltas have only their index and arguments; an id is tolerated if it is the call's own. */

@@ -46,7 +46,7 @@ export function common(entry: object, own: object = {}): unknown {
 
 /** The lines of the warnings of a document that holds. */
 export function listWarnings(document: unknown): string[] {
-  return validate(document, { known }).warnings.map(({ path, message }) => `${path}: ${message}`);
+  return validate(document, { knownConnectors: known }).warnings.map(({ path, message }) => `${path}: ${message}`);
 }
 
 /** A document, and every line about it. */

@@ -26,7 +26,7 @@ export async function describeFile(content: string | Uint8Array): Promise<string
   const path = await Deno.makeTempFile({ suffix: isJson ? ".json" : ".yaml" });
   try {
     await Deno.writeFile(path, typeof content === "string" ? new TextEncoder().encode(content) : content);
-    return await catchRejections(loadConfig(path, { known, files: denoRuntime().files! }));
+    return await catchRejections(loadConfig(path, { knownConnectors: known, files: denoRuntime().files! }));
   } finally {
     await Deno.remove(path);
   }

@@ -1,11 +1,11 @@
 /** The document that uses every attribute and what it may name. */
 import { serverConnectors } from "../../connectors/server.ts";
-import { type KnownConnectors, knownConnectors } from "../../src/config/settings/known.ts";
+import { groupConnectors, type KnownConnectors } from "../../src/config/settings/known.ts";
 
 /** Its path. */
 export const wholePath = "tests/fixtures/config/whole.yaml";
 
-const shipped = knownConnectors(serverConnectors);
+const shipped = groupConnectors(serverConnectors);
 
 /**
  * The connectors of servers, and those of the specification that it names besides. They declare no attributes: what

@@ -147,13 +147,16 @@ const odd: readonly (readonly [document: unknown, ...warnings: string[]])[] = [
 
 Deno.test("validate() says what is wrong with credentials", () => {
   for (const [document, ...problems] of malformed) {
-    assertEquals(catchProblems(() => validate(document, { known })), problems);
+    assertEquals(catchProblems(() => validate(document, { knownConnectors: known })), problems);
   }
 });
 
 Deno.test("validate() takes what belongs together, and warns of what is odd", () => {
   for (const [document, ...warnings] of odd) {
-    assertEquals(validate(document, { known }).warnings.map(({ path, message }) => `${path}: ${message}`), warnings);
+    assertEquals(
+      validate(document, { knownConnectors: known }).warnings.map(({ path, message }) => `${path}: ${message}`),
+      warnings,
+    );
   }
 });
 
@@ -163,7 +166,7 @@ Deno.test("resolveSettings() looks at credentials once they are known, and shows
       "acme.llm.v1": { auth: { method: "service_account", credentials: "${secrets:ACCOUNT}" } },
       "zeta.api.v1": { auth: { ...oauth, token_url: "${secrets:URL}", client_secret: "${secrets:SECRET}" } },
     },
-  }, { known });
+  }, { knownConnectors: known });
   const values: Record<string, string> = { ACCOUNT: "canary-account", URL: "canary-url", SECRET: "canary secret" };
   const error = await resolveSettings(settings, (name) => Promise.resolve(values[name])).catch((error) => error);
   if (!ConfigError.isInstance(error)) throw error;
@@ -176,7 +179,7 @@ Deno.test("resolveSettings() looks at credentials once they are known, and shows
 });
 
 Deno.test("resolveSettings() counts two secrets of the same value as one key", async () => {
-  const settings = validate(acme({ api_key: ["${secrets:A}", "${secrets:B}", "third"] }), { known });
+  const settings = validate(acme({ api_key: ["${secrets:A}", "${secrets:B}", "third"] }), { knownConnectors: known });
   const resolved = await resolveSettings(settings, () => Promise.resolve("same"));
   assertEquals(resolved.settings.providers.get("acme.llm.v1")!.apiKeys, ["same", "third"]);
   assertEquals(resolved.settings.warnings, [
@@ -188,7 +191,7 @@ Deno.test("resolveSettings() switches a provider off whose token cannot be fetch
   const settings = validate({
     ...acme({ auth: { ...oauth, client_secret: "${secrets:SECRET}" } }) as object,
     "secrets.resolution.fail_on_missing": false,
-  }, { known });
+  }, { knownConnectors: known });
   const resolved = await resolveSettings(settings, () => Promise.resolve(undefined));
   assertEquals(resolved.settings.providers.get("acme.llm.v1")!.enabled, false);
 });

@@ -7,7 +7,9 @@ const key = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
 const url = "https://example.com/catalogue.json";
 
 function read(catalogue: unknown) {
-  return validate({ providers: { "acme.llm.v1": { api_key: "key-0123456789" } }, discovery: { catalogue } }, { known });
+  return validate({ providers: { "acme.llm.v1": { api_key: "key-0123456789" } }, discovery: { catalogue } }, {
+    knownConnectors: known,
+  });
 }
 
 function problems(catalogue: unknown): Promise<string[]> {
@@ -20,7 +22,10 @@ Deno.test("discovery.catalogue has an address and a key, and an interval of a da
     read({ url: "http://127.0.0.1:8/c.json?a=b", public_key: key, refresh: "1h" }).catalogue?.refreshMs,
     3_600_000,
   );
-  assertEquals(validate({ providers: {} }, { known, mayLackProviders: true } as never).catalogue, undefined);
+  assertEquals(
+    validate({ providers: {} }, { knownConnectors: known, mayLackProviders: true } as never).catalogue,
+    undefined,
+  );
 });
 
 Deno.test("discovery.catalogue is refused with each problem and its path", async () => {
@@ -45,7 +50,7 @@ Deno.test("a pool may name a model that only a renewed catalogue has; a known on
       providers: { "acme.llm.v1": { api_key: "key-0123456789" } },
       pools: { p: { models: [name] } },
       ...(discovery && { discovery }),
-    }, { known });
+    }, { knownConnectors: known });
   const renewing = { catalogue: { url, public_key: key } };
   for (const name of ["small-2", "acme.small-2", "other"]) {
     assertEquals(naming(name, renewing)().pools.get("p")?.models, [name]);

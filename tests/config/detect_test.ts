@@ -187,7 +187,7 @@ Deno.test("addressOfHost() makes an address of what servers are configured to li
 
 Deno.test("detectedSettings() makes settings without pools", () => {
   const detection = detect({ ACME_API_KEY: "a", HOME_HOST: "box:1" });
-  const settings = detectedSettings(detection, { known, strategy: "priority" });
+  const settings = detectedSettings(detection, { knownConnectors: known, strategy: "priority" });
   assertEquals([...settings.providers.keys()], ["acme.llm.v1", "home.local.v1"]);
   assertEquals(settings.providers.get("acme.llm.v1")?.source, "ACME_API_KEY");
   assertEquals([settings.pools.size, settings.models.size, settings.only], [0, 0, undefined]);
@@ -205,12 +205,15 @@ Deno.test("detectedSettings() narrows to the models that are asked for", () => {
     ["zeta.brand-new", "zeta.brand-new"],
   ];
   for (const [asked, ...only] of names) {
-    const settings = detectedSettings(detection, { known, models: [asked] });
+    const settings = detectedSettings(detection, { knownConnectors: known, models: [asked] });
     assertEquals(settings.only, only);
     assertEquals([...settings.models.keys()], only);
   }
-  assertEquals(catchProblems(() => detectedSettings(detection, { known, models: ["smal"], strategy: "x" })), [
-    'strategy: no strategy "x" is registered; allowed: "stick-until-failure", "round-robin", "priority-selection"',
-    'models[0]: no model "smal", did you mean "acme.small"? (allowed: "acme.small", "acme.large", "zeta.small", "zeta.acme/large")',
-  ]);
+  assertEquals(
+    catchProblems(() => detectedSettings(detection, { knownConnectors: known, models: ["smal"], strategy: "x" })),
+    [
+      'strategy: no strategy "x" is registered; allowed: "stick-until-failure", "round-robin", "priority-selection"',
+      'models[0]: no model "smal", did you mean "acme.small"? (allowed: "acme.small", "acme.large", "zeta.small", "zeta.acme/large")',
+    ],
+  );
 });

@@ -9,7 +9,7 @@ const providers = { "acme.llm.v1": {} };
 
 /** Paths of the problems of a section. */
 function listProblems(discovery: unknown): string[] {
-  const error = assertThrows(() => validate({ providers, discovery }, { known }), ConfigError);
+  const error = assertThrows(() => validate({ providers, discovery }, { knownConnectors: known }), ConfigError);
   return error.problems.map(({ path, message }) => `${path}: ${message}`);
 }
 
@@ -63,7 +63,7 @@ Deno.test("discovery names the nearest connector, provider and value", () => {
 
 Deno.test("discovery warns of what has no effect", () => {
   const warnings = (document: Record<string, unknown>) =>
-    validate({ providers, ...document }, { known }).warnings.map(({ path }) => path);
+    validate({ providers, ...document }, { knownConnectors: known }).warnings.map(({ path }) => path);
   assertEquals(warnings({ discovery: { sync: { on_new_model: "notify" }, health: { timeout: "1s" } } }), [
     "discovery.sync.on_new_model",
     "discovery.health.timeout",

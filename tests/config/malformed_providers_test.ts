@@ -187,6 +187,6 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
 
 Deno.test("validate() says what is wrong with providers", () => {
   for (const [document, ...problems] of malformed) {
-    assertEquals(catchProblems(() => validate(document, { known })), problems);
+    assertEquals(catchProblems(() => validate(document, { knownConnectors: known })), problems);
   }
 });

@@ -188,6 +188,6 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
 
 Deno.test("validate() says what is wrong with models, pools and names", () => {
   for (const [document, ...problems] of malformed) {
-    assertEquals(catchProblems(() => validate(document, { known })), problems);
+    assertEquals(catchProblems(() => validate(document, { knownConnectors: known })), problems);
   }
 });

@@ -129,6 +129,6 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
 
 Deno.test("validate() says what is wrong with a document and its other sections", () => {
   for (const [document, ...problems] of malformed) {
-    assertEquals(catchProblems(() => validate(document, { known })), problems);
+    assertEquals(catchProblems(() => validate(document, { knownConnectors: known })), problems);
   }
 });

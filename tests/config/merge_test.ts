@@ -12,7 +12,7 @@ function merge(own: unknown, common: unknown, provider: unknown = {}): { setting
   const settings = validate({
     providers: { "acme.llm.v1": { error: provider }, "zeta.api.v1": {} },
     pools: { "*": common, "chat-completion": own },
-  }, { known });
+  }, { knownConnectors: known });
   return { settings, pool: settings.pools.get("chat-completion")! };
 }
 
@@ -142,7 +142,7 @@ Deno.test("money is counted in integer nano-dollars, as far as sums of them are 
   const { budget, defaultBudget, providers } = validate({
     budget: { daily_limit: 0.1 + 0.2, monthly_limit: 1e12 },
     providers: { "acme.llm.v1": { budget: { monthly_limit: 0.000_000_001_4 } }, "zeta.api.v1": { budget: {} } },
-  }, { known });
+  }, { knownConnectors: known });
   assertEquals(budget, { dailyNanoUsd: 300_000_000, monthlyNanoUsd: Number.MAX_SAFE_INTEGER });
   assertEquals(providers.get("acme.llm.v1")?.budget, { monthlyNanoUsd: 1 });
   assertEquals([providers.get("zeta.api.v1")?.budget, defaultBudget], [undefined, undefined]);
@@ -152,11 +152,11 @@ Deno.test("providers are probed once there is an interval", () => {
   const providers = { "acme.llm.v1": {}, second: { connector: "acme.llm.v1" }, "zeta.api.v1": {} };
   const connector = "mesh.health-monitor.v1";
   const standard = { connector, enabled: true, timeoutMs: 10_000, failureThreshold: 3 };
-  assertEquals(given(validate({ providers }, { known }).health!), standard);
+  assertEquals(given(validate({ providers }, { knownConnectors: known }).health!), standard);
   const { health } = validate({
     providers,
     discovery: { health: { interval: "1m", timeout: "2s", failure_threshold: 5, providers: ["acme"], enabled: false } },
-  }, { known });
+  }, { knownConnectors: known });
   assertEquals(health, {
     connector,
     enabled: false,
@@ -227,7 +227,7 @@ Deno.test("a provider's own limits hold for non-streaming responses and for sile
         "retry.budget.ratio": 0.5,
       },
     },
-  }, { known });
+  }, { knownConnectors: known });
   const facts = [...providers.values()].map(({ timeoutMs, silenceMs, connectTimeoutMs, retryBudget }) => {
     return [timeoutMs, silenceMs, connectTimeoutMs, retryBudget];
   });
@@ -244,7 +244,7 @@ Deno.test("a pool's providers are entries, however they are named", () => {
   const { pools } = validate({
     providers: { "acme.llm.v1": {}, second: { connector: "acme.llm.v1" }, "zeta.api.v1": {} },
     pools: { "chat-completion": { providers: ["acme"], excluded_providers: ["zeta.api.v1"] } },
-  }, { known });
+  }, { knownConnectors: known });
   const { providers, excludedProviders } = pools.get("chat-completion")!;
   assertEquals([providers, excludedProviders], [["acme.llm.v1", "second"], ["zeta.api.v1"]]);
 });

@@ -31,7 +31,10 @@ const document = {
   aliases: { "null": "on", "~": "chat-completion", "a: b": "on" },
   capabilities: ["legal.contract-review"],
 };
-const environment: ConfigEnvironment = { known, files: createFiles({ "a.json": JSON.stringify(document) }) };
+const environment: ConfigEnvironment = {
+  knownConnectors: known,
+  files: createFiles({ "a.json": JSON.stringify(document) }),
+};
 
 class MeshConfig extends MeshConfigBase {
   static async load(path: string): Promise<MeshConfig> {
@@ -53,7 +56,7 @@ Deno.test("MeshConfig loads what it wrote, from either format", async () => {
   const first = await MeshConfig.load("a.json");
   const files = createFiles({ "b.yaml": first.toYaml(), "b.json": first.toJson() });
   for (const name of ["b.yaml", "b.json"]) {
-    const again = new MeshConfigBase(await loadConfig(name, { known, files }));
+    const again = new MeshConfigBase(await loadConfig(name, { knownConnectors: known, files }));
     assertEquals(again.document, first.document);
     assertEquals(again.source, name);
   }
@@ -77,6 +80,14 @@ Deno.test("MeshConfig refuses to write what only a program can give", () => {
 
 Deno.test("MeshConfig names the file in its errors", async () => {
   const files = createFiles({ "mesh.yaml": "polls: {}\n" });
-  await assertRejects(() => loadConfig("mesh.yaml", { known, files }), ConfigError, 'configuration "mesh.yaml": polls');
-  await assertRejects(() => loadConfig("mesh.yaml", { known }), MeshError, "this runtime has no file access");
+  await assertRejects(
+    () => loadConfig("mesh.yaml", { knownConnectors: known, files }),
+    ConfigError,
+    'configuration "mesh.yaml": polls',
+  );
+  await assertRejects(
+    () => loadConfig("mesh.yaml", { knownConnectors: known }),
+    MeshError,
+    "this runtime has no file access",
+  );
 });

@@ -14,7 +14,7 @@ import { provider } from "../../src/config/schema/providers.ts";
 import { proxy } from "../../src/config/schema/proxy.ts";
 import { discovery, secrets, storage } from "../../src/config/schema/schema.ts";
 import { validate } from "../../src/config/build/validate.ts";
-import { knownConnectors } from "../../src/config/settings/known.ts";
+import { groupConnectors } from "../../src/config/settings/known.ts";
 import type { ConfiguredModel, ProviderEntry, RoutingSettings, Settings } from "../../src/config/settings/settings.ts";
 import { serverConnectors } from "../../connectors/server.ts";
 import { Report } from "../../src/config/schema/report.ts";
@@ -220,10 +220,12 @@ for (const [path, section, read] of sections) {
     fields.max_tests = { type: "integer", default: 5 };
     try {
       const known = {
-        ...knownConnectors(serverConnectors),
+        ...groupConnectors(serverConnectors),
         providers: [{ id: "acme.llm.v1", vendor: "acme", models: [] }],
       };
-      const settings = [{}, { max_tests: 7 }].map((member) => validate(documentWith(path, member), { known }));
+      const settings = [{}, { max_tests: 7 }].map((member) =>
+        validate(documentWith(path, member), { knownConnectors: known })
+      );
       assertEquals(settings.map(read).map((one) => (one as { maxTests?: number }).maxTests), [5, 7]);
     } finally {
       delete fields.max_tests;

@@ -62,7 +62,7 @@ const invalid: readonly (readonly [pricing: unknown, ...problems: string[]])[] =
 
 for (const [pricing, ...problems] of invalid) {
   Deno.test(`the prices ${JSON.stringify(pricing)} are rejected`, () => {
-    const found = catchProblems(() => validate(priced(pricing), { known }));
+    const found = catchProblems(() => validate(priced(pricing), { knownConnectors: known }));
     assertEquals(found, problems.map((line) => `models.m.${line}`));
   });
 }
@@ -78,7 +78,7 @@ Deno.test("rows with conditions are accepted in order, by tier and region", () =
     { ...usual, region: "eu" },
     { ...usual, from: "2027-01-01", multipliers: { inference_geo: { us: 1.1 } } },
   ];
-  const settings = validate(priced(pricing), { known });
+  const settings = validate(priced(pricing), { knownConnectors: known });
   assertEquals(settings.models.get("m")?.pricing, pricing as never);
 });
 

@@ -87,7 +87,7 @@ const document = {
 };
 
 function createSettings(more: Record<string, unknown> = {}): Settings {
-  return validate({ ...document, ...more }, { known });
+  return validate({ ...document, ...more }, { knownConnectors: known });
 }
 
 function store(
@@ -265,10 +265,13 @@ Deno.test("the section of the store has no references, and names and words have 
     secrets: { resolution: { cache_ttl: "${secrets:A}" } },
     observability: { logging: { level: "${secrets:A}" } },
   };
-  assertEquals(catchProblems(() => validate(document, { known, detected: [] })).map((line) => line.split(":")[0]), [
-    "secrets.resolution.cache_ttl",
-    "observability.logging.level",
-  ]);
+  assertEquals(
+    catchProblems(() => validate(document, { knownConnectors: known, detected: [] })).map((line) => line.split(":")[0]),
+    [
+      "secrets.resolution.cache_ttl",
+      "observability.logging.level",
+    ],
+  );
 });
 
 Deno.test("resolveSettings() refuses what came out and does not hold, without showing it", async () => {

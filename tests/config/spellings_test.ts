@@ -102,6 +102,6 @@ const cases: readonly (readonly [document: object, ...lines: string[]])[] = [
 
 for (const [document, ...lines] of cases) {
   Deno.test(`${JSON.stringify(document)} is answered with what to write`, () => {
-    assertEquals(catchProblems(() => validate({ providers, pools, ...document }, { known })), lines);
+    assertEquals(catchProblems(() => validate({ providers, pools, ...document }, { knownConnectors: known })), lines);
   });
 }

@@ -15,7 +15,10 @@ const fiveMistakes = {
 };
 
 Deno.test("validate() reports five mistakes as five problems with their paths", () => {
-  const error = assertThrows(() => validate(fiveMistakes, { known, source: "mesh.yaml" }), ConfigError);
+  const error = assertThrows(
+    () => validate(fiveMistakes, { knownConnectors: known, source: "mesh.yaml" }),
+    ConfigError,
+  );
   assertEquals(error.problems.map(({ path }) => path), [
     "providers.acme.llm.v1.timeout",
     "pools.chat-completion.retry.max_attempts",
@@ -46,13 +49,13 @@ Deno.test("validate() never shows a key, a token or an address with a password",
     { observability: { routing: { connector: "mesh.webhook.v1", secret: { a: canary } } } },
   ];
   for (const document of documents) {
-    const error = assertThrows(() => validate(document, { known }), ConfigError);
+    const error = assertThrows(() => validate(document, { knownConnectors: known }), ConfigError);
     assert(!JSON.stringify([error.message, error.problems]).includes(canary), error.message);
   }
 });
 
 Deno.test("validate() fills in what an empty document leaves out", () => {
-  const settings = validate({}, { known });
+  const settings = validate({}, { knownConnectors: known });
   const { store, failOnMissing, config } = settings.secrets!;
   assertEquals({ store, failOnMissing, config }, { store: "mesh.env.v1", failOnMissing: true, config: {} });
   assertEquals([settings.providers.size, settings.models.size, settings.pools.size], [0, 0, 0]);
@@ -67,7 +70,7 @@ Deno.test("validate() fills in what an empty document leaves out", () => {
 
 Deno.test("validate() holds bodies to a quarter of what all share, and warns where that is less than configured", () => {
   const bounds = (proxy: object) => {
-    const { proxy: built, warnings } = validate({ proxy }, { known });
+    const { proxy: built, warnings } = validate({ proxy }, { knownConnectors: known });
     return [built?.bodyLimit, built?.bodyMemory, ...warnings.map(({ path, message }) => `${path}: ${message}`)];
   };
   const mib = 2 ** 20;
@@ -82,7 +85,9 @@ Deno.test("validate() holds bodies to a quarter of what all share, and warns whe
 });
 
 Deno.test("validate() reads an entry of nothing as one with nothing set", () => {
-  const settings = validate({ providers: { "acme.llm.v1": null }, pools: { "chat-completion": null } }, { known });
+  const settings = validate({ providers: { "acme.llm.v1": null }, pools: { "chat-completion": null } }, {
+    knownConnectors: known,
+  });
   assertEquals(settings.providers.get("acme.llm.v1")?.enabled, true);
   assertEquals(settings.pools.get("chat-completion")?.capability, "chat-completion");
 });
@@ -92,13 +97,13 @@ Deno.test("validate() takes dotted keys for nested ones, at any level", () => {
     providers: { "acme.llm.v1": { execution: { timeout: "3s", connect_timeout: "1s" } } },
     pools: { "*": { retry: { max_attempts: 0 } } },
     proxy: { cors: { enabled: false }, port: 9000 },
-  }, { known });
+  }, { knownConnectors: known });
   const dotted = validate({
     providers: { "acme.llm.v1": { execution: { timeout: "3s" }, "execution.connect_timeout": "1s" } },
     pools: { "*": { "retry.max_attempts": 0 } },
     "proxy.cors.enabled": false,
     "proxy.port": 9000,
-  }, { known });
+  }, { knownConnectors: known });
   assertEquals(dotted.providers, nested.providers);
   assertEquals(dotted.proxy, nested.proxy);
   assertEquals(retryFor(dotted.defaultRouting, "x"), retryFor(nested.defaultRouting, "x"));
@@ -117,7 +122,9 @@ Deno.test("validate() takes one of two keys that mean the same, or both when the
       },
     ]
   ) {
-    const provider = validate({ providers: { "acme.llm.v1": entry } }, { known }).providers.get("acme.llm.v1");
+    const provider = validate({ providers: { "acme.llm.v1": entry } }, { knownConnectors: known }).providers.get(
+      "acme.llm.v1",
+    );
     assertEquals([provider?.baseUrl, provider?.apiKeys], ["https://a.example/v1", ["k"]]);
   }
 });
@@ -131,7 +138,7 @@ Deno.test("validate() takes the id sent upstream from the model's name, less its
       "acme.": { provider: "mine" },
       "fast": { provider: "mine", model: "tiny" },
     },
-  }, { known });
+  }, { knownConnectors: known });
   assertEquals([...models.values()].map(({ id }) => id), ["small", "small", "acme.", "tiny"]);
 });
 
@@ -141,7 +148,7 @@ Deno.test("validate() accepts the names that models will go by", () => {
     models: { fast: { provider: "acme.llm.v1" } },
     pools: { "chat-completion": { models: ["fast", "acme.small", "home.whatever"] } },
     aliases: { a: "chat-completion", b: "fast", c: "acme.large", d: "acme/large", e: "large", f: "text-generation" },
-  }, { known });
+  }, { knownConnectors: known });
 });
 
 Deno.test("validate() takes every setting of routing, limits and money without a warning", () => {
@@ -174,7 +181,7 @@ Deno.test("validate() takes every setting of routing, limits and money without a
     },
     budget,
     discovery: { health: { interval: "1m", timeout: "5s", failure_threshold: 2, providers: ["acme"] } },
-  }, { known });
+  }, { knownConnectors: known });
   assertEquals(warnings, []);
 });
 
@@ -188,7 +195,7 @@ Deno.test("validate() warns of keys sent unencrypted, short tokens and aliases t
     pools: { "chat-completion": {} },
     aliases: { "chat-completion": "acme.small" },
     proxy: { auth: { tokens: ["short", "${secrets:T}", "long-enough-to-be-a-token"] } },
-  }, { known });
+  }, { knownConnectors: known });
   assertEquals(warnings.map(({ path, message }) => `${path}: ${message}`), [
     "providers.acme.llm.v1.base_url: sends the key unencrypted: use https",
     "providers.far.base_url: is a link-local address",
@@ -198,14 +205,15 @@ Deno.test("validate() warns of keys sent unencrypted, short tokens and aliases t
 });
 
 Deno.test("validate() uses detected providers for a document without any", () => {
-  const detected = [...validate({ providers: { "acme.llm.v1": {} } }, { known }).providers.values()];
+  const detected = [...validate({ providers: { "acme.llm.v1": {} } }, { knownConnectors: known }).providers.values()];
   const document = { pools: { "chat-completion": { models: ["acme.small"] } } };
-  assertEquals(validate(document, { known, detected }).providers.get("acme.llm.v1"), detected[0]);
+  assertEquals(validate(document, { knownConnectors: known, detected }).providers.get("acme.llm.v1"), detected[0]);
   assertEquals(
-    validate({ ...document, providers: { "acme.llm.v1": { enabled: true } } }, { known, detected }).providers.size,
+    validate({ ...document, providers: { "acme.llm.v1": { enabled: true } } }, { knownConnectors: known, detected })
+      .providers.size,
     1,
   );
-  assertEquals(catchProblems(() => validate(document, { known })).length, 1);
+  assertEquals(catchProblems(() => validate(document, { knownConnectors: known })).length, 1);
 });
 
 Deno.test("validate() takes providers and strategies made by a program, and leaves them as they are", () => {
@@ -225,7 +233,7 @@ Deno.test("validate() takes providers and strategies made by a program, and leav
     providers: { mine: { instance } },
     models: { fast: { provider: "mine" } },
     pools: { a: { models: ["fast"], strategy: counting }, b: { models: ["mine.x"], strategy: plain } },
-  }, { known });
+  }, { knownConnectors: known });
   assertEquals(providers.get("mine")?.instance, instance);
   (pools.get("a")?.routing.strategy as SelectionStrategy).select([], {} as never);
   plain.calls++;
@@ -234,7 +242,7 @@ Deno.test("validate() takes providers and strategies made by a program, and leav
 
 Deno.test("validate() freezes the settings, maps and sets too, and not the document", () => {
   const document = { providers: { "acme.llm.v1": { config: { tags: ["a"] }, api_key: ["k"] } }, pools: { "*": {} } };
-  const settings = validate(document, { known });
+  const settings = validate(document, { knownConnectors: known });
   const entry = settings.providers.get("acme.llm.v1")!;
   const changes: readonly (() => unknown)[] = [
     () => (settings as { source?: string }).source = "x",
@@ -253,10 +261,13 @@ Deno.test("validate() freezes the settings, maps and sets too, and not the docum
 
 Deno.test("validate() keeps names that objects have anyway apart from those that are configured", () => {
   const settings = validate({ pools: { toString: { models: ["acme.small"] } }, providers: { "acme.llm.v1": {} } }, {
-    known,
+    knownConnectors: known,
   });
   assertEquals([...settings.pools.keys()], ["toString"]);
-  assertEquals(catchProblems(() => validate({ toString: 1, hasOwnProperty: {} }, { known })).length, 2);
+  assertEquals(
+    catchProblems(() => validate({ toString: 1, hasOwnProperty: {} }, { knownConnectors: known })).length,
+    2,
+  );
   assertEquals(({} as Record<string, unknown>).polluted, undefined);
 });
 
@@ -274,7 +285,11 @@ const hostile: readonly (readonly [what: string, documentOf: (size: number) => u
 
 Deno.test("validate() reads hostile texts in a time in proportion to their length", async () => {
   for (const [what, documentOf] of hostile) {
-    await assertLinear(what, 25_000, (size) => catchProblems(() => validate(documentOf(size), { known })));
+    await assertLinear(
+      what,
+      25_000,
+      (size) => catchProblems(() => validate(documentOf(size), { knownConnectors: known })),
+    );
   }
 });
 
@@ -284,6 +299,8 @@ Deno.test("validate() does not report what only follows from another problem", (
     models: { fast: { provider: "acme.lm.v1" } },
     pools: { "chat-completion": { models: ["acme.small", "fast"] }, own: { capability: 5 }, other: { models: [] } },
   };
-  const problems = catchProblems(() => validate(document, { known })).map((line) => line.split(": ")[0]);
+  const problems = catchProblems(() => validate(document, { knownConnectors: known })).map((line) =>
+    line.split(": ")[0]
+  );
   assertEquals(problems, ["pools.own.capability", "pools.other.models", "providers.acme.lm.v1"]);
 });

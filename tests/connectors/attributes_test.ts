@@ -7,7 +7,7 @@ import { redis } from "../../connectors/storage/redis.ts";
 import { serverConnectors } from "../../connectors/server.ts";
 import { ConfigError, type Connector, MeshConfig, ModelMesh } from "../../mod.ts";
 import { validate } from "../../src/config/build/validate.ts";
-import { knownConnectors } from "../../src/config/settings/known.ts";
+import { groupConnectors } from "../../src/config/settings/known.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { testRuntime } from "../../src/runtime/test.ts";
 import { s3Key, s3Place, startS3 } from "../support/s3_server.ts";
@@ -74,7 +74,7 @@ describe("An attribute", () => {
     ]);
     MeshConfig.parse({ storage: { connector: "redis.redis.v1", password: "${secrets:REDIS}", prefix: "a" } });
     const reference = { storage: { connector: "redis.redis.v1", port: "${secrets:PORT}" } };
-    const { deferred } = validate(reference, { known: knownConnectors(serverConnectors), detected: [] });
+    const { deferred } = validate(reference, { knownConnectors: groupConnectors(serverConnectors), detected: [] });
     const resolve = (port: string) => deferred!.resolve({ values: new Map([["PORT", port]]), failOnMissing: true });
     assertEquals(resolve("6380").storage?.config.port, 6380);
     const { problems } = assertThrows(() => resolve("x"), ConfigError);

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { browserConnectors } from "../../connectors/browser_connectors.ts";
 import { loadedConnectors } from "../support/connectors.ts";
-import { knownConnectors, resolveStrategy } from "../../src/config/settings/known.ts";
+import { groupConnectors, resolveStrategy } from "../../src/config/settings/known.ts";
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { ModelView, SelectionContext, SelectionStrategy } from "../../src/contracts/rotation.ts";
 import { seededRandom } from "../../src/runtime/test.ts";
@@ -92,7 +92,7 @@ function story(strategy: SelectionStrategy, seed: number, facts: Partial<Selecti
 
 Deno.test("all eight strategies are there, on servers and in browsers, and found by their short names", () => {
   for (const list of [loadedConnectors, browserConnectors()]) {
-    const ids = knownConnectors(list).strategies;
+    const ids = groupConnectors(list).strategies;
     assertEquals(ids, shortNames.map((name) => `mesh.${name}.v1`));
     for (const name of shortNames) assertEquals(resolveStrategy(name, ids), `mesh.${name}.v1`);
   }

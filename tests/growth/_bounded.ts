@@ -67,6 +67,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/registry/model_list.ts#toListedModel": "one entry; its leaves are not read",
   "src/runtime/_readable_stream.ts#toReadableStream": "passes chunks of bytes on",
   "src/runtime/server_shell.ts#toFetch": "passes requests on",
+  "src/runtime/_plain_response.ts#toPlainResponse": "passes a response of the proxy on",
   "src/state/persistence/_failure.ts#toStorageError": oneValue,
   "src/state/persistence/pending_state.ts#readClocks": "reads the clocks",
   "src/state/persistence/snapshot_codec.ts#describeLeftOut": "names at most five",

@@ -11,7 +11,7 @@ Deno.test("validate() answers whatever stands anywhere with settings or a Config
   for (const put of listPlaces(schema)) {
     for (const value of junk) {
       try {
-        validate(put(value), { known });
+        validate(put(value), { knownConnectors: known });
         accepted++;
       } catch (error) {
         const isReported = ConfigError.isInstance(error) && error.problems.length > 0;

@@ -122,13 +122,13 @@ export function whole(
   headers: AnswerHeaders = {},
 ): Behaviour {
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
-  const given = Array.isArray(headers) ? headers : Object.entries(headers);
-  const reported = new Set(given.map(([name]) => name.toLowerCase()));
+  const value = Array.isArray(headers) ? headers : Object.entries(headers);
+  const reported = new Set(value.map(([name]) => name.toLowerCase()));
   const added: [string, string][] = [];
   if (contentType !== undefined && !reported.has("content-type")) added.push(["content-type", contentType]);
   const hasNoBody = code < 200 || code === 204 || code === 304;
   if (!hasNoBody && !reported.has("content-length")) added.push(["content-length", String(bytes.length)]);
-  const head = new TextEncoder().encode(formatHead(code, [...added, ...given]));
+  const head = new TextEncoder().encode(formatHead(code, [...added, ...value]));
   const all = new Uint8Array(head.length + bytes.length);
   all.set(head);
   all.set(bytes, head.length);

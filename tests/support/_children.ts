@@ -12,5 +12,5 @@ export function listChildren(pid: number): number[] {
     } catch {
       return false; // the process has exited
     }
-  }).map(Number).sort((one, other) => one - other);
+  }).map(Number).sort((first, second) => first - second);
 }

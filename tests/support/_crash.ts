@@ -80,7 +80,7 @@ export async function spentAt(path: string): Promise<number | undefined> {
     new SnapshotMapper(state, fake).restore(snapshot);
     const all = snapshot.spending.find(({ budget }: { budget: string }) => budget === "all");
     return all?.months.reduce(
-      (sum: number, one: { spent: number; reserved: number }) => sum + one.spent + one.reserved,
+      (sum: number, month: { spent: number; reserved: number }) => sum + month.spent + month.reserved,
       0,
     ) ??
       0;

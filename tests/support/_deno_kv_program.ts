@@ -6,9 +6,9 @@ import { denoKvStorage } from "../../connectors/storage/deno_kv.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { storageConformance } from "../contracts/storage.ts";
 
-let made = 0;
+let count = 0;
 const cases = storageConformance((clock) =>
-  denoKvStorage.create({ path: `${Deno.args[0]}/${made++}.kv` }, { ...denoRuntime(), clock })
+  denoKvStorage.create({ path: `${Deno.args[0]}/${count++}.kv` }, { ...denoRuntime(), clock })
 );
 for (const { name, run } of cases) {
   const said = await run().then(() => "ok", (error: unknown) => String(error));

@@ -6,5 +6,5 @@ import schema from "../../docs/schema.json" with { type: "json" };
 
 /** The endpoints, as a message lists them. */
 export const allowedEndpoints: string = `(allowed: ${
-  schema.definitions["proxy.endpoints"].items.enum.map((one) => JSON.stringify(one)).join(", ")
+  schema.definitions["proxy.endpoints"].items.enum.map((value) => JSON.stringify(value)).join(", ")
 })`;

@@ -278,15 +278,15 @@ async function readSeenStream(response: Response): Promise<SeenStream> {
 export function readStream(text: string): Pick<SeenStream, "text" | "chunks" | "done" | "last" | "error"> {
   if (text !== "") assertMatch(text, /^(data: [^\r\n]+\n\n)+$/);
   const data = text.split("\n\n").slice(0, -1).map((line) => line.slice("data: ".length));
-  const values = data.filter((one) => one !== "[DONE]").map((one) =>
-    JSON.parse(one) as SeenChunk & { error?: SeenError }
+  const values = data.filter((item) => item !== "[DONE]").map((item) =>
+    JSON.parse(item) as SeenChunk & { error?: SeenError }
   );
   const chunks = values.filter(({ error }) => error === undefined);
   const last = data.at(-1);
   return {
     chunks,
     text: chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta.content ?? "")).join(""),
-    done: data.filter((one) => one === "[DONE]").length,
+    done: data.filter((item) => item === "[DONE]").length,
     error: values.find(({ error }) => error !== undefined)?.error,
     last: last === undefined ? "nothing" : last === "[DONE]" ? "done" : last.includes('"error"') ? "error" : "chunk",
   };

@@ -40,7 +40,7 @@ export function createForm(
   const form = new FormData();
   const picture = new File([new Uint8Array([1, 2, 3])], "room.png", { type: "image/png" });
   for (const [name, value] of Object.entries({ model: "pool", prompt: "a red room", image: picture, ...fields })) {
-    for (const one of value === undefined ? [] : [value].flat()) form.append(name, one as string);
+    for (const item of value === undefined ? [] : [value].flat()) form.append(name, item as string);
   }
   return form;
 }

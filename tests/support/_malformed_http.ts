@@ -38,7 +38,7 @@ const withLine = (line: string) => post({ line });
 const withHost = (host: string) => post({ host: `Host: ${host}` });
 const withHeader = (...headers: string[]) => post({ headers: [json, length, ...headers] });
 const withLength = (...lengths: string[]) =>
-  post({ headers: [json, ...lengths.map((one) => `Content-Length: ${one}`)] });
+  post({ headers: [json, ...lengths.map((value) => `Content-Length: ${value}`)] });
 const withType = (type: string) => post({ headers: [`Content-Type: ${type}`, length] });
 const withBody = (text: string) => post({ headers: [json, `Content-Length: ${text.length}`], body: text });
 const chunked = (text: string, ...headers: string[]) =>

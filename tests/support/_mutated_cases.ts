@@ -178,10 +178,10 @@ async function operationCases(): Promise<MutatedCase[]> {
 /** Gemini's endpoints for embeddings and token counts, and Claude's, to the providers of other cases. */
 function otherCases(all: readonly MutatedCase[]): MutatedCase[] {
   const part = { parts: [{ text: "red" }] };
-  return all.flatMap((one): MutatedCase[] => {
-    const { provider: { name, connector }, path } = one;
+  return all.flatMap((mutatedCase): MutatedCase[] => {
+    const { provider: { name, connector }, path } = mutatedCase;
     const at = (method: string, body: JsonObject) => ({
-      ...one,
+      ...mutatedCase,
       name: `${method} to ${connector}`,
       path: `/v1beta/models/${name}:${method}`,
       body,
@@ -189,21 +189,21 @@ function otherCases(all: readonly MutatedCase[]): MutatedCase[] {
     if (path === "/v1/embeddings") {
       const request = { model: `models/${name}`, content: part, taskType: "RETRIEVAL_QUERY", outputDimensionality: 2 };
       return [
-        { ...at("embedContent", request), reply: shortened(one.reply) },
+        { ...at("embedContent", request), reply: shortened(mutatedCase.reply) },
         at("batchEmbedContents", { requests: [request, request] }),
       ];
     }
     if (path === "/v1/messages") {
-      return [{ ...one, name: `count_tokens to ${connector}`, path: `${path}/count_tokens` }];
+      return [{ ...mutatedCase, name: `count_tokens to ${connector}`, path: `${path}/count_tokens` }];
     }
-    return path.endsWith(":generateContent") ? [at("countTokens", one.body)] : [];
+    return path.endsWith(":generateContent") ? [at("countTokens", mutatedCase.body)] : [];
   });
 }
 
 /** A reply about the first of several inputs alone. */
 function shortened(reply: ReplyBody): ReplyBody {
   const first = (value: unknown): unknown => {
-    if (Array.isArray(value)) return [value.find((one) => Object(one).index === 0) ?? value[0]].map(first);
+    if (Array.isArray(value)) return [value.find((item) => Object(item).index === 0) ?? value[0]].map(first);
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, first(member)]));
   };

@@ -202,10 +202,10 @@ function mutatedBody(body: ReplyBody, random: Random): ReplyBody {
   if (body.kind === "events") {
     return {
       kind: "events",
-      events: shuffled(body.events, (one) => ({ ...one, data: mutated(one.data, random) }), random),
+      events: shuffled(body.events, (event) => ({ ...event, data: mutated(event.data, random) }), random),
     };
   }
-  const frames = shuffled(body.frames, (one) => ({ ...one, body: mutated(one.body, random) }), random);
+  const frames = shuffled(body.frames, (frame) => ({ ...frame, body: mutated(frame.body, random) }), random);
   return { kind: "frames", frames };
 }
 
@@ -213,7 +213,7 @@ function mutatedBody(body: ReplyBody, random: Random): ReplyBody {
 function shuffled<Entry>(list: readonly Entry[], change: (entry: Entry) => Entry, random: Random): Entry[] {
   const all = [...list];
   const count = 1 + Math.floor(random() * 3);
-  for (let made = 0; made < count && all.length > 0; made++) {
+  for (let index = 0; index < count && all.length > 0; index++) {
     const at = Math.floor(random() * all.length);
     const kind = random();
     if (kind < 0.7) all[at] = change(all[at]!);

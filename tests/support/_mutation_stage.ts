@@ -139,12 +139,12 @@ export async function tryMutatedReplies(run: MutationRun): Promise<void> {
   const cases = await mutatedCases();
   await using stage = await startStage(cases);
   await tryAll(run, async (random) => {
-    const one = pick(cases, random);
-    const reply = mutatedReply(one.reply, random);
+    const mutatedCase = pick(cases, random);
+    const reply = mutatedReply(mutatedCase.reply, random);
     stage.upstream.follow(sending(reply));
-    const problem = await findFault(stage.proxy, writeWireRequest(one));
-    await recover(stage, one);
-    return problem && `${one.name}: ${problem}\n  after ${shown(reply)}`;
+    const problem = await findFault(stage.proxy, writeWireRequest(mutatedCase));
+    await recover(stage, mutatedCase);
+    return problem && `${mutatedCase.name}: ${problem}\n  after ${shown(reply)}`;
   });
 }
 
@@ -167,12 +167,12 @@ const oddHeaders: readonly Readonly<Record<string, string>>[] = [
   { "last-event-id": "9".repeat(99) },
 ];
 
-function mutatedRequest(one: MutatedCase, random: Random): WireRequest {
-  const body = mutated(one.body, random);
-  const isForm = one.files !== undefined && typeof body === "object" && body !== null;
+function mutatedRequest(mutatedCase: MutatedCase, random: Random): WireRequest {
+  const body = mutated(mutatedCase.body, random);
+  const isForm = mutatedCase.files !== undefined && typeof body === "object" && body !== null;
   const { path, ...plain } = isForm
-    ? writeWireRequest({ ...one, body: body as JsonObject })
-    : { path: one.path, headers: { "content-type": "application/json" }, body: JSON.stringify(body) ?? "" };
+    ? writeWireRequest({ ...mutatedCase, body: body as JsonObject })
+    : { path: mutatedCase.path, headers: { "content-type": "application/json" }, body: JSON.stringify(body) ?? "" };
   const text = typeof plain.body === "string" && random() < 0.1 ? mutatedText(plain.body, random) : plain.body;
   const headers = random() < 0.1 ? { ...plain.headers, ...pick(oddHeaders, random) } : plain.headers;
   return { path, headers: asHeaders(headers ?? {}), body: text };
@@ -190,13 +190,14 @@ export async function tryMutatedRequests(run: MutationRun): Promise<void> {
   const cases = await mutatedCases();
   await using stage = await startStage(cases);
   await tryAll(run, async (random) => {
-    const one = pick(cases, random);
-    const request = mutatedRequest(one, random);
-    stage.upstream.follow(sending(written(one.reply)));
+    const mutatedCase = pick(cases, random);
+    const request = mutatedRequest(mutatedCase, random);
+    stage.upstream.follow(sending(written(mutatedCase.reply)));
     const problem = await findFault(stage.proxy, request);
-    await recover(stage, one);
+    await recover(stage, mutatedCase);
     const body = typeof request.body === "string" ? request.body : JSON.stringify([...request.body as FormData]);
-    return problem && `${one.name}: ${problem}\n  after ${JSON.stringify(request.headers)} ${body.slice(0, 3000)}`;
+    return problem &&
+      `${mutatedCase.name}: ${problem}\n  after ${JSON.stringify(request.headers)} ${body.slice(0, 3000)}`;
   });
 }
 
@@ -205,12 +206,14 @@ export async function refusedCases(): Promise<string[]> {
   const cases = await mutatedCases();
   await using stage = await startStage(cases);
   const refused: string[] = [];
-  for (const one of cases) {
-    stage.upstream.follow(sending(written(one.reply)));
-    const { path, ...init } = writeWireRequest(one);
+  for (const mutatedCase of cases) {
+    stage.upstream.follow(sending(written(mutatedCase.reply)));
+    const { path, ...init } = writeWireRequest(mutatedCase);
     const response = await fetch(`${stage.proxy.url}${path}`, { method: "POST", ...init });
     const text = await response.text();
-    if (response.status !== 200 || text.includes('"error":{')) refused.push(`${one.name}: ${response.status} ${text}`);
+    if (response.status !== 200 || text.includes('"error":{')) {
+      refused.push(`${mutatedCase.name}: ${response.status} ${text}`);
+    }
   }
   return refused;
 }

@@ -118,7 +118,7 @@ const edits: readonly Edit[] = [
 export function mutated(value: unknown, random: Random): unknown {
   const root = [structuredClone(value)];
   const count = pick([1, 1, 1, 2, 3], random);
-  for (let made = 0; made < count; made++) {
+  for (let index = 0; index < count; index++) {
     const all = slotsIn(root);
     if (all.length > 0) pick(edits, random)(pick(all, random), random, all);
   }

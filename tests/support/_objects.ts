@@ -80,7 +80,7 @@ export async function objectStage(
       await proxy[Symbol.asyncDispose]();
     },
     async [Symbol.asyncDispose]() {
-      for (const proxy of proxies.filter((one) => !closed.has(one))) await proxy[Symbol.asyncDispose]();
+      for (const proxy of proxies.filter((candidate) => !closed.has(candidate))) await proxy[Symbol.asyncDispose]();
       for (const vendor of Object.values(vendors)) await vendor[Symbol.asyncDispose]();
     },
   };

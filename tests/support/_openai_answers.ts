@@ -155,9 +155,9 @@ export function stream(options: StreamOptions = {}): Behaviour {
 
 async function playStream(exchange: Exchange, options: StreamOptions): Promise<void> {
   const { headers = {}, contentType = "text/event-stream", cut, gate } = options;
-  const given = Array.isArray(headers) ? headers : Object.entries(headers);
+  const value = Array.isArray(headers) ? headers : Object.entries(headers);
   const own: [string, string][] = [["content-type", contentType], ["transfer-encoding", "chunked"]];
-  await exchange.write(formatHead(200, [...own, ...given]));
+  await exchange.write(formatHead(200, [...own, ...value]));
   for (const text of streamTexts(exchange.request, options)) {
     await gate?.pass();
     for (const part of splitBytes(text, options.split)) await exchange.write(chunk(part));

@@ -38,10 +38,10 @@ export async function allCodeBlocks(): Promise<CodeBlock[]> {
     const text = await Deno.readTextFile(new URL(page, root));
     return [...text.matchAll(block)].map((match): CodeBlock => {
       const [, comments = "", language = "", code = ""] = match;
-      const { given, "not checked": unchecked, "not run": notRun } = parseWords(comments);
+      const { given: context, "not checked": unchecked, "not run": notRun } = parseWords(comments);
       const where = `${page}:${text.slice(0, match.index).split("\n").length}`;
       return {
-        ...{ where, language, text: given === undefined ? code : `${given}\n${code}` },
+        ...{ where, language, text: context === undefined ? code : `${context}\n${code}` },
         ...(unchecked === undefined ? {} : { unchecked }),
         ...(notRun === undefined ? {} : { notRun }),
       };

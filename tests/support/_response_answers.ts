@@ -94,6 +94,6 @@ function createThoughtsItem(text: string) {
 }
 
 function createCallItem(name: string, index: number) {
-  const given = `{"of":"${name}"}`;
-  return { id: `fc_${index}`, type: "function_call", call_id: `call_${index}`, name, arguments: given };
+  const value = `{"of":"${name}"}`;
+  return { id: `fc_${index}`, type: "function_call", call_id: `call_${index}`, name, arguments: value };
 }

@@ -6,7 +6,7 @@ import type { Json } from "./_dialects.ts";
 import { type Any, type ClientDialect, finishes, parsed, splitDataUrl, type Turn } from "./_said.ts";
 
 /** Texts of one kind that follow each other are one, as they are after a stream. */
-function joined<Item extends Json>(items: readonly Item[], name: string, isOne: (one: Item, next: Item) => boolean) {
+function joined<Item extends Json>(items: readonly Item[], name: string, isOne: (item: Item, next: Item) => boolean) {
   const all: Item[] = [];
   for (const item of items) {
     const last = all.at(-1);
@@ -149,9 +149,9 @@ export const gemini: ClientDialect = {
     const parts = joined(
       all,
       "text",
-      (one, next) =>
-        isText(one) && isText(next) && next.thoughtSignature === undefined ||
-        one.thought === true && next.thought === true,
+      (item, next) =>
+        isText(item) && isText(next) && next.thoughtSignature === undefined ||
+        item.thought === true && next.thought === true,
     );
     return { ...answer, candidates: [{ content: { role: "model", parts }, ...last }] };
   },

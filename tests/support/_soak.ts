@@ -286,7 +286,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   isOver = true;
   await sampling;
   const minAround = (share: number, what: "rss" | "heapUsed") =>
-    Math.min(...samples.filter((one) => Math.abs(one.share - share) < 0.07).map((one) => one[what]));
+    Math.min(...samples.filter((sample) => Math.abs(sample.share - share) < 0.07).map((sample) => sample[what]));
   const after = await settled(proxy);
   const [counted, tries] = [
     await proxy.metric("modelmesh_requests_total"),
@@ -294,7 +294,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   ];
   await proxy.stop();
   await providers.stop();
-  const sent = Object.values(seen).reduce((sum, one) => sum + one, 0);
+  const sent = Object.values(seen).reduce((sum, count) => sum + count, 0);
   const { calls } = providers;
   const logged = await linesInFolder(folder);
   return {

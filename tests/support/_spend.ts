@@ -110,7 +110,7 @@ export async function readSpend(entry: Entry): Promise<Spend> {
       if (!isStreamed) seen.push(cost === null ? null : toNanoUsd(Number(cost)));
     }
   }
-  const records = () => proxy.records.filter((one): one is RoutingRecord => one.type === "routing");
+  const records = () => proxy.records.filter((record): record is RoutingRecord => record.type === "routing");
   await becomes(() => records().length, dialects.length * 2);
   return {
     headers: seen,
@@ -127,14 +127,14 @@ export async function readSums({ url }: Pick<TestProxy, "url">): Promise<Spend["
     await (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${adminToken}` } })).text();
   const { budgets, clients = [] } = JSON.parse(await get("/mesh/status"));
   const spent = (scope: string) => {
-    const found = budgets.filter((one: { scope: string }) => one.scope === scope);
-    return found.reduce((sum: number, one: { spent_usd: number }) => sum + toNanoUsd(one.spent_usd), 0);
+    const found = budgets.filter((budget: { scope: string }) => budget.scope === scope);
+    return found.reduce((sum: number, budget: { spent_usd: number }) => sum + toNanoUsd(budget.spent_usd), 0);
   };
   const lines = (await get("/metrics")).split("\n").filter((line) => line.startsWith("modelmesh_cost_usd_total{"));
   return {
     budget: spent("all"),
     client: spent("client"),
-    usage: clients.reduce((sum: number, one: { cost_usd: number }) => sum + toNanoUsd(one.cost_usd), 0),
+    usage: clients.reduce((sum: number, budget: { cost_usd: number }) => sum + toNanoUsd(budget.cost_usd), 0),
     metrics: lines.reduce((sum, line) => sum + toNanoUsd(Number(line.split(" ").at(-1))), 0),
   };
 }

@@ -182,17 +182,17 @@ export function createReply({ dialect }: StrictVendor, reply: Reply): Behaviour 
 export function findFault({ ids, names, dialect }: StrictVendor, sent: SentCalls): string | undefined {
   const { tools, choice, calls, results } = sent;
   const named = [...tools, ...choice === undefined ? [] : [choice], ...calls.map(({ name }) => name)];
-  const name = named.find((one) => !names.test(one));
+  const name = named.find((candidate) => !names.test(candidate));
   if (name !== undefined) return `tools: the name ${name} does not match the pattern ${names}`;
   if (new Set(tools).size < tools.length) return "tools: Tool names must be unique.";
   if (choice !== undefined && !tools.includes(choice)) return "Tool choice was not found in the tools";
   const all = [...calls.map(({ id }) => id!), ...results];
-  const id = ids && all.find((one) => !ids.test(one));
+  const id = ids && all.find((candidate) => !ids.test(candidate));
   if (id !== undefined) return `Tool call id was ${id} but must match the pattern ${ids}`;
   if (dialect === "bedrock" || dialect === "anthropic") {
     if (new Set(calls.map(({ id }) => id)).size < calls.length) return "`tool_use` ids must be unique";
   }
-  const orphan = results.find((one) => !calls.some((call) => call.id === one));
+  const orphan = results.find((result) => !calls.some((call) => call.id === result));
   return orphan === undefined ? undefined : `unexpected tool_use_id found in tool_result blocks: ${orphan}`;
 }
 

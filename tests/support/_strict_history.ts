@@ -89,7 +89,7 @@ export const nonBlankStops: Rule = ({ stop_sequences: stops, inferenceConfig }) 
 
 const schemasOf = ({ tools = [], toolConfig }: Any): Json[] => [
   ...tools.flatMap((tool: Any) =>
-    tool.functionDeclarations?.map((one: Any) => one.parametersJsonSchema ?? {}) ??
+    tool.functionDeclarations?.map((declaration: Any) => declaration.parametersJsonSchema ?? {}) ??
       [tool.input_schema ?? tool.function.parameters]
   ),
   ...(toolConfig?.tools ?? []).map(({ toolSpec }: Any) => toolSpec.inputSchema.json),

@@ -119,8 +119,8 @@ function* anthropicTurnComplaints(messages: readonly Body[]): Iterable<string> {
 function* anthropicBlockComplaints({ type, content = [], signature }: Body, index: number): Iterable<string> {
   const at = `messages.${index}`;
   if (type === "thinking" && (signature ?? "") === "") yield `${at}: Invalid \`signature\` in \`thinking\` block`;
-  const known = ["text", "image", "document", "thinking", "redacted_thinking", "tool_use", "tool_result"];
-  if (!known.includes(type)) yield `${at}: Input tag '${type}' does not match`;
+  const supported = ["text", "image", "document", "thinking", "redacted_thinking", "tool_use", "tool_result"];
+  if (!supported.includes(type)) yield `${at}: Input tag '${type}' does not match`;
   if (type !== "tool_result" || typeof content === "string") return;
   for (const inner of content) if (inner.cache_control !== undefined) yield `${at}: cache_control in a tool_result`;
 }

@@ -31,7 +31,7 @@ function fault(message: string, param: string | null = null, code: string | null
   return [400, { error: { message, type: "invalid_request_error", param, code } }];
 }
 
-const known = new Set([
+const supported = new Set([
   ...["model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "temperature", "top_p"],
   ...[
     "n",
@@ -49,7 +49,7 @@ const known = new Set([
 
 /** OpenAI's chat API rejects members that it does not know, and more than four stop sequences. */
 export const openAiMembers: Rejection = (body) => {
-  const unknown = Object.keys(body).find((name) => !known.has(name));
+  const unknown = Object.keys(body).find((name) => !supported.has(name));
   if (unknown !== undefined) return fault(`Unrecognized request argument supplied: ${unknown}`);
   const { stop } = body;
   return Array.isArray(stop) && stop.length > 4

@@ -119,9 +119,9 @@ export function guarded(
   endpoint: () => Pick<TokenEndpoint, "token">,
 ): (request: ReceivedRequest) => Behaviour {
   return (request) => {
-    const given = request.headers.authorization ?? "none";
-    if (given === `Bearer ${endpoint().token}`) return ok({ text: "from a" });
-    return status(401, { error: { code: "invalid_api_key", message: `Wrong: ${given}` } });
+    const value = request.headers.authorization ?? "none";
+    if (value === `Bearer ${endpoint().token}`) return ok({ text: "from a" });
+    return status(401, { error: { code: "invalid_api_key", message: `Wrong: ${value}` } });
   };
 }
 

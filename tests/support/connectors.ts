@@ -12,6 +12,6 @@ export const loadedConnectors: readonly Connector[] = await Promise.all(
 );
 
 /** The provider connectors. */
-export const loadedProviders: readonly ProviderConnector[] = loadedConnectors.filter((one): one is ProviderConnector =>
-  one.kind === "provider"
-);
+export const loadedProviders: readonly ProviderConnector[] = loadedConnectors.filter((
+  connector,
+): connector is ProviderConnector => connector.kind === "provider");

@@ -53,13 +53,13 @@ class Refusal extends Error {
 /** Starts a server. */
 export function startDrive(): Promise<DriveServer> {
   const { privateKey, publicKey } = nextRsaPair();
-  const given = new Set<string>();
+  const issued = new Set<string>();
   const files: DriveFile[] = [];
   const http = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
     const url = new URL(request.url);
     try {
       if (url.pathname === "/token") return await giveToken(request);
-      if (!given.has(request.headers.get("authorization")?.replace(/^Bearer /, "") ?? "")) {
+      if (!issued.has(request.headers.get("authorization")?.replace(/^Bearer /, "") ?? "")) {
         throw new Refusal(401, "authError");
       }
       if (server.refusal !== undefined) throw new Refusal(server.refusal.status, server.refusal.reason);
@@ -80,14 +80,14 @@ export function startDrive(): Promise<DriveServer> {
       Object.entries(person).every(([name, value]) => form.get(name) === value);
     if (!isPerson && !isAssertion(form)) return Response.json({ error: "invalid_grant" }, { status: 400 });
     const access_token = crypto.randomUUID();
-    given.add(access_token);
+    issued.add(access_token);
     return Response.json({ access_token, expires_in: 3600, token_type: "Bearer" });
   }
 
   function isAssertion(form: URLSearchParams): boolean {
     const [head = "", body = "", signature = ""] = (form.get("assertion") ?? "").split(".");
     const bytesOf = (text: string) =>
-      Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
+      Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
     const read = (text: string) => JSON.parse(new TextDecoder().decode(bytesOf(text)) || "{}");
     const isOurs = createVerify("RSA-SHA256").update(`${head}.${body}`).verify(publicKey, bytesOf(signature));
     const { iss, scope, aud, iat, exp } = read(body);
@@ -102,7 +102,7 @@ export function startDrive(): Promise<DriveServer> {
     person: { ...person, token_url: `${url}/token` },
     tokens: 0,
     files,
-    forgetTokens: () => given.clear(),
+    forgetTokens: () => issued.clear(),
     [Symbol.asyncDispose]: () => http.shutdown(),
   };
   return Promise.resolve(server);
@@ -137,14 +137,14 @@ function make(facts: Record<string, unknown>, files: DriveFile[]): DriveFile {
   const parents = facts.parents as string[];
   if (!folders.includes(parents[0]!)) throw new Refusal(404, "notFound");
   const at = new Date(0).toISOString();
-  const made = {
+  const created = {
     id: crypto.randomUUID(),
     name: String(facts.name),
     parents,
     modifiedTime: at,
     bytes: new Uint8Array(),
   };
-  const file: DriveFile = { ...made, createdTime: (files.at(-1)?.createdTime ?? 0) + 1 };
+  const file: DriveFile = { ...created, createdTime: (files.at(-1)?.createdTime ?? 0) + 1 };
   files.push(file);
   return file;
 }
@@ -178,7 +178,7 @@ function parseRelated(type: string, body: Uint8Array): { facts: Record<string, u
   const [before, first = "", second = "", after] = text.split(`--${boundary}`);
   if (before !== "" || after !== "--") throw new Refusal(400, "malformedBodyContent");
   const contentOf = (part: string) => part.slice(part.indexOf("\r\n\r\n") + 4, -2);
-  const binary = (content: string) => Uint8Array.from(content, (one) => one.charCodeAt(0));
+  const binary = (content: string) => Uint8Array.from(content, (char) => char.charCodeAt(0));
   return {
     facts: JSON.parse(new TextDecoder().decode(binary(contentOf(first)))),
     bytes: binary(contentOf(second)),

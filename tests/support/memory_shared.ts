@@ -57,7 +57,9 @@ export class MemoryShared implements Shared {
         this.#change(held, 1);
       }
       held.until = now + leaseMs;
-      for (const one of this.#held) if (!one.isEnded && one.until <= now) this.#change(one, -1);
+      for (const reservation of this.#held) {
+        if (!reservation.isEnded && reservation.until <= now) this.#change(reservation, -1);
+      }
       return await work();
     };
     const lease = (key: string, by: number) => held.amounts.set(key, (held.amounts.get(key) ?? 0) + by);

@@ -59,7 +59,7 @@ export function assertOtlp(value: Json, type: string, path: string = type): void
     if (!of.startsWith("[]")) assertOtlp(member, of, `${path}.${name}`);
     else {
       assert(Array.isArray(member), `${path}.${name} is no list`);
-      member.forEach((one, index) => assertOtlp(one, of.slice(2), `${path}.${name}[${index}]`));
+      member.forEach((item, index) => assertOtlp(item, of.slice(2), `${path}.${name}[${index}]`));
     }
   }
 }
@@ -166,11 +166,11 @@ function readMetric(metric: Json): ReceivedMetric {
 }
 
 function readAttributes(attributes: Json): Attributes {
-  return Object.fromEntries(attributes.map((one: Json) => {
-    only(one, ["key", "value"]);
-    const [[kind, value]] = Object.entries(one.value) as [[string, Json]];
+  return Object.fromEntries(attributes.map((attribute: Json) => {
+    only(attribute, ["key", "value"]);
+    const [[kind, value]] = Object.entries(attribute.value) as [[string, Json]];
     assert(kind === "stringValue" || kind === "intValue" || kind === "doubleValue");
-    return [one.key, kind === "intValue" ? parseInteger(value) : value];
+    return [attribute.key, kind === "intValue" ? parseInteger(value) : value];
   }));
 }
 

@@ -48,7 +48,7 @@ class Refusal extends Error {
 const sha256 = (data: Uint8Array | string) => createHash("sha256").update(data).digest("hex");
 const hmac = (key: Uint8Array | string, data: string) => createHmac("sha256", key).update(data).digest();
 const encode = (text: string) =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+  encodeURIComponent(text).replace(/[!'()*]/g, (match) => `%${match.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** Starts a server. */
 export function startS3(options: S3ServerOptions = {}): S3Server {

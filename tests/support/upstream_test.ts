@@ -83,8 +83,8 @@ Deno.test("startUpstream() follows a queue, stays with its last behaviour, and t
 
 Deno.test("startUpstream() serves 500 requests at once", async () => {
   await using upstream = await startUpstream(answer());
-  const one = async (_: unknown, index: number) => (await ask(upstream.url, { stream: index % 2 === 0 })).text();
-  const texts = await Promise.all(Array.from({ length: 500 }, one));
+  const askOnce = async (_: unknown, index: number) => (await ask(upstream.url, { stream: index % 2 === 0 })).text();
+  const texts = await Promise.all(Array.from({ length: 500 }, askOnce));
   assert(texts.every((text) => text.includes("Hello")));
   assertEquals(upstream.calls, 500);
 });

@@ -9,7 +9,11 @@ async function changesAfter(looks: readonly (string | undefined)[], known: strin
   let text: string | undefined = "a";
   let changes = 0;
   const files = { readText: () => text === undefined ? Promise.reject(new Error("gone")) : Promise.resolve(text) };
-  const cancel = watchText(() => readIfPresent("mesh.yaml", files), { clock, known, onChange: () => changes++ });
+  const cancel = watchText(() => readIfPresent("mesh.yaml", files), {
+    clock,
+    initial: known,
+    onChange: () => changes++,
+  });
   for (text of looks) await clock.advance(400);
   cancel();
   assertEquals(clock.pending, 0);

@@ -59,7 +59,7 @@ export const latency: Figure = {
         const over = added(samples, name, "direct");
         const cells = [median(own), over ?? NaN].map(formatNumber);
         lines.push([name, String(connections), ...cells]);
-        const title = owns.find(([one]) => one === name)?.[1];
+        const title = owns.find(([value]) => value === name)?.[1];
         if (title === undefined || over === undefined) continue;
         const goal = name === "deno" || name.startsWith("node2") ? goals[connections] : {};
         const figure = `added p50 over direct: ${title}, ${connections} connection${connections === 1 ? "" : "s"}`;

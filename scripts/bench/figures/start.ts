@@ -103,17 +103,19 @@ async function startAll(bench: Bench): Promise<Times> {
   const { contestants } = bench.options;
   const times = new Map<string, number[]>();
   const sides: Contestant[] = [];
-  for (const one of starters.filter(({ name }) => contestants.length === 0 || contestants.includes(name))) {
+  for (const starter of starters.filter(({ name }) => contestants.length === 0 || contestants.includes(name))) {
     try {
-      await startFirst(bench, one);
-      sides.push(one);
-      times.set(one.name, []);
+      await startFirst(bench, starter);
+      sides.push(starter);
+      times.set(starter.name, []);
     } catch (error) {
-      bench.problem(`start, ${one.title}: ${(error as Error).message}`);
+      bench.problem(`start, ${starter.title}: ${(error as Error).message}`);
     }
   }
   for (let round = 0; round < tries; round++) {
-    for (const one of orderParticipants(sides, round)) times.get(one.name)!.push(await startOnce(bench, one));
+    for (const participant of orderParticipants(sides, round)) {
+      times.get(participant.name)!.push(await startOnce(bench, participant));
+    }
   }
   return times;
 }
@@ -165,12 +167,12 @@ export const stop: Figure = {
   isQuick: true,
   async run(bench) {
     const { contestants } = bench.options;
-    for (const one of proxies) {
-      const { name, title } = one;
+    for (const proxy of proxies) {
+      const { name, title } = proxy;
       if (contestants.length > 0 && !contestants.includes(name)) continue;
       const times: number[] = [];
       try {
-        for (let round = 0; round < tries; round++) times.push(await stopOnce(bench, one));
+        for (let round = 0; round < tries; round++) times.push(await stopOnce(bench, proxy));
       } catch (error) {
         bench.problem(`stop, ${title}: ${(error as Error).message}`);
         continue;
@@ -200,7 +202,7 @@ export const importing: Figure = {
     }
     bench.raw.import = { imports, starts };
     const better = "less";
-    const ratio = medianOfPairs(imports, starts, (one, other) => one / other);
+    const ratio = medianOfPairs(imports, starts, (first, second) => first / second);
     bench.rows.push(
       { figure: "importing mod.ts: Deno", measured: median(imports), unit: "ms", better },
       { figure: "start of an empty program: Deno", measured: median(starts), unit: "ms", better },

@@ -34,7 +34,11 @@ function pacedRows(bench: Bench, samples: ReadonlyMap<string, Paced[]>): void {
     for (const [of, share] of [["first", "p50"], ["firstP99", "p99"]] as const) {
       const other = samples.get(base);
       if (other === undefined) continue;
-      const measured = medianOfPairs(own.map((one) => one[of]), other.map((one) => one[of]), (a, b) => a - b);
+      const measured = medianOfPairs(
+        own.map((sample) => sample[of]),
+        other.map((sample) => sample[of]),
+        (a, b) => a - b,
+      );
       const figure = `first token later than through the pass-through, 64 paced streams, ${share}: ${title}`;
       bench.rows.push({ figure, measured, unit: "ms", better: "less", ...(name === "deno" ? firstGoals[of] : {}) });
     }

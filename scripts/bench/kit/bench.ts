@@ -81,7 +81,7 @@ export class Bench {
   readonly #folder: string;
   readonly #sides = new Map<string, Promise<Side | undefined>>();
   readonly #foreign: number[] = [];
-  #made = 0;
+  #count = 0;
 
   /**
    * @param options Command-line options.
@@ -140,8 +140,8 @@ export class Bench {
    * @throws {Error} When it does not start.
    */
   async fresh(name: string, isSecure = false): Promise<Side> {
-    const contestant = all.find((one) => one.name === name)!;
-    const folder = `${this.#folder}/${name}-${this.#made++}`;
+    const contestant = all.find((candidate) => candidate.name === name)!;
+    const folder = `${this.#folder}/${name}-${this.#count++}`;
     await Deno.mkdir(folder);
     if (name === "direct") return this.#straight(contestant, folder, isSecure);
     const certificate = isSecure ? { certificate: this.upstream.certificate } : {};

@@ -25,7 +25,7 @@ const line = /\bms: (Scavenge|Mark-Compact)\b.*? MB, (?:pooled: [\d.]+ MB, )?([\
 /** Counts the collections in a part of a log. */
 export function collectionsIn(log: string): Collections {
   const found = [...log.matchAll(line)];
-  const listDurations = (kind: string) => found.filter(([, one]) => one === kind).map(([, , ms]) => Number(ms));
+  const listDurations = (kind: string) => found.filter(([, type]) => type === kind).map(([, , ms]) => Number(ms));
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   const [young, whole] = [listDurations("Scavenge"), listDurations("Mark-Compact")];
   return { scavenges: young.length, scavengeMs: sum(young), full: whole.length, fullMs: sum(whole) };

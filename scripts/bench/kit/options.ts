@@ -56,7 +56,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
   return {
     only: listIn(text("only")),
     contestants: listIn(text("contestants")),
-    connections: listIn(text("connections") ?? (isQuick ? "16,64" : "1,16,64,256")).map((one) => count(one)),
+    connections: listIn(text("connections") ?? (isQuick ? "16,64" : "1,16,64,256")).map((value) => count(value)),
     seconds: count(text("seconds") ?? "1"),
     rounds: count(text("rounds") ?? (isQuick ? "2" : "5")),
     isQuick,
@@ -65,7 +65,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
 }
 
 function listIn(text = ""): string[] {
-  return text.split(",").map((one) => one.trim()).filter((one) => one !== "");
+  return text.split(",").map((part) => part.trim()).filter((value) => value !== "");
 }
 
 function count(text: string): number {

@@ -126,9 +126,9 @@ async function versionsIn(name: string, folder: string): Promise<string[]> {
     return [`litellm ${(await output({ command: [`${folder}/python`, "-c", ask] })).trim()}`];
   }
   const packages = Object.keys(wanted[name as keyof typeof wanted].dependencies);
-  return await Promise.all(packages.map(async (one) => {
-    const text = await Deno.readTextFile(`${folder}/node_modules/${one}/package.json`);
-    return `${one} ${(JSON.parse(text) as { version: string }).version}`;
+  return await Promise.all(packages.map(async (specifier) => {
+    const text = await Deno.readTextFile(`${folder}/node_modules/${specifier}/package.json`);
+    return `${specifier} ${(JSON.parse(text) as { version: string }).version}`;
   }));
 }
 

@@ -51,8 +51,8 @@ export function isPinning(): Promise<boolean> {
 
 /** Whether a program is installed and runs with these arguments. */
 async function canRun(program: string, args: string[]): Promise<boolean> {
-  const known = runnable.get(program);
-  if (known !== undefined) return known;
+  const existing = runnable.get(program);
+  if (existing !== undefined) return existing;
   const done = await new Deno.Command(program, { args, stdout: "null", stderr: "null" }).output().catch(() => {});
   runnable.set(program, done?.success === true);
   return done?.success === true;
@@ -120,7 +120,7 @@ function killGroup(pid: number): void {
 /** Kills all running processes. No process starts afterwards. */
 export async function killAll(): Promise<void> {
   isOver = true;
-  await Promise.all([...running].map((one) => one.kill()));
+  await Promise.all([...running].map((program) => program.kill()));
 }
 
 /**

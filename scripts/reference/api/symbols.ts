@@ -69,7 +69,7 @@ function classLines({ def }: DocDeclaration): string[] {
   )
     .map((each) => line(each, methodLine(each)));
   const lines = [...constructors, ...properties, ...methods];
-  return lines.toSorted((one, other) => Number(other.startsWith("static ")) - Number(one.startsWith("static ")));
+  return lines.toSorted((first, second) => Number(second.startsWith("static ")) - Number(first.startsWith("static ")));
 }
 
 function methodLine(method: DocMember): string {

@@ -97,13 +97,13 @@ export function signature({ params = [], returnType, typeParams }: DocFunction, 
   return `${typeParameters(typeParams)}(${params.map(parameter).join(", ")})${returned}`;
 }
 
-function parameter(given: DocParameter, index: number): string {
-  if (given.kind === "assign") return parameter({ ...given.left!, optional: true }, index);
-  if (given.kind === "rest") {
-    return `...${parameter({ ...given.arg!, tsType: given.tsType ?? given.arg!.tsType }, index)}`;
+function parameter(documented: DocParameter, index: number): string {
+  if (documented.kind === "assign") return parameter({ ...documented.left!, optional: true }, index);
+  if (documented.kind === "rest") {
+    return `...${parameter({ ...documented.arg!, tsType: documented.tsType ?? documented.arg!.tsType }, index)}`;
   }
-  const name = given.kind === "identifier" ? given.name!.replace(/^_/, "") : "options"; // a destructured parameter has no name
-  return `${name}${given.optional === true ? "?" : ""}: ${writeType(given.tsType)}`;
+  const name = documented.kind === "identifier" ? documented.name!.replace(/^_/, "") : "options"; // a destructured parameter has no name
+  return `${name}${documented.optional === true ? "?" : ""}: ${writeType(documented.tsType)}`;
 }
 
 /**

@@ -152,8 +152,8 @@ function hook(kind: keyof Suite["hooks"]): (body: Body) => void {
 }
 
 export const describe: DefineSuite = Object.assign(
-  (...[name, ...given]: [string, () => void] | [string, SuiteOptions, () => void]) => {
-    const [options, body] = given.length === 1 ? [{}, given[0]] : given;
+  (...[name, ...others]: [string, () => void] | [string, SuiteOptions, () => void]) => {
+    const [options, body] = others.length === 1 ? [{}, others[0]] : others;
     return defineSuite(name, body, "run", options);
   },
   {

@@ -73,14 +73,14 @@ export function fileParts(images: unknown): FilePart[] {
  * Converts annotations to sources, each of which is returned once.
  *
  * @param annotations The annotations, as they came.
- * @param known Sources that have been returned.
+ * @param seen Sources that have been returned.
  */
-export function sourceParts(annotations: unknown, known: Set<string> = new Set()): SourcePart[] {
+export function sourceParts(annotations: unknown, seen: Set<string> = new Set()): SourcePart[] {
   return readCitations(annotations).flatMap(({ url, title }) => {
     const key = JSON.stringify([url, title]);
-    if (known.has(key)) return [];
-    known.add(key);
-    const id = `source-${known.size}`;
+    if (seen.has(key)) return [];
+    seen.add(key);
+    const id = `source-${seen.size}`;
     return url === ""
       ? { type: "source", sourceType: "document", id, mediaType: "text/plain", title }
       : { type: "source", sourceType: "url", id, url, title };

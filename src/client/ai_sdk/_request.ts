@@ -10,7 +10,7 @@ import type {
   Tool,
   ToolCall,
 } from "../../contracts/openai.ts";
-import { given, ownOptions } from "./_settings.ts";
+import { dropUndefined, ownOptions } from "./_settings.ts";
 import type { FileData, LanguageCallOptions, LanguageTool, PromptMessage, PromptPart, Warning } from "./spec.ts";
 import { invalid } from "../../pipeline/check_body.ts";
 import { fromBase64, toBase64 } from "../../util/base64.ts";
@@ -33,7 +33,7 @@ interface ChatForm {
 export function toChatRequest(options: LanguageCallOptions, model: string): ChatForm {
   const { tools = [], reasoning, stopSequences: stops = [] } = options;
   const functions = tools.filter(({ type }) => type === "function").map(toChatTool);
-  const request = given({
+  const request = dropUndefined({
     model,
     messages: toChatMessages(options.prompt),
     max_tokens: options.maxOutputTokens,
@@ -207,7 +207,7 @@ function addressPart(url: string, { mediaType, where }: { mediaType: string; whe
 /** Returns the image's media type, detected from its first bytes when it is given as `image` or `image/*`. */
 function imageType(mediaType: string, base64: string): string {
   if (/^image\/[^*]/.test(mediaType)) return mediaType;
-  const start = Object.keys(imageTypes).find((one) => base64.startsWith(one));
+  const start = Object.keys(imageTypes).find((prefix) => base64.startsWith(prefix));
   return start === undefined ? "image/png" : imageTypes[start]!;
 }
 

@@ -22,10 +22,10 @@ export function toModelFacts({ name }: ModelContext): ModelFacts {
 
 /** Converts call options to the settings of a client's call. */
 export function toCallSettings({ abortSignal, headers = {} }: CallOptions): CallSettings {
-  const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const set = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return {
     ...(abortSignal === undefined ? {} : { signal: abortSignal }),
-    ...(given.length === 0 ? {} : { headers: Object.fromEntries(given) }),
+    ...(set.length === 0 ? {} : { headers: Object.fromEntries(set) }),
   };
 }
 
@@ -36,7 +36,7 @@ export function ownOptions({ providerOptions }: Pick<CallOptions, "providerOptio
 }
 
 /** Returns the members that are not undefined. */
-export function given<Members extends object>(members: Members): Partial<Members> {
+export function dropUndefined<Members extends object>(members: Members): Partial<Members> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<Members>;
 }
 

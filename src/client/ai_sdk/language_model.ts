@@ -76,9 +76,9 @@ export function toStreamParts(stream: ChatStream, warnings: Warning[]): Readable
             controller.close();
             return;
           }
-          const made = parts.push(value);
-          emit(made);
-          if (made.length > 0) return;
+          const converted = parts.push(value);
+          emit(converted);
+          if (converted.length > 0) return;
         }
       } catch (error) {
         if (!StreamInterruptedError.isInstance(error)) return controller.error(error); // for example, an abort
@@ -124,7 +124,7 @@ class Parts {
   }
 
   end(): StreamPart[] {
-    const calls = [...this.#calls].sort(([one], [other]) => one - other).map(([, call]) => call);
+    const calls = [...this.#calls].sort(([first], [other]) => first - other).map(([, call]) => call);
     const parts = this.#close();
     if (this.#details.length > 0) {
       this.#open = "reasoning";

@@ -19,7 +19,7 @@ import { invalid } from "../../pipeline/check_body.ts";
 import { fromBase64 } from "../../util/base64.ts";
 import {
   createResponseFacts,
-  given,
+  dropUndefined,
   type ModelContext,
   ownOptions,
   toCallSettings,
@@ -93,7 +93,7 @@ function embeddingModel(context: ModelContext): EmbeddingModel {
       const { data, usage } = await context.client.embeddings.create({
         model: context.name,
         input: [...options.values],
-        ...given({ dimensions: options.dimensions }),
+        ...dropUndefined({ dimensions: options.dimensions }),
         ...ownOptions(options),
       }, toCallSettings(options));
       return {
@@ -131,7 +131,7 @@ function speechModel(context: ModelContext): SpeechModel {
         model: context.name,
         input: text,
         voice,
-        ...given({ response_format: outputFormat, instructions, speed }),
+        ...dropUndefined({ response_format: outputFormat, instructions, speed }),
         ...ownOptions(options),
       }, toCallSettings(options));
       const audio = new Uint8Array(await response.arrayBuffer());
@@ -176,12 +176,12 @@ function rerankingModel(context: ModelContext): RerankingModel {
     ...toModelFacts(context),
     async doRerank(options) {
       const { documents, query, topN } = options;
-      const strings = documents.values.map((one) => typeof one === "string" ? one : JSON.stringify(one));
+      const strings = documents.values.map((value) => typeof value === "string" ? value : JSON.stringify(value));
       const { results } = await context.client.rerank.create({
         model: context.name,
         query,
         documents: strings,
-        ...given({ top_n: topN }),
+        ...dropUndefined({ top_n: topN }),
         ...ownOptions(options),
       }, toCallSettings(options));
       return {
@@ -199,7 +199,7 @@ function drawn({ client, name }: ModelContext, options: ImageCallOptions): Retur
     prompt,
     n,
     response_format: "b64_json" as const,
-    ...given({ size }),
+    ...dropUndefined({ size }),
     ...ownOptions(options),
   };
   if (files.length === 0) return client.images.generate(request, toCallSettings(options));

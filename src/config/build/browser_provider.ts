@@ -61,19 +61,19 @@ export function createBrowserProviderConfig(options: BrowserProviderOptions): Br
 
 type Collect = (path: string, result: true | string) => void;
 
-function completeOptions(given: BrowserProviderOptions, models: readonly ModelInfo[]): BrowserProviderConfig {
-  const { capabilities = defaultCapabilities, authMethod = "api_key" } = given;
-  const { retryableCodes, nonRetryableCodes } = mergeCodes(given);
+function completeOptions(options: BrowserProviderOptions, models: readonly ModelInfo[]): BrowserProviderConfig {
+  const { capabilities = defaultCapabilities, authMethod = "api_key" } = options;
+  const { retryableCodes, nonRetryableCodes } = mergeCodes(options);
   const plain = (url: string | undefined) => url && stripTrailing(url, "/");
-  const proxyUrl = plain(given.proxyUrl);
+  const proxyUrl = plain(options.proxyUrl);
   return Object.freeze({
-    id: given.id,
-    baseUrl: plain(given.baseUrl) ?? proxyUrl?.replace(/(\/v1)?$/, "/v1") ?? "",
-    apiKey: given.apiKey,
+    id: options.id,
+    baseUrl: plain(options.baseUrl) ?? proxyUrl?.replace(/(\/v1)?$/, "/v1") ?? "",
+    apiKey: options.apiKey,
     models: Object.freeze(models),
     capabilities: Object.freeze([...capabilities]),
-    timeout: given.timeout,
-    maxRetries: given.maxRetries ?? defaultRetry.maxAttempts,
+    timeout: options.timeout,
+    maxRetries: options.maxRetries ?? defaultRetry.maxAttempts,
     authMethod,
     retryableCodes: Object.freeze([...retryableCodes]),
     nonRetryableCodes: Object.freeze([...nonRetryableCodes]),
@@ -83,14 +83,14 @@ function completeOptions(given: BrowserProviderOptions, models: readonly ModelIn
 
 const defaultCapabilities: readonly string[] = ["chat-completion"];
 
-function checkOptionMembers(given: BrowserProviderOptions, collect: Collect): void {
-  for (const name of new Set(["models", ...Object.keys(given)])) {
-    const value = given[name as keyof BrowserProviderOptions];
+function checkOptionMembers(options: BrowserProviderOptions, collect: Collect): void {
+  for (const name of new Set(["models", ...Object.keys(options)])) {
+    const value = options[name as keyof BrowserProviderOptions];
     if (value === undefined && name !== "models") continue;
     const check = Object.hasOwn(checks, name) ? checks[name as keyof BrowserProviderOptions] : undefined;
     collect(name, check?.(value) ?? `unknown option; known are ${Object.keys(checks).join(", ")}`);
   }
-  const { retryableCodes, nonRetryableCodes, authMethod, apiKey } = given;
+  const { retryableCodes, nonRetryableCodes, authMethod, apiKey } = options;
   if (isList(retryableCodes) && isList(nonRetryableCodes)) {
     const both = retryableCodes.filter((code) => nonRetryableCodes.includes(code));
     if (both.length > 0) collect("nonRetryableCodes", `${both} is also in "retryableCodes"`);

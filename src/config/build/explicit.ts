@@ -49,7 +49,6 @@ interface KnownParts {
 /**
  * Builds settings and connectors from instances.
  *
- * @param known Strategies besides one that the program passes.
  * @throws {NoProvidersError} If there is no provider.
  * @throws {ConfigError} If the options are invalid; reports all errors at once.
  */
@@ -62,7 +61,7 @@ export function explicitPlan(options: ExplicitOptions, { builtIn, ids }: {
   const { providers, strategy = builtIn } = options;
   if (!Array.isArray(providers) || providers.length === 0) throw noProviders();
   const problems: ConfigProblem[] = [];
-  const known = readProviders(providers, problems);
+  const parts = readProviders(providers, problems);
   for (const path of ["models", "apiKeys"] as const) {
     if (options[path] !== undefined) {
       problems.push({ path, message: "applies to provider names only: an instance has its own" });
@@ -74,19 +73,19 @@ export function explicitPlan(options: ExplicitOptions, { builtIn, ids }: {
     problems.push({ path: "strategy", message: strategyHint(strategy, ids) });
   }
   if (problems.length > 0) throw new ConfigError(problems);
-  const connectors = known.map(createInstanceConnector);
+  const connectors = parts.map(createInstanceConnector);
   return {
-    connectors: [...connectors, createKeyStore(known), ...(isConnector ? [strategy] : [])],
-    settings: buildExplicitSettings(known, used!),
+    connectors: [...connectors, createKeyStore(parts), ...(isConnector ? [strategy] : [])],
+    settings: buildExplicitSettings(parts, used!),
   };
 }
 
-function buildExplicitSettings(known: readonly KnownParts[], strategy: string | SelectionStrategy): Settings {
-  const hasFunctions = known.some(({ own }) => typeof own.apiKey === "function");
+function buildExplicitSettings(parts: readonly KnownParts[], strategy: string | SelectionStrategy): Settings {
+  const hasFunctions = parts.some(({ own }) => typeof own.apiKey === "function");
   return {
     ...(hasFunctions ? { secrets: keySecrets } : {}),
     providers: new Map(
-      known.map((one) => [one.id, buildProviderEntry(one, hasFunctions ? referenceTo(one) : one.own.apiKey)]),
+      parts.map((part) => [part.id, buildProviderEntry(part, hasFunctions ? referenceTo(part) : part.own.apiKey)]),
     ),
     models: new Map(),
     pools: new Map(),
@@ -95,7 +94,7 @@ function buildExplicitSettings(known: readonly KnownParts[], strategy: string | 
       modelPriority: [],
       providerPriority: [],
       retry: buildInstanceRetry({}),
-      providerRetry: new Map(known.map(({ id, own }) => [id, buildInstanceRetry(own)])),
+      providerRetry: new Map(parts.map(({ id, own }) => [id, buildInstanceRetry(own)])),
       deactivation: { retryLimit: defaultRetryLimit, errorCodes: new Set() },
       recovery: { cooldownMs: defaultCooldownMs },
     },
@@ -107,9 +106,12 @@ function buildExplicitSettings(known: readonly KnownParts[], strategy: string | 
   };
 }
 
-function readProviders(given: readonly (string | GivenProvider)[], problems: ConfigProblem[]): readonly KnownParts[] {
-  const known: KnownParts[] = [];
-  given.forEach((provider, index) => {
+function readProviders(
+  providers: readonly (string | GivenProvider)[],
+  problems: ConfigProblem[],
+): readonly KnownParts[] {
+  const parts: KnownParts[] = [];
+  providers.forEach((provider, index) => {
     const path = `providers[${index}]`;
     const blame = (message: string, member = "") => void problems.push({ path: path + member, message });
     if (!has(provider, "complete")) {
@@ -117,14 +119,14 @@ function readProviders(given: readonly (string | GivenProvider)[], problems: Con
     }
     const own = provider.instanceSettings ?? {};
     const id = provider.id || `provider-${index + 1}`;
-    const other = known.find((one) => one.id === id);
+    const other = parts.find((part) => part.id === id);
     if (other !== undefined) blame(`has the id ${JSON.stringify(id)} of ${other.path}: use another`);
     if (!own.models?.length && !own.facts?.local) blame("has no models: list them in its instanceSettings");
     const problem = own.apiKey === undefined ? undefined : apiKeyProblem(own.apiKey);
     if (problem !== undefined) blame(problem, ".apiKey");
-    known.push({ path, id, provider, own, secret: `providers.${index}` });
+    parts.push({ path, id, provider, own, secret: `providers.${index}` });
   });
-  return known;
+  return parts;
 }
 
 /** Strings that are not API keys: blanks, control characters, and placeholders from examples. */
@@ -179,8 +181,8 @@ const keySecrets: SecretSettings = {
   reloadOnRotation: false,
 };
 
-function createKeyStore(known: readonly KnownParts[]): Connector<"secretStore"> {
-  const get = (name: string) => askForKey(known.find(({ secret }) => secret === name)!);
+function createKeyStore(parts: readonly KnownParts[]): Connector<"secretStore"> {
+  const get = (name: string) => askForKey(parts.find(({ secret }) => secret === name)!);
   return { kind: "secretStore", id: keySecrets.store, create: () => ({ get }) };
 }
 

@@ -64,7 +64,7 @@ function buildPool(name: string, value: PoolValues, common: PoolValues, parts: P
   checkProviders(value.excluded_providers, `${path}.excluded_providers`, parts);
   const providers = expandProviders(value.providers, parts);
   const excludedProviders = expandProviders(value.excluded_providers, parts);
-  for (const id of providers.filter((one) => excludedProviders.includes(one))) {
+  for (const id of providers.filter((provider) => excludedProviders.includes(provider))) {
     parts.report.problem(`${path}.excluded_providers`, `${show(id)} is also in "providers": remove one of them`);
   }
   return {

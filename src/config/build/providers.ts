@@ -21,13 +21,13 @@ import { findRowProblems, isRows } from "../../util/pricing.ts";
 /** Checks each provider's connector, credentials and attributes, and fills in defaults. */
 export function buildProviders(
   values: ReadonlyMap<string, ProviderValues>,
-  known: readonly KnownProvider[],
+  connectors: readonly KnownProvider[],
   report: Report,
 ): Map<string, ProviderEntry> {
   const entries = new Map<string, ProviderEntry>();
   for (const [id, value] of values) {
     const entry = buildProvider(id, value);
-    entries.set(id, { ...entry, config: checkProvider(entry, value, known, report) });
+    entries.set(id, { ...entry, config: checkProvider(entry, value, connectors, report) });
     checkCodes(value.error, `${under("providers", id)}.error`, report);
   }
   return entries;
@@ -103,16 +103,16 @@ function checkModelProvider(
 function checkProvider(
   entry: ProviderEntry,
   value: ProviderValues,
-  known: readonly KnownProvider[],
+  connectors: readonly KnownProvider[],
   report: Report,
 ): ProviderEntry["config"] {
   const path = under("providers", entry.id);
-  const connector = known.find(({ id }) => id === entry.connector);
+  const connector = connectors.find(({ id }) => id === entry.connector);
   const hasProblemAt = report.hasProblemAt(`${path}.connector`) || report.hasProblemAt(`${path}.instance`);
   if (connector === undefined && entry.instance === undefined && !hasProblemAt) {
     const connectorPath = value.connector === undefined ? path : `${path}.connector`;
-    const names = known.map(({ id }) => id);
-    const meant = known.find(({ vendor }) => vendor === entry.connector)?.id;
+    const names = connectors.map(({ id }) => id);
+    const meant = connectors.find(({ vendor }) => vendor === entry.connector)?.id;
     const written = value.connector === undefined
       ? `name the entry "${meant}", or add "connector: ${meant}"`
       : `write "${meant}"`;

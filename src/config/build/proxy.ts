@@ -26,7 +26,7 @@ export function buildProxy(values: ProxyValues, parts: PoolNames): ProxySettings
     ...settings,
     clients: buildClients(values.auth?.tokens ?? [], parts),
     ...(adminTokens === undefined ? {} : { adminTokens }),
-    tokenRequired: Object.values(values.auth ?? {}).some((given) => given !== undefined),
+    tokenRequired: Object.values(values.auth ?? {}).some((value) => value !== undefined),
     allowedHosts,
     bodyMemory,
     bodyLimit: Math.min(bodyLimit, clientShare(values, bodyMemory, parts.report)),

@@ -32,9 +32,9 @@ type ValidateOptions = BuildOptions;
  *
  * @example
  * ```ts
- * import { knownConnectors } from "../settings/known.ts";
+ * import { groupConnectors } from "../settings/known.ts";
  *
- * validate({ pools: { "chat-completion": { strategy: "round-robin" } } }, { known: knownConnectors([]) });
+ * validate({ pools: { "chat-completion": { strategy: "round-robin" } } }, { known: groupConnectors([]) });
  * ```
  */
 export function validate(document: unknown, options: ValidateOptions): Settings {
@@ -81,7 +81,7 @@ class Deferred implements DeferredSettings {
 /** What a document may refer to. */
 interface BuildOptions {
   readonly source?: string;
-  readonly known: KnownConnectors;
+  readonly knownConnectors: KnownConnectors;
   /** Providers detected in the environment, for a document without `providers`. */
   readonly detected?: readonly ProviderEntry[];
 }
@@ -97,8 +97,8 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
   checkAliases(values.aliases ?? new Map(), domain, { tree, report });
   checkPackages(values.connectors?.packages ?? [], report);
   const aliases = values.aliases ?? new Map<string, string>();
-  const secrets = buildSecrets(values.secrets ?? {}, options.known, report);
-  const storage = buildStorage(values.storage, options.known, report);
+  const secrets = buildSecrets(values.secrets ?? {}, options.knownConnectors, report);
+  const storage = buildStorage(values.storage, options.knownConnectors, report);
   const proxy = buildProxy(values.proxy ?? {}, { pools: domain.pools, aliases, tree, report });
   return deepFreeze<Settings>({
     source: options.source,
@@ -118,7 +118,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     proxy,
     deadlineMs: proxy.requestTimeoutMs,
     observability: buildObservability(values.observability ?? {}, {
-      known: options.known,
+      knownConnectors: options.knownConnectors,
       hasStorage: values.storage !== undefined,
       report,
     }),
@@ -131,11 +131,11 @@ interface Shared {
   readonly report: Report;
 }
 
-function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, { tree, report }: Shared) {
+function buildDomain(values: DocumentValues, { knownConnectors, detected }: BuildOptions, { tree, report }: Shared) {
   const entries = values.providers === undefined && detected !== undefined
     ? new Map(detected.map((entry) => [entry.id, entry]))
-    : buildProviders(values.providers ?? new Map(), known.providers, report);
-  const connectors = new Map(known.providers.map((connector) => [connector.id, connector]));
+    : buildProviders(values.providers ?? new Map(), knownConnectors.providers, report);
+  const connectors = new Map(knownConnectors.providers.map((connector) => [connector.id, connector]));
   function findEntryConnector(entry: ProviderEntry) {
     return entry.instance === undefined ? connectors.get(entry.connector) : undefined;
   }
@@ -147,7 +147,12 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
     aliases: values.aliases ?? new Map(),
     isRenewed: values.discovery?.catalogue !== undefined,
   });
-  const discovery = buildDiscovery(values.discovery ?? {}, { entries, connectorOf: findEntryConnector, known, report });
+  const discovery = buildDiscovery(values.discovery ?? {}, {
+    entries,
+    connectorOf: findEntryConnector,
+    knownConnectors,
+    report,
+  });
   const { health } = discovery;
   const routed = buildPools(values.pools ?? new Map(), {
     entries,
@@ -155,7 +160,7 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
     providerValues: values.providers ?? new Map(),
     models: names,
     tree,
-    strategies: known.strategies,
+    strategies: knownConnectors.strategies,
     hasHealthProbes: health.intervalMs !== undefined && health.enabled,
     report,
   });
@@ -164,7 +169,7 @@ function buildDomain(values: DocumentValues, { known, detected }: BuildOptions, 
   if (report.problems.length === 0) {
     const parts = { entries, connectorOf: findEntryConnector, members, pools: routed.pools, report };
     checkMembers(values, { ...parts, health });
-    checkConditions(values, { ...parts, models, tree, known });
+    checkConditions(values, { ...parts, models, tree, knownConnectors });
   }
   return { entries, models, names, ...discovery, ...routed };
 }
@@ -196,7 +201,7 @@ function checkPackages(entries: readonly (string | PackageValues)[], report: Rep
     const { path, url, sha256 }: PackageValues = typeof entry === "string" ? { path: entry } : entry;
     const at = `connectors.packages[${index}]`;
     if ((path === undefined) === (url === undefined)) report.problem(at, 'expected either "path" or "url"');
-    const address = [path, url].find((one) => one !== undefined && /^https?:/i.test(one));
+    const address = [path, url].find((location) => location !== undefined && /^https?:/i.test(location));
     if (address === undefined || sha256 !== undefined) return;
     report.warn(at, 'has no "sha256": the server at this URL determines which code runs here');
   });

@@ -25,12 +25,12 @@ interface AttributeContext {
  * wrong type.
  */
 export function readAttributes(
-  given: Readonly<Record<string, unknown>>,
+  attributes: Readonly<Record<string, unknown>>,
   { declared, connector, common = [], report, path: parent }: AttributeContext,
 ): Readonly<Record<string, unknown>> {
-  if (declared === undefined) return given;
+  if (declared === undefined) return attributes;
   const names = Object.keys(declared);
-  const read = Object.entries(given).map(([name, value]) => {
+  const read = Object.entries(attributes).map(([name, value]) => {
     const path = under(parent, name);
     if (value === undefined || value === null) return [name, value];
     if (Object.hasOwn(declared, name)) return [name, readValue(value, declared[name]!, path, report)];
@@ -78,10 +78,10 @@ function readValue(value: unknown, attribute: Attribute, path: string, report: R
     return report.problem(path, `is the name of a variable, which is not read here: ${hint}`);
   }
   if (isReference && (types.includes("text") || types.includes("url"))) return value;
-  const read = types.map((type) => readAs(type, value)).find((one) => one !== undefined);
+  const read = types.map((type) => readAs(type, value)).find((result) => result !== undefined);
   if (read === undefined) {
     const hint = typeof value === "number" ? types.map((type) => readings[type]?.(value) ?? "").join("") : "";
-    return report.problem(path, invalidValue(types.map((one) => words[one]).join(" or "), value) + hint);
+    return report.problem(path, invalidValue(types.map((type) => words[type]).join(" or "), value) + hint);
   }
   if (values !== undefined && !values.includes(String(read))) {
     return report.problem(path, invalidValue(`one of ${quoted(values)}`, value));

@@ -34,7 +34,7 @@ interface ConditionFacts extends ProviderParts {
   readonly pools: ReadonlyMap<string, PoolSettings>;
   readonly members: Members;
   readonly tree: CapabilityTree;
-  readonly known: KnownConnectors;
+  readonly knownConnectors: KnownConnectors;
   readonly report: Report;
 }
 
@@ -100,8 +100,8 @@ class ConditionChecker {
   #report<Subject>(value: unknown, path: string, table: readonly Condition<Subject>[], subject: Subject): void {
     for (const { keys, idle = [], reason } of table) {
       for (const key of keys) {
-        const given = valueAt(value, key);
-        if (given === undefined || idle.includes(given)) continue;
+        const setting = valueAt(value, key);
+        if (setting === undefined || idle.includes(setting)) continue;
         const cause = reason(subject, key);
         if (cause !== undefined) this.#warn(path, key, cause);
       }
@@ -113,7 +113,7 @@ class ConditionChecker {
   }
 
   #documentSubject(): DocumentSubject {
-    const { known, entries } = this.#facts;
+    const { knownConnectors, entries } = this.#facts;
     const { storage, observability, discovery } = this.#values;
     const sinks = [observability?.routing, observability?.logging, observability?.statistics, observability?.tracing];
     const ids = discovery?.sync?.providers && expandProviders(discovery.sync.providers, this.#facts);
@@ -123,15 +123,16 @@ class ConditionChecker {
     const isAll = synced.every(({ catalogue }) => catalogue?.refreshIntervalMs !== undefined);
     return {
       values: this.#values,
-      sharing: storage && known.findSharing(storage.connector ?? schema.fields.storage.fields.connector.default),
-      isStorageLogged: sinks.flat().some((sink) => sink && known.needsStorage(sink.connector ?? defaultSink)),
+      sharing: storage &&
+        knownConnectors.findSharing(storage.connector ?? schema.fields.storage.fields.connector.default),
+      isStorageLogged: sinks.flat().some((sink) => sink && knownConnectors.needsStorage(sink.connector ?? defaultSink)),
       refresh: hasOwn ? isAll ? "all" : "some" : undefined,
     };
   }
 
   #providerSubject(id: string): ProviderSubject {
-    const known = this.#providers.get(id);
-    if (known !== undefined) return known;
+    const existing = this.#providers.get(id);
+    if (existing !== undefined) return existing;
     const subject = this.#newProviderSubject(id);
     this.#providers.set(id, subject);
     return subject;
@@ -167,18 +168,19 @@ class ConditionChecker {
       value: this.#values.models!.get(name)!,
       provider: this.#providerSubject(model.provider),
       serves: (...operations) =>
-        leaves === undefined || leaves.some((leaf) => operations.some((one) => servesOperation(leaf, one))),
+        leaves === undefined || leaves.some((leaf) => operations.some((operation) => servesOperation(leaf, operation))),
       modes: leaves && new Set(leaves.flatMap((leaf) => deliveryModes(tree.resolve(leaf) ?? leaf))),
       mayUse: (...names) => {
         const pools = [this.#onDemand, ...this.#poolsOf.get(model) ?? []];
-        return pools.some((first) => names.some((one) => mayUse(one, this.#listStrategies(first))));
+        return pools.some((first) => names.some((name) => mayUse(name, this.#listStrategies(first))));
       },
     };
   }
 
   #listStrategies(first: First): PoolSubject["strategies"] {
-    const { known: { strategies } } = this.#facts;
-    const toStrategyId = (one: unknown) => typeof one === "string" ? resolveStrategy(one, strategies) ?? one : one;
+    const { knownConnectors: { strategies } } = this.#facts;
+    const toStrategyId = (strategy: unknown) =>
+      typeof strategy === "string" ? resolveStrategy(strategy, strategies) ?? strategy : strategy;
     return [
       toStrategyId(first((layer) => layer.strategy) ?? defaultStrategy),
       toStrategyId(first((layer) => layer.fallback_strategy)),
@@ -187,12 +189,12 @@ class ConditionChecker {
 
   /** A setting of `*` acts if it acts in one of the pools that do not override it. */
   #checkPool(name: string, value: PoolValues): void {
-    const others = [...this.#values.pools!.values()].filter((one) => one !== this.#common);
-    const layers = name === everyPool ? [[value], ...others.map((one) => [one, value])] : [[value, this.#common]];
+    const others = [...this.#values.pools!.values()].filter((pool) => pool !== this.#common);
+    const layers = name === everyPool ? [[value], ...others.map((other) => [other, value])] : [[value, this.#common]];
     for (const { keys, idle = [], reason } of this.#table["pools.*"]) {
       for (const key of keys) {
-        const given = valueAt(value, key);
-        if (given === undefined || idle.includes(given)) continue;
+        const setting = valueAt(value, key);
+        if (setting === undefined || idle.includes(setting)) continue;
         const taking = layers.filter((all) => all.find((layer) => valueAt(layer, key) !== undefined) === value);
         const causes = taking.map(createLookup).map((first) =>
           reason({ first, strategies: this.#listStrategies(first), document: this.#values }, key)

@@ -182,11 +182,11 @@ function checkNothing(usd: number | undefined, path: string, report: Report): vo
 
 /** The unknown prices of a model that a call may need. */
 function missingPrice(model: ConfiguredModel, values: DocumentValues, members: Members): string | undefined {
-  const known = members.catalogued(model)?.pricing ?? queryInstancePricing(model, values);
-  if (known === undefined && model.pricing === undefined) {
+  const listed = members.catalogued(model)?.pricing ?? queryInstancePricing(model, values);
+  if (listed === undefined && model.pricing === undefined) {
     if (members.isLocal(model) || members.isCostStated(model) || members.isPriceQueried(model)) return undefined; // without a response: `no_price`
   }
-  const prices = mergePricing(known, model.pricing) ?? [{}];
+  const prices = mergePricing(listed, model.pricing) ?? [{}];
   if (!members.findKnownLeaves(model).some((leaf) => servesOperation(leaf, "chat"))) {
     return prices.every(hasPrice) ? undefined : "a price";
   }

@@ -197,9 +197,9 @@ export class ModelNames {
     const catalogueName = `${vendor}.${id}`;
     if (!this.#byCatalogueName.has(catalogueName)) this.#byCatalogueName.set(catalogueName, model);
     for (const form of [id, `${vendor}/${id}`]) {
-      const known = this.#byUpstreamId.get(form);
-      if (known === undefined) this.#byUpstreamId.set(form, [model]);
-      else known.push(model);
+      const existing = this.#byUpstreamId.get(form);
+      if (existing === undefined) this.#byUpstreamId.set(form, [model]);
+      else existing.push(model);
     }
   }
 }

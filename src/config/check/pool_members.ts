@@ -39,8 +39,8 @@ export class Members {
 
   /** The models of the document that are in a pool. */
   configuredIn(pool: PoolSettings): readonly ConfiguredModel[] {
-    const known = this.#configuredIn.get(pool);
-    if (known !== undefined) return known;
+    const existing = this.#configuredIn.get(pool);
+    if (existing !== undefined) return existing;
     const listed = this.#listedIn(pool);
     const models = this.usable.filter((model) => {
       return this.#admits(pool, model.provider) &&
@@ -53,8 +53,8 @@ export class Members {
   /** Whether a pool has, or may get, a model of this name. */
   mayHave(pool: PoolSettings, name: string): boolean {
     const { names, entries } = this.#parts;
-    const known = names.find(names.toTarget(name));
-    if (known !== undefined) return known.some((model) => this.#isIn(pool, model));
+    const found = names.find(names.toTarget(name));
+    if (found !== undefined) return found.some((model) => this.#isIn(pool, model));
     const isOpen = pool.models.some((listed) => names.find(listed) === undefined);
     return names.mayBeListedBy(name).some((id) => {
       return this.#admits(pool, id) && (isOpen || this.#offers(entries.get(id)!, pool, () => true));
@@ -99,7 +99,7 @@ export class Members {
   /** The catalogue entry of a model; a dated id takes that of the model it is a release of. */
   catalogued({ id, provider }: ConfiguredModel): KnownModel | undefined {
     const models = this.#findConnector(provider)?.models;
-    return findCatalogued(id, (own) => models?.find((known) => known.id === own));
+    return findCatalogued(id, (own) => models?.find((model) => model.id === own));
   }
 
   /** Whether a model is served by a local server, so that calls are free. */
@@ -123,8 +123,8 @@ export class Members {
 
   /** The leaves that a model of the document serves. */
   findKnownLeaves(model: ConfiguredModel): readonly string[] {
-    const known = this.#leaves.get(model);
-    if (known !== undefined) return known;
+    const existing = this.#leaves.get(model);
+    if (existing !== undefined) return existing;
     const capabilities = model.capabilities ?? this.catalogued(model)?.capabilities;
     const leaves = findAssumedLeaves({ id: model.id, capabilities }, this.#parts.tree);
     this.#leaves.set(model, leaves);
@@ -163,8 +163,8 @@ export class Members {
 
   /** The names of the models in a pool's list. */
   #listedIn(pool: PoolSettings): ReadonlySet<string> {
-    const known = this.#namesIn.get(pool);
-    if (known !== undefined) return known;
+    const existing = this.#namesIn.get(pool);
+    if (existing !== undefined) return existing;
     const { names } = this.#parts;
     const listed = new Set(pool.models.flatMap((name) => names.find(name)?.map((model) => model.name) ?? []));
     this.#namesIn.set(pool, listed);

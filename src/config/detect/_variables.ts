@@ -22,9 +22,9 @@ export function isPlaceholder(key: string): boolean {
  * @param host The variable's value, such as `0.0.0.0:11434`, `:11434`, `gpu-box` or a complete URL.
  */
 export function addressOfHost(host: string, port?: number): string {
-  const given = host.replace(/^["']|["']$/g, "");
-  const [scheme] = /^https?:\/\//i.exec(given) ?? [];
-  const [authority = "", ...segments] = given.slice(scheme?.length ?? 0).split("/");
+  const address = host.replace(/^["']|["']$/g, "");
+  const [scheme] = /^https?:\/\//i.exec(address) ?? [];
+  const [authority = "", ...segments] = address.slice(scheme?.length ?? 0).split("/");
   const path = segments.map((segment) => `/${segment}`).join("");
   const [, name = "", ownPort] = /^(\[.*\]|[^:]*)(:\d+)?$/.exec(authority) ?? [undefined, authority];
   const usualPort = scheme === undefined && port !== undefined ? `:${port}` : "";

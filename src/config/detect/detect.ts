@@ -95,16 +95,16 @@ export function overlayKeys(
  * @throws {ConfigError} For an unknown strategy or model.
  */
 export function detectedSettings(detection: Detection, options: {
-  readonly known: KnownConnectors;
+  readonly knownConnectors: KnownConnectors;
   /** Strategy of every pool: an id, a short name, or an instance. */
   readonly strategy?: string | SelectionStrategy;
   /** The only models of on-demand pools: by name, by `<vendor>/<id>` or by upstream id. */
   readonly models?: readonly string[];
 }): Settings {
-  const { known, strategy, models } = options;
+  const { knownConnectors, strategy, models } = options;
   const report = new Report();
-  if (typeof strategy === "string" && resolveStrategy(strategy, known.strategies) === undefined) {
-    const names = known.strategies.map(toShortName);
+  if (typeof strategy === "string" && resolveStrategy(strategy, knownConnectors.strategies) === undefined) {
+    const names = knownConnectors.strategies.map(toShortName);
     report.problem("strategy", `no strategy ${show(strategy)} is registered${suggest(strategy, names)}`);
   }
   const chosen = models?.flatMap((name, index) => findModels(name, `models[${index}]`, detection.providers, report));
@@ -114,7 +114,7 @@ export function detectedSettings(detection: Detection, options: {
       models: new Map(chosen?.map(({ name, provider, id }) => [name, { provider, model: id }])),
       pools: new Map([[everyPool, { strategy }]]),
     },
-    { known, detected: detection.providers.map(({ entry }) => entry) },
+    { knownConnectors, detected: detection.providers.map(({ entry }) => entry) },
     report,
   );
   return deepFreeze<Settings>({

@@ -27,8 +27,8 @@ export async function keepConfig(
   const text = JSON.stringify(withoutSecrets(document, redact));
   const bytes = await storage.load(configKey);
   if (bytes !== undefined) {
-    const known: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    if (JSON.stringify(withoutSecrets(known, redact)) === text) return;
+    const record: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    if (JSON.stringify(withoutSecrets(record, redact)) === text) return;
   }
   await storage.save(configKey, new TextEncoder().encode(text));
 }

@@ -23,7 +23,7 @@ export interface CheckedDocument {
  */
 export function checkDocument(
   document: unknown,
-  options: { readonly known: KnownConnectors; readonly source?: string },
+  options: { readonly knownConnectors: KnownConnectors; readonly source?: string },
 ): CheckedDocument {
   return checkedDocument(document, validate(document, options));
 }
@@ -39,11 +39,11 @@ export function checkedDocument(document: unknown, settings: Settings): CheckedD
  *
  * @example The class as an entry point defines it
  * ```ts
- * import { knownConnectors } from "../settings/known.ts";
+ * import { groupConnectors } from "../settings/known.ts";
  *
  * class MeshConfig extends MeshConfigBase {
  *   static parse(document: unknown): MeshConfig {
- *     return new MeshConfig(checkDocument(document, { known: knownConnectors([]) }));
+ *     return new MeshConfig(checkDocument(document, { known: groupConnectors([]) }));
  *   }
  * }
  * ```
@@ -87,10 +87,10 @@ export class MeshConfigBase {
   }
 
   #writable(): Readonly<Record<string, unknown>> {
-    const made = findInstance(this.document, "");
-    if (made === undefined) return this.document;
+    const path = findInstance(this.document, "");
+    if (path === undefined) return this.document;
     throw new MeshError(
-      `Cannot write the configuration: "${made}" is an object of the program, which a file cannot contain`,
+      `Cannot write the configuration: "${path}" is an object of the program, which a file cannot contain`,
     );
   }
 }
@@ -109,7 +109,7 @@ function findInstance(value: unknown, path: string): string | undefined {
 
 /** Connectors and files that configurations may use. */
 export interface ConfigEnvironment {
-  readonly known: KnownConnectors;
+  readonly knownConnectors: KnownConnectors;
   /** File access; absent in browsers. */
   readonly files?: FileSystem;
 }
@@ -120,10 +120,13 @@ export interface ConfigEnvironment {
  * @param path Path of the file; it ends in `.yaml`, `.yml` or `.json`.
  * @throws {ConfigError} If the configuration is invalid; lists every problem with its path.
  */
-export async function loadConfig(path: string, { known, files }: ConfigEnvironment): Promise<CheckedDocument> {
+export async function loadConfig(
+  path: string,
+  { knownConnectors, files }: ConfigEnvironment,
+): Promise<CheckedDocument> {
   if (files === undefined) throw new MeshError(`Cannot load configuration "${path}": this runtime has no file access`);
   const { loadDocument } = await import("./load.ts"); // imported on demand: a document may be an object
-  return checkDocument(await loadDocument(path, files), { known, source: path });
+  return checkDocument(await loadDocument(path, files), { knownConnectors, source: path });
 }
 
 const plainText = /^[A-Za-z][A-Za-z0-9_./-]*$/;

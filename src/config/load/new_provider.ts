@@ -77,7 +77,7 @@ export function detectedDocument(
 /** Entries of providers that no document lists. */
 function writtenDetected(settings: Settings, context: ConfigContext, problems: ConfigProblem[]): Document {
   const detected = [...settings.providers.values()].filter(({ source }) => source !== "config");
-  return Object.fromEntries(detected.map((one) => [one.id, toWrittenEntry(one, settings, context, problems)]));
+  return Object.fromEntries(detected.map((entry) => [entry.id, toWrittenEntry(entry, settings, context, problems)]));
 }
 
 /** The entry of a detected provider, with a reference to the variable of its API key. */
@@ -88,7 +88,7 @@ function toWrittenEntry(
   problems: ConfigProblem[],
 ): Document {
   const [key] = apiKeys;
-  const connector = providers.find((one) => one.id === connectorId);
+  const connector = providers.find((provider) => provider.id === connectorId);
   const variable = connector?.detection?.keys.find((name) => env(name)?.trim() === key);
   const isReadable = key === undefined || variable !== undefined && secrets?.store === section.fields.store.default;
   if (source === "create") {

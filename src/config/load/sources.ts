@@ -35,7 +35,7 @@ export function readSettings(document: unknown, context: ConfigContext, options:
   const { source } = options;
   const needsDetection = typeof document === "object" && document !== null && !("providers" in document);
   return validate(document, {
-    known: context.known,
+    knownConnectors: context.knownConnectors,
     ...(source === undefined ? {} : { source }),
     ...(needsDetection ? { detected: detectedEntries(context, options) } : {}),
   });
@@ -63,7 +63,7 @@ export function settingsOfDetection(context: ConfigContext, options: DetectionOp
   const { providers, models, strategy, apiKeys } = options;
   const detection = detectProviders(context.providers, environment(context, apiKeys), providers);
   return detectedSettings(detection, {
-    known: context.known,
+    knownConnectors: context.knownConnectors,
     ...(strategy === undefined ? {} : { strategy }),
     ...(models === undefined ? {} : { models }),
   });
@@ -112,8 +112,8 @@ export function givenDocument(config: unknown): SourcedDocument | undefined {
  * @throws {ConfigError} If the file cannot be read, or is not a document.
  */
 export async function readSource(config: unknown, files: FileSystem | undefined): Promise<SourcedDocument> {
-  const given = givenDocument(config);
-  if (given !== undefined) return given;
+  const sourced = givenDocument(config);
+  if (sourced !== undefined) return sourced;
   const path = config as string;
   if (files !== undefined) {
     const { loadDocument } = await import("./load.ts"); // imported on demand: most programs pass no path

@@ -11,7 +11,9 @@ function isBuiltIn(strategy: unknown): strategy is string {
 
 /** Whether a pool may use a built-in strategy of this name. A custom one receives the same settings, and may honor them. */
 export function mayUse(name: string, strategies: PoolSubject["strategies"]): boolean {
-  return strategies.some((one) => one !== undefined && (!isBuiltIn(one) || one === `mesh.${name}.v1`));
+  return strategies.some((strategy) =>
+    strategy !== undefined && (!isBuiltIn(strategy) || strategy === `mesh.${name}.v1`)
+  );
 }
 
 /** Conditions of `pools.<name>`. */

@@ -83,7 +83,7 @@ function readChoice(
   value: unknown,
   { path, report }: ValueLocation,
 ): string | undefined {
-  const word = values.find((one) => one === value);
+  const word = values.find((candidate) => candidate === value);
   if (word !== undefined) return word;
   if (isPath && typeof value === "string") {
     const name = value.replace(/^\/?(?:v1\/)?/, "");

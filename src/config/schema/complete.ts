@@ -43,33 +43,35 @@ export type Completed<One> = One extends { readonly isVerbatim: true } ? Given<O
 /**
  * Completes what is given with defaults. The value of an alias is also that of the key for which it stands.
  *
- * @param given Undefined for a section that the document does not have.
+ * @param values Undefined for a section that the document does not have.
  */
-export function complete<One extends Field>(field: One, given?: Given<One>): Completed<One> {
-  return completeValue(field, given) as Completed<One>;
+export function complete<One extends Field>(field: One, values?: Given<One>): Completed<One> {
+  return completeValue(field, values) as Completed<One>;
 }
 
-function completeValue(field: Field, given: unknown): unknown {
+function completeValue(field: Field, value: unknown): unknown {
   const { type, item, options, default: defaultValue } = field;
-  if (type === "object") return isLeftOut(field, given) ? undefined : completeMembers(field, given ?? {});
-  if (given === undefined) return defaultValue;
-  if (type === "list") return (given as readonly unknown[]).map((one) => completeValue(item!, one));
+  if (type === "object") return isLeftOut(field, value) ? undefined : completeMembers(field, value ?? {});
+  if (value === undefined) return defaultValue;
+  if (type === "list") return (value as readonly unknown[]).map((inner) => completeValue(item!, inner));
   if (type === "map") {
-    return new Map([...given as ReadonlyMap<string, unknown>].map(([name, one]) => [name, completeValue(item!, one)]));
+    return new Map(
+      [...value as ReadonlyMap<string, unknown>].map(([name, inner]) => [name, completeValue(item!, inner)]),
+    );
   }
   if (type === "either") {
-    return completeValue(options![typeof given === "object" && !Array.isArray(given) ? 1 : 0], given);
+    return completeValue(options![typeof value === "object" && !Array.isArray(value) ? 1 : 0], value);
   }
-  return given;
+  return value;
 }
 
-function isLeftOut({ isOptional, required }: Field, given: unknown): boolean {
-  return given === undefined && (isOptional === true || required !== undefined);
+function isLeftOut({ isOptional, required }: Field, value: unknown): boolean {
+  return value === undefined && (isOptional === true || required !== undefined);
 }
 
-function completeMembers({ fields, aliases = [], isVerbatim }: Field, given: object): Values {
-  if (isVerbatim) return given as Values;
-  const values = aliases.reduce(applyAlias, given as Values);
+function completeMembers({ fields, aliases = [], isVerbatim }: Field, object: object): Values {
+  if (isVerbatim) return object as Values;
+  const values = aliases.reduce(applyAlias, object as Values);
   const settings: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(fields!)) {
     const setting = completeValue(field, values[key]);

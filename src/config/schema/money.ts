@@ -25,6 +25,6 @@ export function mergeBudgets(layers: readonly (BudgetValues | undefined)[]): Bud
   return Object.freeze({
     ...(daily === undefined ? {} : { dailyNanoUsd: toNanoUsd(daily) }),
     ...(monthly === undefined ? {} : { monthlyNanoUsd: toNanoUsd(monthly) }),
-    ...(alertAt === undefined ? {} : { alertAt: [...new Set(alertAt)].toSorted((one, other) => one - other) }),
+    ...(alertAt === undefined ? {} : { alertAt: [...new Set(alertAt)].toSorted((first, second) => first - second) }),
   });
 }

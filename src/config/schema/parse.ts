@@ -37,11 +37,11 @@ function readValue(field: Field, value: unknown, location: ValueLocation): unkno
 function readList({ item, min = 0, isSingleAllowed }: Field, value: unknown, { path, report }: ValueLocation): unknown {
   if (!Array.isArray(value)) {
     if (!isSingleAllowed) return report.problem(path, `expected a list, found ${describeType(value)}`);
-    const one = readValue(item!, value, { path, report });
-    return one === undefined ? undefined : [one];
+    const single = readValue(item!, value, { path, report });
+    return single === undefined ? undefined : [single];
   }
   if (value.length < min) return report.problem(path, "expected at least one item, found an empty list");
-  return value.flatMap((one, index) => readValue(item!, one, { path: `${path}[${index}]`, report }) ?? []);
+  return value.flatMap((entry, index) => readValue(item!, entry, { path: `${path}[${index}]`, report }) ?? []);
 }
 
 /** Reads an object whose keys are names, in order. */
@@ -74,15 +74,15 @@ function readObject(field: Field, value: unknown, location: ValueLocation): unkn
   }
   for (const [key, member] of members) {
     const inner = { path: under(path, key), report };
-    const known = Object.hasOwn(fields, key) ? fields[key] : undefined;
-    const respelled = known === undefined ? findSpellings(key, member, spellings) : [];
+    const knownField = Object.hasOwn(fields, key) ? fields[key] : undefined;
+    const respelled = knownField === undefined ? findSpellings(key, member, spellings) : [];
     for (const { key, instead } of respelled) report.problem(under(path, key), `unknown key: write "${instead}"`);
     if (respelled.length > 0) continue;
-    if (known === undefined && !isOpen) report.problem(inner.path, `unknown key${suggestKey(key, fields)}`);
-    const read = known === undefined ? passOn(member, inner) : readValue(known, member, inner);
+    if (knownField === undefined && !isOpen) report.problem(inner.path, `unknown key${suggestKey(key, fields)}`);
+    const read = knownField === undefined ? passOn(member, inner) : readValue(knownField, member, inner);
     if (read !== undefined) values[key] = read;
   }
-  for (const [one, other] of aliases) compareAliases(values, one, other, location);
+  for (const [first, second] of aliases) compareAliases(values, first, second, location);
   return values;
 }
 
@@ -111,29 +111,29 @@ function listNestedMembers(value: unknown, fields: Fields, location: ValueLocati
   return members;
 }
 
-function merge(one: unknown, other: unknown, path: string, report: Report): unknown {
-  if (isPlainObject(one) && isPlainObject(other)) {
-    const merged = new Map(Object.entries(one));
-    for (const [key, member] of Object.entries(other)) {
+function merge(first: unknown, second: unknown, path: string, report: Report): unknown {
+  if (isPlainObject(first) && isPlainObject(second)) {
+    const merged = new Map(Object.entries(first));
+    for (const [key, member] of Object.entries(second)) {
       merged.set(key, merged.has(key) ? merge(merged.get(key), member, under(path, key), report) : member);
     }
     return Object.fromEntries(merged);
   }
-  if (!isSame(one, other)) report.problem(path, "is set twice, with different values");
-  return one;
+  if (!isSame(first, second)) report.problem(path, "is set twice, with different values");
+  return first;
 }
 
-function compareAliases(values: unknown, one: string, other: string, { path, report }: ValueLocation): void {
-  const [first, second] = [valueAt(values, one), valueAt(values, other)];
+function compareAliases(values: unknown, key: string, other: string, { path, report }: ValueLocation): void {
+  const [first, second] = [valueAt(values, key), valueAt(values, other)];
   if (first === undefined || second === undefined || isSame(first, second)) return;
-  report.problem(under(path, other), `differs from "${one}", which is an alias: set only one of them`);
+  report.problem(under(path, other), `differs from "${key}", which is an alias: set only one of them`);
 }
 
-function isSame(one: unknown, other: unknown): boolean {
-  if (Object.is(one, other)) return true;
-  const isPair = Array.isArray(one) && Array.isArray(other) || isPlainObject(one) && isPlainObject(other);
+function isSame(first: unknown, second: unknown): boolean {
+  if (Object.is(first, second)) return true;
+  const isPair = Array.isArray(first) && Array.isArray(second) || isPlainObject(first) && isPlainObject(second);
   if (!isPair) return false;
-  const [members, others] = [Object.entries(one), new Map(Object.entries(other))];
+  const [members, others] = [Object.entries(first), new Map(Object.entries(second))];
   return members.length === others.size && members.every(([key, member]) => isSame(member, others.get(key)));
 }
 
@@ -169,7 +169,7 @@ function findSpellings(key: string, value: unknown, spellings: NonNullable<Field
   readonly instead: string;
 }[] {
   return [...leafKeys(key, value)].slice(0, maxShown).flatMap((leaf) => {
-    const prefix = Object.keys(spellings).find((one) => leaf.startsWith(`${one}.`));
+    const prefix = Object.keys(spellings).find((candidate) => leaf.startsWith(`${candidate}.`));
     if (prefix === undefined) return [];
     const [section, rest] = [spellings[prefix]!, leaf.slice(prefix.length + 1)];
     return { key: leaf, instead: section === "" ? rest : `${section}.${rest}` };

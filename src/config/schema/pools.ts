@@ -160,8 +160,8 @@ type Values = Readonly<Record<string, unknown>>;
 
 function mergeMembers(fields: Readonly<Record<string, Field>>, layers: readonly Values[]): Values {
   const merged = Object.entries(fields).map(([key, { fields: inner }]) => {
-    const given = layers.map((layer) => layer[key]).filter((value) => value !== undefined);
-    return [key, inner === undefined || given.length === 0 ? given[0] : mergeMembers(inner, given as Values[])];
+    const present = layers.map((layer) => layer[key]).filter((value) => value !== undefined);
+    return [key, inner === undefined || present.length === 0 ? present[0] : mergeMembers(inner, present as Values[])];
   });
   return Object.fromEntries(merged);
 }

@@ -72,7 +72,7 @@ export class Report {
     const parents = new Set(this.deferred.paths.map(getParentKey));
     return findings.filter(({ path }) => {
       return !parents.has(getParentKey(path)) &&
-        ![...parents].some((one) => one === path || one.startsWith(`${path}.`));
+        ![...parents].some((parent) => parent === path || parent.startsWith(`${path}.`));
     });
   }
 

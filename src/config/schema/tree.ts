@@ -61,11 +61,11 @@ class TreeInspector {
   #measure(value: unknown, path: string): Size {
     if (this.#refusal !== undefined || !(Array.isArray(value) || isPlainObject(value))) return leaf;
     if (this.#open.has(value)) return this.#refuse(path, "contains itself");
-    const known = this.#sizes.get(value);
-    if (this.#open.size + (known?.height ?? 1) > maxDepth) {
+    const existing = this.#sizes.get(value);
+    if (this.#open.size + (existing?.height ?? 1) > maxDepth) {
       return this.#refuse("", `is nested more than ${maxDepth} levels deep`);
     }
-    if (known !== undefined) return known;
+    if (existing !== undefined) return existing;
     this.#open.add(value);
     const size = this.#measureMembers(value, path);
     this.#open.delete(value);

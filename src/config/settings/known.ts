@@ -37,16 +37,16 @@ export interface KnownConnectors {
 
 /** Dependencies of validation and detection. */
 export interface ConfigContext {
-  readonly known: KnownConnectors;
+  readonly knownConnectors: KnownConnectors;
   /** Providers that can be detected, in order of preference. */
   readonly providers: readonly ProviderDeclaration[];
   readonly env: (name: string) => string | undefined;
 }
 
 /** Groups connectors by kind, in order. */
-export function knownConnectors(connectors: readonly PluggableConnector[]): KnownConnectors {
+export function groupConnectors(connectors: readonly PluggableConnector[]): KnownConnectors {
   const listConnectorIds = (kind: PluggableConnector["kind"]) =>
-    connectors.flatMap((one) => one.kind === kind ? [one.id] : []);
+    connectors.flatMap((connector) => connector.kind === kind ? [connector.id] : []);
   return {
     providers: connectors.filter(isProvider),
     strategies: listConnectorIds("strategy"),
@@ -54,10 +54,15 @@ export function knownConnectors(connectors: readonly PluggableConnector[]): Know
     storages: listConnectorIds("storage"),
     observability: listConnectorIds("observability"),
     discovery: listConnectorIds("discovery"),
-    findAttributes: (kind, id) => connectors.find((one) => one.kind === kind && one.id === id)?.attributes,
-    findSections: (id) => connectors.find((one) => one.kind === "observability" && one.id === id)?.sections,
-    findSharing: (id) => connectors.find((one) => one.kind === "storage" && one.id === id)?.sharing,
-    needsStorage: (id) => connectors.some((one) => one.kind === "observability" && one.id === id && one.needsStorage),
+    findAttributes: (kind, id) =>
+      connectors.find((connector) => connector.kind === kind && connector.id === id)?.attributes,
+    findSections: (id) =>
+      connectors.find((connector) => connector.kind === "observability" && connector.id === id)?.sections,
+    findSharing: (id) => connectors.find((connector) => connector.kind === "storage" && connector.id === id)?.sharing,
+    needsStorage: (id) =>
+      connectors.some((connector) =>
+        connector.kind === "observability" && connector.id === id && connector.needsStorage
+      ),
   };
 }
 

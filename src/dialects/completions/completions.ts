@@ -101,10 +101,10 @@ function extractPrompts(value: unknown): { readonly body: JsonObject; readonly p
   const prompts: unknown[] = Array.isArray(prompt) ? prompt : [prompt];
   if (prompts.length === 0) throw invalid('"prompt" must contain at least one string', "prompt");
   if (prompts.length > maxPrompts) throw invalid(`"prompt" must not contain more than ${maxPrompts} strings`, "prompt");
-  prompts.forEach((one, index) => {
-    if (typeof one === "string") return;
+  prompts.forEach((text, index) => {
+    if (typeof text === "string") return;
     const param = Array.isArray(prompt) ? `prompt[${index}]` : "prompt";
-    if (typeof one !== "number" && !Array.isArray(one)) throw wrongType(param, "a string", one);
+    if (typeof text !== "number" && !Array.isArray(text)) throw wrongType(param, "a string", text);
     throw invalid('"prompt" has tokens, which belong to one model\'s vocabulary: send text', "prompt");
   });
   return { body, prompts: prompts as string[] };
@@ -123,15 +123,15 @@ function createPromptRequest(
   { prompt, index }: { prompt: string; index: number },
 ) {
   const { suffix, echo, best_of: best, logprobs, n, stream_options: options, ...others } = body;
-  checkOptional(body, { name: "suffix", expected: "a string", isValid: (given) => typeof given === "string" });
-  checkOptional(body, { name: "echo", expected: "a boolean", isValid: (given) => typeof given === "boolean" });
+  checkOptional(body, { name: "suffix", expected: "a string", isValid: (value) => typeof value === "string" });
+  checkOptional(body, { name: "echo", expected: "a boolean", isValid: (value) => typeof value === "boolean" });
   checkOptional(body, { name: "best_of", expected: "an integer", isValid: isNonNegativeInteger });
   checkOptional(body, { name: "logprobs", expected: "an integer", isValid: isNonNegativeInteger });
   checkOptional(body, { name: "n", expected: "an integer", isValid: isNonNegativeInteger });
   const count = typeof n === "number" ? n : undefined;
-  const { prompt: _, ...known } = others;
+  const { prompt: _, ...supported } = others;
   const chat = {
-    ...known,
+    ...supported,
     messages: [{ role: "user", content: prompt }],
     ...(count === undefined ? {} : { n: count }),
     ...(typeof logprobs === "number" ? { logprobs: true, ...(logprobs > 0 ? { top_logprobs: logprobs } : {}) } : {}),

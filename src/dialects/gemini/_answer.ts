@@ -54,12 +54,12 @@ export function formatCandidate(
     readonly hasRefused: boolean;
   },
 ): JsonObject {
-  const known = parts.filter((part) => part !== undefined);
-  const isMalformed = known.length < parts.length;
+  const converted = parts.filter((part) => part !== undefined);
+  const isMalformed = converted.length < parts.length;
   const word = hasRefused ? "SAFETY" : finishReasons[reason ?? "stop"] ?? "STOP";
   return {
     // clients treat content without parts as invalid
-    content: { parts: known.length === 0 ? [{ text: "" }] : known, role: "model" },
+    content: { parts: converted.length === 0 ? [{ text: "" }] : converted, role: "model" },
     finishReason: isMalformed ? "MALFORMED_FUNCTION_CALL" : word,
     index,
   };

@@ -88,7 +88,7 @@ export class ContentEvents implements EventTranslator {
   end(): string {
     const candidates = [...this.#candidates].map(
       ([index, { calls, details, text, annotations, reason, hasRefused }]) => {
-        const inOrder = [...calls].sort(([one], [other]) => one - other).map(([, call]) => call);
+        const inOrder = [...calls].sort(([first], [other]) => first - other).map(([, call]) => call);
         const candidate = formatCandidate(lastParts(inOrder, details), { index, reason, hasRefused });
         return { ...candidate, ...toGrounding(text, annotations) };
       },

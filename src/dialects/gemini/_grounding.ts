@@ -20,12 +20,12 @@ export function toGrounding(text: string, annotations: unknown): JsonObject {
   const offsets = new ByteOffsets(text);
   const groundingChunks: JsonObject[] = [];
   const groundingSupports: { segment: JsonObject; groundingChunkIndices: number[] }[] = [];
-  const known = new Map<string, number>();
+  const indexByUrl = new Map<string, number>();
   for (const { start, end, url, title } of citations) {
     const key = JSON.stringify([url, title]);
-    const index = known.get(key) ?? groundingChunks.length;
+    const index = indexByUrl.get(key) ?? groundingChunks.length;
     if (index === groundingChunks.length) {
-      known.set(key, index);
+      indexByUrl.set(key, index);
       groundingChunks.push(url === "" ? { retrievedContext: { title } } : { web: { uri: url, title } });
     }
     if (end <= start) continue; // without a place

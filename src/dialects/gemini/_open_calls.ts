@@ -51,8 +51,8 @@ export class OpenCalls {
 }
 
 function queueAt(queues: Map<string, Queue<PendingEntry>>, key: string): Queue<PendingEntry> {
-  const known = queues.get(key);
-  if (known !== undefined) return known;
+  const waiting = queues.get(key);
+  if (waiting !== undefined) return waiting;
   const queue = new Queue<PendingEntry>();
   queues.set(key, queue);
   return queue;

@@ -34,7 +34,7 @@ export const geminiEmbedding: EmbeddingDialect = {
     const isBatch = method === "batchEmbedContents";
     const at = position.member("requests");
     const all = isBatch
-      ? at.list(body.requests).map((one, index) => readEmbedRequest(at.item(index).fields(one), at.item(index)))
+      ? at.list(body.requests).map((request, index) => readEmbedRequest(at.item(index).fields(request), at.item(index)))
       : [readEmbedRequest(position.fields(body), position)];
     if (isBatch && body.requests === undefined) throw missing("requests");
     if (all.length === 0) throw invalid('"requests" has to have at least one request', "requests");

@@ -110,7 +110,13 @@ export class MessageEvents implements EventTranslator {
       events += this.#write("text", content);
     }
     const citations = readCitations(delta.annotations);
-    if (citations.length > 0) events += this.#write("text", "", citations.map((one) => toCitation(one, this.#text)));
+    if (citations.length > 0) {
+      events += this.#write(
+        "text",
+        "",
+        citations.map((citation) => toCitation(citation, this.#text)),
+      );
+    }
     if (typeof refusal === "string" && refusal !== "") {
       this.#hasRefused = true;
       events += this.#write("text", refusal);

@@ -84,7 +84,7 @@ function checkPlainMembers(body: JsonObject): void {
   for (const name of ["temperature", "top_p", "top_k"]) {
     checkOptional(body, { name, expected: "a number", isValid: Number.isFinite });
   }
-  checkOptional(body, { name: "stream", expected: "a boolean", isValid: (given) => typeof given === "boolean" });
+  checkOptional(body, { name: "stream", expected: "a boolean", isValid: (value) => typeof value === "boolean" });
   for (const name of ["metadata", "thinking", "output_config"]) {
     checkOptional(body, { name, expected: "an object", isValid: isObject });
   }
@@ -92,8 +92,8 @@ function checkPlainMembers(body: JsonObject): void {
 
 function addHosted(body: JsonObject, nativeOnly: NativeOnly): void {
   for (const name of ["container", "mcp_servers"]) {
-    const given = body[name];
-    if (given === undefined || given === null || Array.isArray(given) && given.length === 0) continue;
+    const member = body[name];
+    if (member === undefined || member === null || Array.isArray(member) && member.length === 0) continue;
     nativeOnly.add(name, `"${name}" is not supported by models of other APIs: remove it`);
   }
 }

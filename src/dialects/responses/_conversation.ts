@@ -258,7 +258,7 @@ class ResponsesConversation {
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     });
     const results = calls.flatMap(({ id }) => this.#takeResult(id));
-    for (const { message, files } of results.sort((one, other) => one.index - other.index)) {
+    for (const { message, files } of results.sort((first, second) => first.index - second.index)) {
       this.#messages.push(message);
       appendAll(this.#files, files);
     }

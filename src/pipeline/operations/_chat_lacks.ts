@@ -82,9 +82,9 @@ export function languageLack(constraints: ModelConstraints | undefined, language
  */
 function supportsLanguage(languages: readonly string[] | undefined, language: string): boolean {
   if (languages === undefined || languages.length === 0) return true;
-  return languages.some((one) => {
-    const known = normalTag(one);
-    return known === language || known.startsWith(`${language}-`) || language.startsWith(`${known}-`);
+  return languages.some((candidate) => {
+    const tag = normalTag(candidate);
+    return tag === language || tag.startsWith(`${language}-`) || language.startsWith(`${tag}-`);
   });
 }
 

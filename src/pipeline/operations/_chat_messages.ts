@@ -57,7 +57,7 @@ function joinedContent(instructions: readonly ChatMessage[]): ChatMessage["conte
  */
 export function withPlacedMarks(messages: ChatMessage[]): ChatMessage[] {
   return messages.some(isMarkedItself)
-    ? messages.map((one) => isMarkedItself(one) ? withPlacedMark(one) : one)
+    ? messages.map((message) => isMarkedItself(message) ? withPlacedMark(message) : message)
     : messages;
 }
 

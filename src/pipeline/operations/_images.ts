@@ -56,20 +56,20 @@ export function checkImageOptions(body: RequestBody): void {
     checkOptional(body, {
       name,
       expected: "a string",
-      isValid: (one) => typeof one === "string",
+      isValid: (value) => typeof value === "string",
     });
   }
   checkOptional(body, {
     name: "n",
     expected: `an integer from 1 to ${maxImages}`,
-    isValid: (one) => isNonNegativeInteger(one) && one > 0 && one <= maxImages,
+    isValid: (value) => isNonNegativeInteger(value) && value > 0 && value <= maxImages,
   });
   checkOptional(body, {
     name: "output_compression",
     expected: "an integer from 0 to 100",
-    isValid: (one) => isNonNegativeInteger(one) && one <= 100,
+    isValid: (value) => isNonNegativeInteger(value) && value <= 100,
   });
-  checkOptional(body, { name: "stream", expected: "a boolean", isValid: (one) => typeof one === "boolean" });
+  checkOptional(body, { name: "stream", expected: "a boolean", isValid: (value) => typeof value === "boolean" });
   if (form !== undefined && form !== null && !forms.includes(form)) {
     throw invalid('"response_format" has to be "url" or "b64_json"', "response_format");
   }
@@ -105,12 +105,12 @@ function tokensPerImage({ size, quality }: ImageOptions): number {
 }
 
 function findImageLack(
-  { constraints, parameters, response_formats: known = [] }: ModelInfo,
+  { constraints, parameters, response_formats: formats = [] }: ModelInfo,
   body: ImageOptions,
   files: readonly UploadedFile[],
 ): string | undefined {
   const { response_format: form } = body;
-  if (form && known.length > 0 && !known.includes(form)) return `response_format "${form}"`;
+  if (form && formats.length > 0 && !formats.includes(form)) return `response_format "${form}"`;
   const largest = Math.max(0, ...files.map(({ bytes }) => bytes.length));
   if (largest > (constraints?.max_file_size ?? Infinity)) return `room for a file of ${largest} bytes`;
   if (files.length > (constraints?.max_images ?? Infinity)) return `room for ${files.length} images`;

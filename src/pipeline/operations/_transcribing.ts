@@ -55,17 +55,17 @@ function checkTranscription(value: unknown, files: readonly UploadedFile[]): Tra
   if (others.length > 0) throw invalid('"file" has to be one file', "file");
   if (file.bytes.length === 0) throw invalid('"file" must not be empty', "file");
   for (const name of ["language", "prompt", "response_format"]) {
-    checkOptional(body, { name, expected: "a string", isValid: (one) => typeof one === "string" });
+    checkOptional(body, { name, expected: "a string", isValid: (value) => typeof value === "string" });
   }
   checkOptional(body, {
     name: "temperature",
     expected: "a number from 0 to 1",
-    isValid: (one) => typeof one === "number" && one >= 0 && one <= 1,
+    isValid: (value) => typeof value === "number" && value >= 0 && value <= 1,
   });
   checkOptional(body, {
     name: "timestamp_granularities",
     expected: 'an array of "word" and "segment"',
-    isValid: (one) => Array.isArray(one) && one.every((unit) => unit === "word" || unit === "segment"),
+    isValid: (value) => Array.isArray(value) && value.every((unit) => unit === "word" || unit === "segment"),
   });
   return body as TranscriptionFields;
 }
@@ -145,8 +145,8 @@ function readTranscriptionUsage(
   const { input_token_details: details } = Object(usage);
   const read = readSeconds(input_tokens ?? prompt_tokens);
   const written = readSeconds(output_tokens ?? completion_tokens);
-  const audioSeconds = [seconds, prompt_audio_seconds].find((one) =>
-    typeof one === "number" && one > 0 && one < maxSeconds
+  const audioSeconds = [seconds, prompt_audio_seconds].find((reported) =>
+    typeof reported === "number" && reported > 0 && reported < maxSeconds
   );
   const byTime = model.pricing?.some((price) => price.per_minute !== undefined) ?? false;
   const input = read ?? load.input;

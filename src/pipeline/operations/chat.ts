@@ -60,16 +60,16 @@ function readChatUsage(
 ): TakenUsage {
   const bound = tokenBound(model.constraints, body.n);
   const { tokens: total, ...reported } = readUsage(usage, bound);
-  const known = { tier: readName(tier), ...reported, ...readBilled(billed, bound), hasFees: true as const };
-  const { input, output } = known;
+  const quantities = { tier: readName(tier), ...reported, ...readBilled(billed, bound), hasFees: true as const };
+  const { input, output } = quantities;
   if (input !== undefined && output !== undefined) {
     const tokens = Math.max(total ?? 0, input + output);
-    return { quantities: { ...known, input, output }, tokens, isEstimated: false };
+    return { quantities: { ...quantities, input, output }, tokens, isEstimated: false };
   }
   const read = input ?? Math.min(load.input, total ?? bound);
   const rest = output ?? (total === undefined ? Math.min(written(), bound) : total - read);
   return {
-    quantities: { ...known, input: read, output: rest },
+    quantities: { ...quantities, input: read, output: rest },
     tokens: Math.max(total ?? 0, read + rest),
     isEstimated: true,
   };

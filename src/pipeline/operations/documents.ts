@@ -42,7 +42,7 @@ function checkDocumentRequest(value: unknown, files: readonly UploadedFile[]): D
   const body = checkMembers(value);
   const { url } = body;
   const [file] = files;
-  const other = files.find((one) => one.field !== field);
+  const other = files.find((candidate) => candidate.field !== field);
   if (other !== undefined) throw invalid(`The file has to be in the field "${field}"`, other.field.slice(0, 80));
   if (files.length > 1) throw invalid("One file at a time is parsed", field);
   if (file !== undefined && url !== undefined) throw invalid('Either a file or a "url" is parsed, not both', "url");

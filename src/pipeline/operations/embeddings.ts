@@ -46,7 +46,7 @@ function checkEmbeddingRequest(value: unknown): EmbeddingRequest {
   checkOptional(body, {
     name: "dimensions",
     expected: "an integer, at least 1",
-    isValid: (one) => isNonNegativeInteger(one) && one > 0,
+    isValid: (value) => isNonNegativeInteger(value) && value > 0,
   });
   return body as unknown as EmbeddingRequest;
 }
@@ -59,11 +59,11 @@ function checkInput(input: unknown): void {
   if (!Array.isArray(input)) throw wrongType("input", "a string or an array", input);
   if (input.length === 0) throw invalid('"input" must not be empty', "input");
   if (input.every(isNonNegativeInteger)) return; // the tokens of one string
-  input.forEach((one: unknown, index) => {
+  input.forEach((item: unknown, index) => {
     const param = `input[${index}]`;
-    const isTokens = Array.isArray(one) && one.every(isNonNegativeInteger);
-    if (typeof one !== "string" && !isTokens) throw wrongType(param, "a string or an array of tokens", one);
-    if (one.length === 0) throw invalid(`"${param}" must not be empty`, param);
+    const isTokens = Array.isArray(item) && item.every(isNonNegativeInteger);
+    if (typeof item !== "string" && !isTokens) throw wrongType(param, "a string or an array of tokens", item);
+    if (item.length === 0) throw invalid(`"${param}" must not be empty`, param);
   });
 }
 
@@ -72,11 +72,11 @@ function findEmbeddingNeeds(body: EmbeddingRequest): RequestNeeds {
   const all = emptyText();
   let tokens = 0;
   let longest = 0;
-  for (const one of listInputs(input)) {
+  for (const item of listInputs(input)) {
     const size = emptyText();
-    if (typeof one === "string") addText(one, size);
-    else tokens += one.length;
-    longest = Math.max(longest, typeof one === "string" ? countMinTokens(size) : one.length);
+    if (typeof item === "string") addText(item, size);
+    else tokens += item.length;
+    longest = Math.max(longest, typeof item === "string" ? countMinTokens(size) : item.length);
     addSize(all, size);
   }
   return {
@@ -97,7 +97,7 @@ function findEmbeddingLack(
 /** The inputs one by one, each a string or its tokens. */
 function listInputs(input: EmbeddingRequest["input"]): readonly (string | readonly number[])[] {
   if (typeof input === "string") return [input];
-  return input.every((one) => typeof one === "number") ? [input] : input as (string | number[])[];
+  return input.every((item) => typeof item === "number") ? [input] : input as (string | number[])[];
 }
 
 function addSize(sum: TextSize, { latin, alphabetic, ideographic }: TextSize): void {
@@ -120,7 +120,7 @@ function inRequestedFormat(
     body: {
       ...body,
       usage: body.usage ?? estimatedUsage(request),
-      data: data.map((one) => ({ ...one, embedding: rewritten(one.embedding, format) })),
+      data: data.map((item) => ({ ...item, embedding: rewritten(item.embedding, format) })),
     },
     ...(native === undefined ? {} : { native }),
   };

@@ -25,7 +25,7 @@ export const image: CheckedOperation<ImageRequest, ImagesResponse> = {
   check(value) {
     const body = checkMembers(value);
     checkImageOptions(body);
-    checkOptional(body, { name: "style", expected: "a string", isValid: (one) => typeof one === "string" });
+    checkOptional(body, { name: "style", expected: "a string", isValid: (value) => typeof value === "string" });
     return body as unknown as ImageRequest;
   },
   measureNeeds: (body) => needsOfImages(body, []),

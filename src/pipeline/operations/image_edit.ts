@@ -29,7 +29,11 @@ export const imageEdit: CheckedOperation<ImageOptions, ImagesResponse> = {
     const body = checkMembers(value);
     checkFiles(files, body);
     checkImageOptions(body);
-    checkOptional(body, { name: "input_fidelity", expected: "a string", isValid: (one) => typeof one === "string" });
+    checkOptional(body, {
+      name: "input_fidelity",
+      expected: "a string",
+      isValid: (value) => typeof value === "string",
+    });
     return body as unknown as ImageOptions;
   },
   measureNeeds(body, files) {

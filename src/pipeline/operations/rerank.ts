@@ -47,16 +47,20 @@ function checkRerankRequest(value: unknown): RerankRequest {
   if (documents === undefined) throw missing("documents");
   if (!Array.isArray(documents)) throw wrongType("documents", "an array", documents);
   if (documents.length === 0) throw invalid('"documents" must not be empty', "documents");
-  documents.forEach((one: unknown, index) => {
-    const isText = typeof one === "string" || isObject(one) && typeof one.text === "string";
-    if (!isText) throw wrongType(`documents[${index}]`, "a string or an object with a text", one);
+  documents.forEach((document: unknown, index) => {
+    const isText = typeof document === "string" || isObject(document) && typeof document.text === "string";
+    if (!isText) throw wrongType(`documents[${index}]`, "a string or an object with a text", document);
   });
   checkOptional(body, {
     name: "top_n",
     expected: "an integer, at least 1",
-    isValid: (one) => isNonNegativeInteger(one) && one > 0,
+    isValid: (value) => isNonNegativeInteger(value) && value > 0,
   });
-  checkOptional(body, { name: "return_documents", expected: "a boolean", isValid: (one) => typeof one === "boolean" });
+  checkOptional(body, {
+    name: "return_documents",
+    expected: "a boolean",
+    isValid: (value) => typeof value === "boolean",
+  });
   return body as unknown as RerankRequest;
 }
 
@@ -100,7 +104,7 @@ function toRerankResponse(
   { documents, top_n, return_documents }: RerankRequest,
 ): CompletionResponse<RerankResponse> {
   const results = [...body.results]
-    .sort((one, other) => other.relevance_score - one.relevance_score)
+    .sort((first, second) => second.relevance_score - first.relevance_score)
     .slice(0, top_n ?? undefined)
     .map(({ index, relevance_score }) => ({
       index,

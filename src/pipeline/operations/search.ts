@@ -41,7 +41,7 @@ function checkSearchRequest(value: unknown): SearchRequest {
   checkOptional(body, {
     name: "max_results",
     expected: `an integer from 1 to ${maxResults}`,
-    isValid: (one) => isNonNegativeInteger(one) && one > 0 && one <= maxResults,
+    isValid: (value) => isNonNegativeInteger(value) && value > 0 && value <= maxResults,
   });
   return body as unknown as SearchRequest;
 }

@@ -62,14 +62,14 @@ function checkSpeechRequest(value: unknown): SpeechRequest {
   if (typeof name !== "string") throw wrongType("voice", "a string, or an object with an id", voice);
   if (name.trim() === "") throw invalid('"voice" must not be empty', "voice");
   for (const member of ["instructions", "response_format"]) {
-    checkOptional(body, { name: member, expected: "a string", isValid: (one) => typeof one === "string" });
+    checkOptional(body, { name: member, expected: "a string", isValid: (value) => typeof value === "string" });
   }
   checkOptional(body, {
     name: "speed",
     expected: "a number from 0.25 to 4",
-    isValid: (one) => typeof one === "number" && one >= 0.25 && one <= 4,
+    isValid: (value) => typeof value === "number" && value >= 0.25 && value <= 4,
   });
-  checkOptional(body, { name: "stream", expected: "true or false", isValid: (one) => typeof one === "boolean" });
+  checkOptional(body, { name: "stream", expected: "true or false", isValid: (value) => typeof value === "boolean" });
   if (form !== undefined && form !== null && form !== "audio" && form !== "sse") {
     throw invalid('"stream_format" has to be "audio" or "sse"', "stream_format");
   }
@@ -93,8 +93,8 @@ function findSpeechNeeds(body: SpeechRequest): RequestNeeds {
 }
 
 function estimateSeconds({ latin, alphabetic, ideographic }: TextSize): number {
-  const { latin: one, alphabetic: two, ideographic: three } = charsPerSecond;
-  return latin / one + alphabetic / two + ideographic / three;
+  const { latin: latinRate, alphabetic: alphabeticRate, ideographic: ideographicRate } = charsPerSecond;
+  return latin / latinRate + alphabetic / alphabeticRate + ideographic / ideographicRate;
 }
 
 function findSpeechLack(

@@ -55,8 +55,8 @@ export function readNewClient(body: unknown, mesh: Engine): RuntimeClientFacts {
 export function readChange(body: unknown, mesh: Engine): ClientChange {
   if (!isObject(body)) return readClientInput(body, mesh);
   const removed = Object.keys(body).filter((key) => body[key] === null && removable.has(key));
-  const given = Object.fromEntries(Object.entries(body).filter(([key]) => !removed.includes(key)));
-  return { ...readClientInput(given, mesh), ...Object.fromEntries(removed.map((key) => [key, null])) };
+  const fields = Object.fromEntries(Object.entries(body).filter(([key]) => !removed.includes(key)));
+  return { ...readClientInput(fields, mesh), ...Object.fromEntries(removed.map((key) => [key, null])) };
 }
 
 /** An error of a field of the body. */

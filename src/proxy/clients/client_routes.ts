@@ -71,19 +71,19 @@ async function createClientRecord({ exchange, clients }: ClientRequest): Promise
   const { mesh, headers } = exchange;
   const facts = readNewClient(await readClientBody(exchange), mesh);
   const token = newToken();
-  const made: StoredClient = {
+  const created: StoredClient = {
     id: newClientId(),
     ...facts,
     created_at: new Date(mesh.runtime.clock.now()).toISOString(),
     token_sha256: sha256(token),
   };
   await clients.change((document) => {
-    const isTaken = clients.isConfigured(made.name) || document.clients.some(({ name }) => name === made.name);
-    if (isTaken) throw wrong(`Another client is called "${made.name}": metrics are counted by name`, "name");
-    return { ...document, clients: [...document.clients, made] };
+    const isTaken = clients.isConfigured(created.name) || document.clients.some(({ name }) => name === created.name);
+    if (isTaken) throw wrong(`Another client is called "${created.name}": metrics are counted by name`, "name");
+    return { ...document, clients: [...document.clients, created] };
   });
-  traceChange(exchange, `The client "${made.name}" (${made.id}) was created`);
-  return json({ ...shownClient(made), token }, { headers, status: 201 });
+  traceChange(exchange, `The client "${created.name}" (${created.id}) was created`);
+  return json({ ...shownClient(created), token }, { headers, status: 201 });
 }
 
 async function update(request: ClientRequest): Promise<PlainResponse> {

@@ -60,12 +60,12 @@ export class RuntimeClients {
     const { clock } = mesh.runtime;
     const storage = mesh.storage!;
     const records = new ClientRecords(storage, clock, {
-      known: isSameStorage(this.#current?.mesh, mesh) ? this.#document : noClients,
+      initial: isSameStorage(this.#current?.mesh, mesh) ? this.#document : noClients,
       onRestored: (count) => reportRestored(mesh, count),
     });
     const current = this.#current = { mesh, storage, records };
     for (const [id, before] of this.#clients) {
-      const stored = this.#document.clients.find((one) => one.id === id);
+      const stored = this.#document.clients.find((client) => client.id === id);
       this.#clients.set(id, new Client(before, stored ? toClientSettings(stored) : {}, { before, state: mesh.state }));
     }
     this.#index();
@@ -87,9 +87,9 @@ export class RuntimeClients {
 
   /** The sender of a token; undefined if it is unknown, revoked or expired. */
   findCaller(token: string): Caller | undefined {
-    const known = this.#byHash.get(this.#hash(token));
-    if (known === undefined || known.expiresAt <= this.#current!.mesh.runtime.clock.now()) return undefined;
-    return known.caller ??= { client: this.#createClient(known.stored), isAdministrator: false };
+    const existing = this.#byHash.get(this.#hash(token));
+    if (existing === undefined || existing.expiresAt <= this.#current!.mesh.runtime.clock.now()) return undefined;
+    return existing.caller ??= { client: this.#createClient(existing.stored), isAdministrator: false };
   }
 
   /** The record as known to this process. */
@@ -162,8 +162,8 @@ export class RuntimeClients {
   }
 
   #createClient(stored: StoredClient): Client {
-    const known = this.#clients.get(stored.id);
-    if (known !== undefined) return known;
+    const existing = this.#clients.get(stored.id);
+    if (existing !== undefined) return existing;
     const client = new Client(stored, toClientSettings(stored), { state: this.#current!.mesh.state });
     this.#clients.set(stored.id, client);
     return client;

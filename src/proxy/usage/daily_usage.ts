@@ -124,8 +124,8 @@ export class DailyUsage {
     const today = formatUtcDay(wallTimeMs);
     if (this.#purgedOn === today) return;
     const oldest = formatUtcDay(wallTimeMs - (usageDays - 1) * dayMs);
-    for (const one of [prefix, clientPrefix]) {
-      for (const key of await storage.list(one)) if (key < one + oldest) await storage.delete(key);
+    for (const recordPrefix of [prefix, clientPrefix]) {
+      for (const key of await storage.list(recordPrefix)) if (key < recordPrefix + oldest) await storage.delete(key);
     }
     this.#purgedOn = today;
   }

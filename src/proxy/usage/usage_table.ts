@@ -54,7 +54,7 @@ export function groupUsage(rows: readonly DatedUsage[], by: readonly UsageDimens
 /** Sorts rows by their dimensions, in order of the columns; null is last. */
 export function sortUsage(rows: readonly UsageRow[], by: readonly UsageDimension[]): readonly UsageRow[] {
   const read = (row: UsageRow) => by.map((dimension) => row[dimension] ?? null);
-  return rows.toSorted((one, other) => compareValues(read(one), read(other)));
+  return rows.toSorted((first, second) => compareValues(read(first), read(second)));
 }
 
 /**
@@ -78,10 +78,10 @@ function formatAmount(value: number): string {
   return Number.isInteger(value) ? String(value) : stripTrailing(value.toFixed(9), "0");
 }
 
-function compareValues(one: readonly (string | null)[], other: readonly (string | null)[]): number {
-  const index = one.findIndex((value, at) => value !== other[at]);
+function compareValues(first: readonly (string | null)[], second: readonly (string | null)[]): number {
+  const index = first.findIndex((value, at) => value !== second[at]);
   if (index < 0) return 0;
-  const [left, right] = [one[index]!, other[index]!];
+  const [left, right] = [first[index]!, second[index]!];
   if (left === null || right === null) return left === null ? 1 : -1;
   return left < right ? -1 : 1;
 }

@@ -160,7 +160,7 @@ export function responseFraming({ status, minor, fields }: ResponseHead, method:
 
 /** Accepts a repeated length, also within one field, if all values are equal. */
 function parseLength(value: string): number {
-  const [first = "", ...others] = value.split(",").map((one) => trimBlanks(one));
+  const [first = "", ...others] = value.split(",").map((part) => trimBlanks(part));
   const length = Number(first);
   if (!/^\d+$/.test(first) || length > Number.MAX_SAFE_INTEGER || others.some((other) => other !== first)) {
     throw new MalformedMessage("an invalid length");

@@ -46,7 +46,7 @@ const own = new Set(["content-length", "connection"]);
 
 /** Resolves URLs to targets. */
 export class Targets {
-  readonly #known = new Map<string, Target>();
+  readonly #targets = new Map<string, Target>();
   readonly #via: (url: URL) => OutboundProxy | undefined;
 
   /** @param via Returns the outbound proxy for a URL. */
@@ -62,13 +62,13 @@ export class Targets {
    */
   of(url: string, authorities?: Authorities): Target {
     const key = authorities === undefined ? url : `${authorities.key} ${url}`;
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#targets.get(key);
+    if (existing !== undefined) return existing;
     const parsed = new URL(url);
     const direct = directTo(parsed, authorities);
     const proxy = this.#via(parsed);
     const target = proxy === undefined ? direct : throughProxy(direct, parsed, proxy);
-    if (this.#known.size < maxTargets) this.#known.set(key, target);
+    if (this.#targets.size < maxTargets) this.#targets.set(key, target);
     return target;
   }
 }

@@ -107,8 +107,8 @@ const keys = new Map<string, string>();
 
 /** Returns a field name in lower case. Names recur, so that few have to be validated. */
 function toFieldName(name: string): string {
-  const known = keys.get(name);
-  if (known !== undefined) return known;
+  const existing = keys.get(name);
+  if (existing !== undefined) return existing;
   if (!fieldName.test(name)) throw new MalformedMessage("an invalid header field"); // also obs-fold
   const key = name.toLowerCase();
   if (keys.size < maxKeys && name.length <= 64) keys.set(detached(name), detached(key));
@@ -174,8 +174,8 @@ export const responseRules: HeadRules = {
   maxBytes: 64 * 1024,
   checkStart(bytes, from, to) {
     if (bytes[from] === tlsAlert) throw new NetworkError(needsTls, { neverSent: true });
-    const known = Math.min(to - from, protocol.length);
-    for (let index = 0; index < known; index++) {
+    const overlap = Math.min(to - from, protocol.length);
+    for (let index = 0; index < overlap; index++) {
       if (bytes[from + index] !== protocol[index]) throw new MalformedMessage("no HTTP/1");
     }
   },

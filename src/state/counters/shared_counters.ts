@@ -81,8 +81,8 @@ export class SharedCounters {
 
   /** Whether a counter has something to report. */
   hasChanged({ key, own, leased = 0, isPresent }: ReplicatedCounter): boolean {
-    const known = this.#acknowledged.get(key);
-    return isPresent || own !== (known?.amount ?? 0) || leased !== (known?.leased ?? 0);
+    const acknowledged = this.#acknowledged.get(key);
+    return isPresent || own !== (acknowledged?.amount ?? 0) || leased !== (acknowledged?.leased ?? 0);
   }
 
   /** Returns the acknowledged part of a counter, which the caller updates. */

@@ -151,31 +151,31 @@ export class WindowCounter {
    * Merges what other processes have spent: adds the difference between two versions of the record.
    *
    * @param stored The record's current version.
-   * @param known The version this process read last.
+   * @param base The version this process read last.
    */
-  merge(stored: readonly SavedWindow[], known: readonly SavedWindow[] = []): void {
-    for (const one of stored.slice(-maxWindows)) {
-      const before = known.find(({ start }) => start === one.start);
-      const grown = one.spent + one.reserved - (before === undefined ? 0 : before.spent + before.reserved);
-      this.at(one.start).grow(grown);
+  merge(stored: readonly SavedWindow[], base: readonly SavedWindow[] = []): void {
+    for (const window of stored.slice(-maxWindows)) {
+      const before = base.find(({ start }) => start === window.start);
+      const grown = window.spent + window.reserved - (before === undefined ? 0 : before.spent + before.reserved);
+      this.at(window.start).grow(grown);
     }
   }
 
   /** Restores persisted sums. If a window is already known, the larger sum counts. */
   restore(stored: unknown): void {
     if (!Array.isArray(stored)) return;
-    for (const one of stored.slice(-maxWindows) as (Partial<SavedWindow> | null)[]) {
-      if (typeof one?.start !== "number" || Number.isNaN(new Date(one.start).getTime())) continue;
-      const window = this.at(one.start);
-      window.spent = Math.max(window.spent, sum(roundUp(one.spent), roundUp(one.reserved)));
+    for (const saved of stored.slice(-maxWindows) as (Partial<SavedWindow> | null)[]) {
+      if (typeof saved?.start !== "number" || Number.isNaN(new Date(saved.start).getTime())) continue;
+      const window = this.at(saved.start);
+      window.spent = Math.max(window.spent, sum(roundUp(saved.spent), roundUp(saved.reserved)));
       window.alertedShare = Math.max(window.alertedShare, window.spent / this.limit); // the earlier process has reported it
     }
   }
 }
 
 /** Adds with saturation at the largest safe integer. */
-export function sum(one: number, other: number): number {
-  return Math.min(one + other, Number.MAX_SAFE_INTEGER);
+export function sum(first: number, second: number): number {
+  return Math.min(first + second, Number.MAX_SAFE_INTEGER);
 }
 
 /** Rounds up to an integer. Estimates may be fractional; invalid amounts become 0. */

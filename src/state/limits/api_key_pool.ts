@@ -129,8 +129,8 @@ export class ApiKeyPool {
 
   /** Replaces the keys. A key that remains keeps its standbys. */
   replace(values: readonly string[]): void {
-    const known = new Map(this.#keys.map((key) => [key.value, key]));
-    this.#keys = values.map((value) => known.get(value) ?? new ApiKey(value, this));
+    const byValue = new Map(this.#keys.map((key) => [key.value, key]));
+    this.#keys = values.map((value) => byValue.get(value) ?? new ApiKey(value, this));
   }
 
   /** Whether the pool has exactly these keys. */
@@ -188,7 +188,7 @@ export class ApiKeyPool {
     open(key.breakerFor(call.kind === "rate_limited" ? model : undefined), call, at);
     const standbyMs = (key.openBreaker(model, now)?.standby?.until ?? now) - now;
     const facts = { position: index + 1, of: this.#keys.length, standbyMs, isNew: isNew };
-    const breakers = this.#keys.map((one) => one.openBreaker(model, now));
+    const breakers = this.#keys.map((key) => key.openBreaker(model, now));
     return breakers.includes(undefined) ? facts : { ...facts, refusal: lowestSeverity(breakers as KeyBreaker[], now) };
   }
 
@@ -221,9 +221,9 @@ function open(
 /** Returns the combined rejection of all keys: the one that ends first; `auth` only when all keys are invalid. */
 function lowestSeverity(breakers: readonly KeyBreaker[], now: number): RejectedCall {
   const kinds = Object.keys(standbyReasons) as KeyRejectionReason[];
-  const kind = kinds.find((one) => breakers.some(({ rejection }) => rejection?.call.kind === one))!;
+  const kind = kinds.find((kind) => breakers.some(({ rejection }) => rejection?.call.kind === kind))!;
   const [soonest] = breakers.filter(({ rejection }) => rejection?.call.kind === kind)
-    .sort((one, other) => one.standby!.until - other.standby!.until);
+    .sort((first, second) => first.standby!.until - second.standby!.until);
   const { call } = soonest!.rejection!;
   // without a hint, the call is retried after a backoff, as with a single key
   const hasHint = kind !== "rate_limited" || call.retryAfterMs !== undefined;

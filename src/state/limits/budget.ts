@@ -202,12 +202,12 @@ export class Budget extends WindowLimits {
    * count as spent until they settle them.
    *
    * @param stored The record's current version.
-   * @param known The version this process read last; undefined if it has not read it.
+   * @param base The version this process read last; undefined if it has not read it.
    */
-  merge(stored: BudgetSnapshot, known?: BudgetSnapshot): void {
+  merge(stored: BudgetSnapshot, base?: BudgetSnapshot): void {
     if (this.isShared) return;
-    this.#days.merge(stored.days, known?.days);
-    this.#months.merge(stored.months, known?.months);
+    this.#days.merge(stored.days, base?.days);
+    this.#months.merge(stored.months, base?.months);
   }
 }
 

@@ -142,11 +142,11 @@ export class PooledRateLimiter implements ModelRateLimiter {
   }
 
   #getLimiter(key: ApiKey): RateLimiter {
-    const known = this.#limiters.get(key);
-    if (known !== undefined) return known;
-    const made = new RateLimiter(this.#limits, this.#clock);
-    made.countsAlways = this.#countsAlways;
-    this.#limiters.set(key, made);
-    return made;
+    const existing = this.#limiters.get(key);
+    if (existing !== undefined) return existing;
+    const created = new RateLimiter(this.#limits, this.#clock);
+    created.countsAlways = this.#countsAlways;
+    this.#limiters.set(key, created);
+    return created;
   }
 }

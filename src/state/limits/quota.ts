@@ -188,9 +188,9 @@ export class Quota extends WindowLimits {
    * quota ignores it: the store has the total.
    *
    * @param stored The record's current version; undefined when nothing has been counted.
-   * @param known The version this process read last.
+   * @param base The version this process read last.
    */
-  merge(stored: UsageCounts | undefined, known?: UsageCounts): void {
+  merge(stored: UsageCounts | undefined, base?: UsageCounts): void {
     if (this.isShared) return;
     for (const measure of measures) {
       const { start, end } = this.#window(measure);
@@ -198,7 +198,7 @@ export class Quota extends WindowLimits {
         const isSame = (counts?.window_end ?? Infinity) === end;
         return [{ start, spent: isSame ? counts?.[measure] ?? 0 : 0, reserved: 0 }];
       };
-      this.#limits[measure].merge(toSums(stored), toSums(known));
+      this.#limits[measure].merge(toSums(stored), toSums(base));
     }
   }
 

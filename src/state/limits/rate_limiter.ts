@@ -155,6 +155,6 @@ export class RateLimiter {
 }
 
 /** Whether two declarations have equal limits. */
-export function isSameLimits(one: RateLimits, other: RateLimits): boolean {
-  return (["rpm", "tpm", "rpd", "concurrent"] as const).every((name) => one[name] === other[name]);
+export function isSameLimits(first: RateLimits, second: RateLimits): boolean {
+  return (["rpm", "tpm", "rpd", "concurrent"] as const).every((name) => first[name] === second[name]);
 }

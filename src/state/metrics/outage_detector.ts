@@ -8,13 +8,13 @@ const silentCalls = 5;
 
 /** Counts consecutive calls without a response of one provider. */
 export class OutageDetector {
-  readonly #known = new Set<string>();
+  readonly #models = new Set<string>();
   readonly #silent = new Set<string>();
   #row = 0;
 
   /** Registers a model of the provider. */
   addModel(model: string): void {
-    this.#known.add(model);
+    this.#models.add(model);
   }
 
   /** Records a response, including an error response. */
@@ -34,6 +34,6 @@ export class OutageDetector {
    * its only one.
    */
   get isOutage(): boolean {
-    return this.#row >= silentCalls && this.#silent.size >= Math.min(2, this.#known.size);
+    return this.#row >= silentCalls && this.#silent.size >= Math.min(2, this.#models.size);
   }
 }

@@ -33,16 +33,16 @@ export class ManualOverrides {
    * @param owner A model in a pool, a model across all pools, or a provider.
    */
   get(owner: BreakerOwner, cause: OverrideCause): CircuitBreaker {
-    const known = this.find(owner, cause);
-    if (known !== undefined) return known;
+    const found = this.find(owner, cause);
+    if (found !== undefined) return found;
     const { pool, model, provider } = owner;
-    const made = new CircuitBreaker({ pool, model, provider, cause });
-    const entry = { order: this.#all.size, override: made };
-    this.#all.set(recordKey({ pool, model, provider, cause }), made);
+    const created = new CircuitBreaker({ pool, model, provider, cause });
+    const entry = { order: this.#all.size, override: created };
+    this.#all.set(recordKey({ pool, model, provider, cause }), created);
     getOrCreate(this.#byOwner, ownerKey(provider, model), () => []).push(entry);
-    this.#parts.register(made);
-    for (const member of this.#parts.members.find(owner)) attach(made, member);
-    return made;
+    this.#parts.register(created);
+    for (const member of this.#parts.members.find(owner)) attach(created, member);
+    return created;
   }
 
   /**
@@ -58,7 +58,7 @@ export class ManualOverrides {
   attach(member: MemberState): void {
     const { provider, name } = member.state;
     const entries = [ownerKey(provider), ownerKey(provider, name)].flatMap((key) => this.#byOwner.get(key) ?? []);
-    for (const { override } of entries.sort((one, other) => one.order - other.order)) attach(override, member);
+    for (const { override } of entries.sort((first, second) => first.order - second.order)) attach(override, member);
   }
 }
 

@@ -149,7 +149,7 @@ export class MeshState {
       ...ofMembers.map(({ id, budget }) => ({ id, budget })),
       ...this.budgetScopes,
     ];
-    return [...new Map(scopes.map((one) => [one.id, one]))].flatMap(([key, { budget, name }]) => {
+    return [...new Map(scopes.map((scope) => [scope.id, scope]))].flatMap(([key, { budget, name }]) => {
       const [, scope = key, id = ""] = /^(\S+) (.*)$/.exec(key) ?? [];
       return budget.windows(wallTimeMs).map((window) => ({
         scope,

@@ -95,27 +95,27 @@ export class UsageTrackers {
 
   #getShared({ provider, info, limits }: TrackedModel): SharedCounts {
     const key = `${provider.id} ${info.id}`;
-    const known = this.#counted.shared.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#counted.shared.get(key);
+    if (existing !== undefined) return existing;
     const keys = this.#getApiKeys(provider);
     const { rate, latency, outputTokens, rejectedMembers } = this.#before?.shared.get(key) ?? {};
-    const made = {
+    const created = {
       rate: rate?.isUnder(limits, keys) ? rate : createRateLimiter(info.id, { limits, keys, clock: this.#clock }),
       latency: latency ?? new Latency(),
       outputTokens: outputTokens ?? new OutputTokens(),
       rejectedMembers: rejectedMembers ?? new Set<string>(),
     };
-    this.#counted.shared.set(key, made);
-    for (const group of made.rate.groups(key, this.#clock)) this.sharedCounters.register(group);
-    return made;
+    this.#counted.shared.set(key, created);
+    for (const group of created.rate.groups(key, this.#clock)) this.sharedCounters.register(group);
+    return created;
   }
 
   #budgetScope(id: string, written: BudgetSettings | undefined, reason: BudgetScope["reason"]): BudgetScope[] {
     if (written === undefined) return [];
-    const known = this.#counted.budgets.get(id);
+    const existing = this.#counted.budgets.get(id);
     const limits = { daily: written.dailyNanoUsd, monthly: written.monthlyNanoUsd, alertAt: written.alertAt };
-    const budget = known ?? new Budget(limits, id, this.#before?.budgets.get(id));
-    if (known === undefined) this.sharedCounters.register(budget);
+    const budget = existing ?? new Budget(limits, id, this.#before?.budgets.get(id));
+    if (existing === undefined) this.sharedCounters.register(budget);
     this.#counted.budgets.set(id, budget);
     return [{ id, budget, reason }];
   }

@@ -43,7 +43,7 @@ export class SnapshotMapper implements StateRestorer {
   readonly #hasUsage: boolean;
   readonly #pending: PendingState;
   /** The record as last written or merged. */
-  #known: MeshSnapshot | undefined;
+  #base: MeshSnapshot | undefined;
   /** Standbys in the record. One that differs from its breaker was changed by this process. */
   #knownStandbys: ReadonlyMap<string, Standby> = new Map();
   #restoredBudgets = new Set<Budget>();
@@ -77,11 +77,11 @@ export class SnapshotMapper implements StateRestorer {
       breakers: breakers.flatMap((breaker) => writeBreaker(breaker, now) ?? []),
       failures: [
         ...this.#state.members.flatMap(writeFailures),
-        ...this.#known?.failures.filter(isOfOtherProcess) ?? [],
+        ...this.#base?.failures.filter(isOfOtherProcess) ?? [],
       ],
       ...(keys.length === 0 ? {} : { keys }),
       ...(this.#hasUsage && {
-        usage: [...this.#state.members.flatMap(writeUsage), ...this.#known?.usage?.filter(isOfOtherProcess) ?? []],
+        usage: [...this.#state.members.flatMap(writeUsage), ...this.#base?.usage?.filter(isOfOtherProcess) ?? []],
         spending: this.#spending(now.wallTimeMs),
       }),
     };
@@ -93,7 +93,7 @@ export class SnapshotMapper implements StateRestorer {
       !budgets.has(budget) && months.some(({ start }) => start > wallTimeMs - spendingRetentionMs);
     return [
       ...[...budgets].map(([budget, of]) => ({ budget, ...of.snapshot() })),
-      ...this.#known?.spending?.filter(isRetained) ?? [],
+      ...this.#base?.spending?.filter(isRetained) ?? [],
     ];
   }
 
@@ -111,7 +111,7 @@ export class SnapshotMapper implements StateRestorer {
     const state = this.#state;
     const { mapper } = state; // replaced by this one
     if (mapper instanceof SnapshotMapper) this.onMember ??= mapper.onMember;
-    if (this.#hasUsage && snapshot.usage !== undefined) this.#known = snapshot;
+    if (this.#hasUsage && snapshot.usage !== undefined) this.#base = snapshot;
     this.#restoredBudgets = new Set();
     this.#pending.load(snapshot);
     state.mapper = this;
@@ -121,7 +121,7 @@ export class SnapshotMapper implements StateRestorer {
     state.halfOpenDue(now);
     for (const member of state.members) member.state.refresh(now);
     for (const scope of state.budgetScopes) this.budget(scope);
-    if (this.#known === snapshot) this.setKnown(snapshot);
+    if (this.#base === snapshot) this.setKnown(snapshot);
     return leftOut;
   }
 
@@ -135,11 +135,11 @@ export class SnapshotMapper implements StateRestorer {
     const { snapshot: { breakers, saved_at, keys: savedKeys = [] } } = readSnapshot(value);
     const now = readClocks(this.#clock);
     this.#state.mapper ??= this;
-    const known = new Map(this.#state.breakers.map((breaker) => [breaker.key, breaker]));
+    const byKey = new Map(this.#state.breakers.map((breaker) => [breaker.key, breaker]));
     for (const saved of breakers) {
       const facts = readBreaker(saved, saved_at, now);
       const until = facts.standby?.until ?? 0;
-      const own = known.get(recordKey(saved)) ?? this.#owner.#pending.getBreaker(saved);
+      const own = byKey.get(recordKey(saved)) ?? this.#owner.#pending.getBreaker(saved);
       if (until > now.monotonicMs && until > (own.standby?.until ?? 0)) own.restore(facts);
     }
     const { keyPools } = this.#state;
@@ -163,20 +163,20 @@ export class SnapshotMapper implements StateRestorer {
    */
   mergeStored(stored: unknown): readonly string[] {
     const { snapshot: theirs, leftOut } = readSnapshot(stored);
-    const known = this.#known;
-    this.#closeAsStored(theirs, known);
-    const before = byKey(known?.breakers);
+    const base = this.#base;
+    this.#closeAsStored(theirs, base);
+    const before = byKey(base?.breakers);
     this.merge({
       ...theirs,
       breakers: theirs.breakers.filter((saved) => isLonger(saved, before.get(recordKey(saved)))),
     });
-    this.#mergeFailures(theirs, known);
-    const [used, usedBefore] = [byKey(theirs.usage), byKey(known?.usage)];
+    this.#mergeFailures(theirs, base);
+    const [used, usedBefore] = [byKey(theirs.usage), byKey(base?.usage)];
     for (const member of this.#state.members) {
       const name = toStateName(member);
       member.state.tracker.quota.merge(used.get(name), usedBefore.get(name));
     }
-    const [spent, spentBefore] = [byBudget(theirs), byBudget(known)];
+    const [spent, spentBefore] = [byBudget(theirs), byBudget(base)];
     for (const [id, budget] of this.#budgets()) {
       const stored = spent.get(id);
       if (stored !== undefined) budget.merge(stored, spentBefore.get(id));
@@ -186,13 +186,13 @@ export class SnapshotMapper implements StateRestorer {
   }
 
   /** The record as last written or merged. */
-  get known(): MeshSnapshot | undefined {
-    return this.#known;
+  get base(): MeshSnapshot | undefined {
+    return this.#base;
   }
 
   /** Sets the current version of the record, which agrees with the state of this process. */
   setKnown(snapshot: MeshSnapshot): void {
-    this.#known = snapshot;
+    this.#base = snapshot;
     const saved = byKey(snapshot.breakers);
     this.#knownStandbys = new Map(this.#state.breakers.flatMap((breaker) => {
       const { standby } = breaker;
@@ -213,10 +213,10 @@ export class SnapshotMapper implements StateRestorer {
   member(member: MemberState): void {
     this.#pending.restoreMember(member);
     this.onMember?.(member);
-    if (this.#known === undefined) return;
+    if (this.#base === undefined) return;
     const { state } = member;
     const { quota, budgetScopes } = state.tracker;
-    quota.merge(byKey(this.#known.usage).get(toStateName(member)), quota.snapshot());
+    quota.merge(byKey(this.#base.usage).get(toStateName(member)), quota.snapshot());
     for (const scope of budgetScopes) this.budget(scope);
     state.recheckBudgets(this.#clock.monotonic());
   }
@@ -224,7 +224,7 @@ export class SnapshotMapper implements StateRestorer {
   /** Restores a budget, once. */
   budget({ id, budget }: { readonly id: string; readonly budget: Budget }): void {
     if (this.#restoredBudgets.has(budget)) return;
-    const saved = byBudget(this.#known).get(id);
+    const saved = byBudget(this.#base).get(id);
     if (saved !== undefined) budget.restore(saved);
     this.#restoredBudgets.add(budget);
   }
@@ -236,8 +236,8 @@ export class SnapshotMapper implements StateRestorer {
   }
 
   /** Closes breakers that another process has closed early, unless this process has opened them since. */
-  #closeAsStored(theirs: MeshSnapshot, known: MeshSnapshot | undefined): void {
-    const [now, before] = [byKey(theirs.breakers), byKey(known?.breakers)];
+  #closeAsStored(theirs: MeshSnapshot, base: MeshSnapshot | undefined): void {
+    const [now, before] = [byKey(theirs.breakers), byKey(base?.breakers)];
     for (const breaker of this.#state.breakers) {
       const { key } = breaker;
       const isClosed = before.get(key)?.standby !== undefined && now.get(key)?.standby === undefined;
@@ -250,8 +250,8 @@ export class SnapshotMapper implements StateRestorer {
   }
 
   /** Merges failure streaks: the same streak in two processes counts once. */
-  #mergeFailures(theirs: MeshSnapshot, known: MeshSnapshot | undefined): void {
-    const [now, before] = [byKey(theirs.failures), byKey(known?.failures)];
+  #mergeFailures(theirs: MeshSnapshot, base: MeshSnapshot | undefined): void {
+    const [now, before] = [byKey(theirs.failures), byKey(base?.failures)];
     for (const member of this.#state.members) {
       const [saved, was] = [now.get(toStateName(member)), before.get(toStateName(member))];
       const grown = (saved?.failures ?? 0) - (was?.failures ?? 0);
@@ -290,6 +290,6 @@ function writeUsage({ pool, state: { name: model, provider, tracker } }: MemberS
 }
 
 /** Whether a standby has begun or been extended since the known version. */
-function isLonger(saved: SavedBreaker, known: SavedBreaker | undefined): boolean {
-  return getStandbyEnd(saved) > getStandbyEnd(known) + toleranceMs;
+function isLonger(saved: SavedBreaker, base: SavedBreaker | undefined): boolean {
+  return getStandbyEnd(saved) > getStandbyEnd(base) + toleranceMs;
 }

@@ -94,22 +94,22 @@ export class SnapshotStore implements StateStore {
   /**
    * Persists a state that continues from another store of this process.
    *
-   * @param known The record as the other store knows it.
+   * @param base The record as the other store knows it.
    * @throws {ConnectorError} When the storage cannot be used.
    */
-  async adopt(state: MeshState, known: MeshSnapshot | undefined): Promise<void> {
+  async adopt(state: MeshState, base: MeshSnapshot | undefined): Promise<void> {
     const mapper = new SnapshotMapper(state, this.#parts.clock);
     const counts = mapper.snapshot();
     const states = state.mapper instanceof SnapshotMapper ? state.mapper.snapshot() : counts;
     mapper.restore({ ...counts, ...states, spending: [] }); // sums are shared already
-    mapper.setKnown(known ?? counts);
+    mapper.setKnown(base ?? counts);
     await this.#start(mapper, state);
   }
 
   /** Writes the state a last time, so that another store of this process can continue. Returns the record. */
   async release(): Promise<MeshSnapshot | undefined> {
     await this.close().catch(() => {}); // traced; the other store writes it
-    return this.#mapper?.known;
+    return this.#mapper?.base;
   }
 
   /** Schedules a write after a change of state. Returns immediately. */

@@ -90,12 +90,12 @@ export class BreakerEvents {
   receive(text: string): boolean {
     const message = readMessage(text);
     if (message === undefined || message.from === this.#id) return false;
-    const known = new Map(this.#all.map((breaker) => [breaker.key, breaker]));
-    for (const saved of message.breakers) this.#merge(saved, message.saved_at, known);
+    const byKey = new Map(this.#all.map((breaker) => [breaker.key, breaker]));
+    for (const saved of message.breakers) this.#merge(saved, message.saved_at, byKey);
     for (const saved of message.closed) {
       this.#published.delete(recordKey(saved));
       this.#closedAt.set(recordKey(saved), this.#clock.monotonic());
-      this.#state.report(known.get(recordKey(saved))?.close(undefined, saved.half_open === true));
+      this.#state.report(byKey.get(recordKey(saved))?.close(undefined, saved.half_open === true));
     }
     if (message.requests_all) this.markStale();
     return message.requests_all;
@@ -127,11 +127,11 @@ export class BreakerEvents {
   }
 
   /** Merges a breaker. Times are relative to the time of the message, since clocks of machines differ. */
-  #merge(saved: SavedBreaker, sentAt: number, known: ReadonlyMap<string, CircuitBreaker>): void {
+  #merge(saved: SavedBreaker, sentAt: number, byKey: ReadonlyMap<string, CircuitBreaker>): void {
     const now = this.#clock.monotonic();
     const times = { wallTimeMs: sentAt, monotonicMs: now, clock: this.#clock };
     const { standby, consecutiveTrips } = readBreaker(saved, sentAt, times);
-    const breaker = this.#findBreaker(saved, known);
+    const breaker = this.#findBreaker(saved, byKey);
     const endedAt = this.#closedAt.get(recordKey(saved)) ?? -Infinity;
     // each process counts the shared total against its own limits
     if (standby !== undefined && breaker !== undefined && this.#hasBudget(breaker, standby.reason)) return;
@@ -156,9 +156,9 @@ export class BreakerEvents {
   }
 
   /** Returns the breaker of a message. Creates overrides; ignores breakers of owners that are not configured here. */
-  #findBreaker(saved: SavedBreaker, known: ReadonlyMap<string, CircuitBreaker>): CircuitBreaker | undefined {
+  #findBreaker(saved: SavedBreaker, byKey: ReadonlyMap<string, CircuitBreaker>): CircuitBreaker | undefined {
     const { provider, cause } = saved;
-    const breaker = known.get(recordKey(saved));
+    const breaker = byKey.get(recordKey(saved));
     const isOurs = this.#state.breakers.some(({ owner }) => owner.provider === provider);
     if (breaker !== undefined || cause === undefined || !isOurs) return breaker;
     return this.#state.overrides.get(saved, cause);

@@ -117,10 +117,10 @@ export class SharedSums {
   }
 
   #set({ key, expiresAt }: SharedSum, value: number): number {
-    const known = this.#sums.get(key);
-    if (known !== undefined) {
-      known.value = value;
-      known.expiresAt = Math.max(known.expiresAt, expiresAt);
+    const existing = this.#sums.get(key);
+    if (existing !== undefined) {
+      existing.value = value;
+      existing.expiresAt = Math.max(existing.expiresAt, expiresAt);
     } else if (value !== 0) this.#sums.set(key, { value, expiresAt });
     return value;
   }

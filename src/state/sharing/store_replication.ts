@@ -174,10 +174,10 @@ export class StoreReplication implements Replication {
   async reserve(requests: readonly CounterRequest[], onGrant: () => void): Promise<Reason | undefined> {
     if (requests.length === 0) return undefined;
     const { shared, onUnavailable } = this.#target;
-    const known = this.#isUnavailable
+    const remembered = this.#isUnavailable
       ? undefined
       : await this.#withTimeout(this.#requestReservation(shared, requests, onGrant));
-    if (known !== undefined) return known.denied;
+    if (remembered !== undefined) return remembered.denied;
     return onUnavailable === "closed" && requests.some(isMoney) ? "storage_unavailable" : undefined;
   }
 

@@ -141,7 +141,7 @@ const unpriced: readonly Case[] = [
 
 Deno.test("a configured model without a price under a money limit stops a start", () => {
   for (const [document, ...lines] of unpriced) {
-    assertEquals(catchProblems(() => validate(document, { known })), lines);
+    assertEquals(catchProblems(() => validate(document, { knownConnectors: known })), lines);
   }
 });
 

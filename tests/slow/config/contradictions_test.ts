@@ -182,7 +182,7 @@ const impossible: readonly Case[] = [
 
 Deno.test("settings that cannot work stop a start", () => {
   for (const [document, ...lines] of impossible) {
-    assertEquals(catchProblems(() => validate(document, { known })), lines);
+    assertEquals(catchProblems(() => validate(document, { knownConnectors: known })), lines);
   }
 });
 

@@ -5,13 +5,13 @@ import { listFields } from "../../../scripts/schema/keys.ts";
 import { conditions } from "../../../src/config/schema/conditions.ts";
 import type { Field } from "../../../src/config/schema/field.ts";
 import { schema } from "../../../src/config/schema/schema.ts";
-import { knownConnectors } from "../../../src/config/settings/known.ts";
+import { groupConnectors } from "../../../src/config/settings/known.ts";
 import { validate } from "../../../src/config/build/validate.ts";
 import { ConfigError } from "../../../mod.ts";
 import { acting, beside, locations, twoValues, values } from "../../config/_acting.ts";
 import { type Changes, idle } from "../../config/_idle.ts";
 
-const known = knownConnectors(serverConnectors);
+const known = groupConnectors(serverConnectors);
 
 /** Keys without an effect on the settings, and what they are for. */
 const elsewhere: Readonly<Record<string, string>> = {
@@ -89,7 +89,7 @@ function describeMeaning(document: unknown): { readonly text: string; readonly w
     return `instance`;
   };
   try {
-    const { warnings, document: _document, ...settings } = validate(document, { known });
+    const { warnings, document: _document, ...settings } = validate(document, { knownConnectors: known });
     return {
       text: JSON.stringify(settings, plain),
       warnings: warnings.map(({ path, message }) => `${path}: ${message}`),

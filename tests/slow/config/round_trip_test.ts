@@ -29,9 +29,9 @@ function withoutSource(settings: Settings): Settings {
 
 Deno.test("settings are data: they can be copied as such, and those of one document are equal", async () => {
   const document = await whole();
-  const settings = validate(document, { known });
+  const settings = validate(document, { knownConnectors: known });
   assertEquals(structuredClone(settings).pools.size, settings.pools.size); // throws at a function
-  assertEquals(validate(document, { known }), settings);
+  assertEquals(validate(document, { knownConnectors: known }), settings);
 });
 
 Deno.test("the document of these tests uses every attribute of the specification", async () => {
@@ -43,10 +43,10 @@ for (const format of ["yaml", "json"]) {
   Deno.test(`a configuration is the same after it was saved and read again, as ${format}`, async () => {
     const folder = await Deno.makeTempDir();
     try {
-      const read = await loadConfig(wholePath, { known, files });
+      const read = await loadConfig(wholePath, { knownConnectors: known, files });
       const first = new MeshConfigBase(read);
       await saveConfigFile(first, `${folder}/a.${format}`, files);
-      const readAgain = await loadConfig(`${folder}/a.${format}`, { known, files });
+      const readAgain = await loadConfig(`${folder}/a.${format}`, { knownConnectors: known, files });
       const second = new MeshConfigBase(readAgain);
       assertEquals(second.document, first.document);
       assertEquals(withoutSource(readAgain.settings), withoutSource(read.settings));
@@ -62,7 +62,7 @@ Deno.test("a configuration is the same however its keys are spelled, nested or d
   const document = await whole();
   const flat = dotted(document);
   assertNotEquals(Object.keys(flat), Object.keys(document));
-  const meaningOf = (one: unknown) => ({ ...validate(one, { known }), document: undefined });
+  const meaningOf = (one: unknown) => ({ ...validate(one, { knownConnectors: known }), document: undefined });
   assertEquals(meaningOf(flat), meaningOf(document));
 });
 
@@ -70,7 +70,7 @@ Deno.test("a configuration that says something else is another one", async () =>
   const document = await whole();
   const other = { ...document, proxy: { ...document.proxy as object, port: 8081 } };
   assertNotEquals(
-    withoutSource(checkDocument(other, { known }).settings),
-    withoutSource(validate(document, { known })),
+    withoutSource(checkDocument(other, { knownConnectors: known }).settings),
+    withoutSource(validate(document, { knownConnectors: known })),
   );
 });

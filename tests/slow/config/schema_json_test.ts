@@ -54,7 +54,7 @@ Deno.test("the documents that are shown hold, and warn of nothing", async () => 
   for (const document of await shown()) {
     const isPart = document.pools === undefined || document.proxy === undefined;
     if (isPart) continue;
-    const { warnings } = validate(document, { known });
+    const { warnings } = validate(document, { knownConnectors: known });
     assertEquals(warnings, []);
   }
 });
@@ -79,7 +79,9 @@ Deno.test("docs/schema.json and validate() refuse a key that is misspelt, wherev
   let refused = 0;
   for (const [path, document] of misspelt(await whole())) {
     const isRefused = complaints(document).length > 0;
-    const isProblem = catchProblems(() => validate(document, { known })).some((line) => line.includes("unknown key"));
+    const isProblem = catchProblems(() => validate(document, { knownConnectors: known })).some((line) =>
+      line.includes("unknown key")
+    );
     assertEquals(isRefused, isProblem, path);
     if (isRefused) refused++;
   }

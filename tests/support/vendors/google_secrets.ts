@@ -31,10 +31,10 @@ export async function startGoogleSecrets(
   });
   const { publicKey, privateKey } = keys;
   const secrets = new Map<string, string[]>();
-  const given = new Map<string, number>();
+  const issued = new Map<string, number>();
   const give = () => {
-    const token = `ya29.token-${given.size + 1}`;
-    given.set(token, now() + 3_600_000);
+    const token = `ya29.token-${issued.size + 1}`;
+    issued.set(token, now() + 3_600_000);
     return Response.json({ access_token: token, expires_in: 3599, token_type: "Bearer" });
   };
   const vendor: SimulatedVendor = await startVendor((request) => {
@@ -44,14 +44,14 @@ export async function startGoogleSecrets(
       return headers.get("metadata-flavor") === "Google" ? give() : new Response("Missing header", { status: 403 });
     }
     const token = headers.get("authorization")?.replace(/^Bearer /, "") ?? "";
-    if (!((given.get(token) ?? 0) > now())) return failure(401, "UNAUTHENTICATED");
+    if (!((issued.get(token) ?? 0) > now())) return failure(401, "UNAUTHENTICATED");
     const root = `/v1/projects/project-1${region === undefined ? "" : `/locations/${region}`}/secrets`;
     if (!pathname.startsWith(root)) return failure(403, "PERMISSION_DENIED");
     return perform(request, pathname.slice(root.length), secrets, region !== undefined);
   });
   const shared = { token_uri: `${vendor.url}/token` };
   const account = { type: "service_account", project_id: "project-1", client_email: email, private_key_id: "key-1" };
-  return Object.assign(Object.create(vendor, { tokens: { get: () => given.size } }), {
+  return Object.assign(Object.create(vendor, { tokens: { get: () => issued.size } }), {
     keyFile: JSON.stringify({ ...account, private_key: privateKey, ...shared }),
     personFile: JSON.stringify({ type: "authorized_user", ...person, ...shared }),
     [Symbol.asyncDispose]: () => vendor[Symbol.asyncDispose](),
@@ -111,7 +111,7 @@ function isKnown({ text }: VendorRequest, publicKey: string, audience: string, n
 }
 
 function decodeBase64Url(base64url: string): Uint8Array {
-  return Uint8Array.from(atob(base64url.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
+  return Uint8Array.from(atob(base64url.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
 }
 
 function badGrant(): Response {

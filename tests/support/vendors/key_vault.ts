@@ -17,7 +17,7 @@ interface Kept {
 /** Starts it, empty. `now`: wall clock, ms. */
 export async function startKeyVault({ now }: { readonly now: () => number }): Promise<SimulatedVendor> {
   const secrets = new Map<string, Kept>();
-  const given = new Map<string, number>();
+  const issued = new Map<string, number>();
   const vendor: SimulatedVendor = await startVendor((request) => {
     const { url: { pathname, searchParams }, headers, text } = request;
     if (pathname === `/${keyVaultClient.tenant}/oauth2/v2.0/token`) {
@@ -26,12 +26,12 @@ export async function startKeyVault({ now }: { readonly now: () => number }): Pr
       if (!isKnown || form.grant_type !== "client_credentials" || form.scope !== "https://vault.azure.net/.default") {
         return Response.json({ error: "invalid_client", error_description: "as Microsoft would say" }, { status: 401 });
       }
-      const token = `eyJ.token-${given.size + 1}`;
-      given.set(token, now() + 3_600_000);
+      const token = `eyJ.token-${issued.size + 1}`;
+      issued.set(token, now() + 3_600_000);
       return Response.json({ token_type: "Bearer", expires_in: 3599, access_token: token });
     }
     const token = headers.get("authorization")?.replace(/^Bearer /, "") ?? "";
-    if (!((given.get(token) ?? 0) > now())) return failure(401, "Unauthorized");
+    if (!((issued.get(token) ?? 0) > now())) return failure(401, "Unauthorized");
     if (searchParams.get("api-version") !== "7.4") return failure(400, "BadParameter");
     return perform(request, secrets, vendor.url);
   });

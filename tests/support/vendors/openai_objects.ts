@@ -167,8 +167,8 @@ class Vendor implements ObjectVendor {
   #addFile(facts: Pick<VendorFile, "text" | "purpose" | "key"> & Json): VendorFile {
     const id = `file-${++this.#count}`;
     const bytes = new TextEncoder().encode(facts.text).length;
-    const made = { object: "file", bytes, created_at: clockSeconds, filename: "output.jsonl", status: "processed" };
-    const file = { ...made, ...facts, id } as unknown as VendorFile;
+    const created = { object: "file", bytes, created_at: clockSeconds, filename: "output.jsonl", status: "processed" };
+    const file = { ...created, ...facts, id } as unknown as VendorFile;
     this.files.set(id, file);
     return file;
   }
