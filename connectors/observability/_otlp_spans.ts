@@ -54,19 +54,19 @@ export function toSpans(record: RoutingRecord, tries: readonly ModelTry[], ended
     status: status >= 500 ? { code: errorStatus, message: code } : {},
   };
   const last = tries.at(-1);
-  const children = tries.map((one): OtlpSpan => {
+  const children = tries.map((attempt): OtlpSpan => {
     // the attempt that opened a stream lasts as long as the stream
-    const lastsOn = one === last && record.ttft_ms !== undefined;
+    const lastsOn = attempt === last && record.ttft_ms !== undefined;
     return {
       traceId,
-      spanId: parseTraceparent(one.traceparent ?? "")?.spanId ?? randomHex(16),
+      spanId: parseTraceparent(attempt.traceparent ?? "")?.spanId ?? randomHex(16),
       parentSpanId: root.spanId,
-      name: `${performed} ${one.model}`,
+      name: `${performed} ${attempt.model}`,
       kind: clientKind,
-      startTimeUnixNano: toNanos(one.startedAt),
-      endTimeUnixNano: toNanos(lastsOn ? endedAt : one.startedAt + one.ms),
-      attributes: tryAttributes(one, { usage: one === returned ? record : {}, record, operation: performed }),
-      status: served.has(one.outcome) ? {} : { code: errorStatus, message: one.outcome },
+      startTimeUnixNano: toNanos(attempt.startedAt),
+      endTimeUnixNano: toNanos(lastsOn ? endedAt : attempt.startedAt + attempt.ms),
+      attributes: tryAttributes(attempt, { usage: attempt === returned ? record : {}, record, operation: performed }),
+      status: served.has(attempt.outcome) ? {} : { code: errorStatus, message: attempt.outcome },
     };
   });
   return [root, ...children];
@@ -102,18 +102,18 @@ function requestAttributes(
   });
 }
 
-function tryAttributes(one: ModelTry, { usage, record, operation }: {
+function tryAttributes(attempt: ModelTry, { usage, record, operation }: {
   /** Token counts; they belong to the attempt that the client received. */
   readonly usage: Pick<RoutingRecord, "tokens_in" | "tokens_out">;
   readonly record: RoutingRecord;
   readonly operation: string;
 }): readonly KeyValue[] {
-  const { model, provider, outcome, status, upstreamModel = model, vendor = provider } = one;
+  const { model, provider, outcome, status, upstreamModel = model, vendor = provider } = attempt;
   return toAttributes({
     "gen_ai.operation.name": operation,
     "gen_ai.provider.name": vendor,
     "gen_ai.request.model": upstreamModel,
-    "gen_ai.response.model": one.responseModel,
+    "gen_ai.response.model": attempt.responseModel,
     "gen_ai.usage.input_tokens": usage.tokens_in,
     "gen_ai.usage.output_tokens": usage.tokens_out,
     "http.response.status_code": status,

@@ -110,14 +110,14 @@ function createResource({ serviceName, env, mesh }: {
   readonly env: Runtime["env"];
   readonly mesh: MeshParts | undefined;
 }): object {
-  const given = parseResourceAttributes(env("OTEL_RESOURCE_ATTRIBUTES") ?? "");
-  if (given === undefined) mesh?.warn?.('OTEL_RESOURCE_ATTRIBUTES is ignored: it has to be "key=value,key=value"');
+  const attributes = parseResourceAttributes(env("OTEL_RESOURCE_ATTRIBUTES") ?? "");
+  if (attributes === undefined) mesh?.warn?.('OTEL_RESOURCE_ATTRIBUTES is ignored: it has to be "key=value,key=value"');
   return {
     attributes: toAttributes({
       "service.name": "modelmesh",
       "service.version": mesh?.version,
       "service.instance.id": mesh?.instanceId ?? newId(),
-      ...given,
+      ...attributes,
       ...withName(serviceName ?? env("OTEL_SERVICE_NAME")),
     }),
   };
@@ -180,8 +180,8 @@ interface MetricFacts {
  */
 function otlpMetrics(families: readonly MetricFamily[], facts: MetricFacts): readonly object[] {
   return families.filter(({ samples }) => samples.length > 0).map((family) => {
-    const known = conventions[family.name];
-    const { name, unit } = known ?? { name: plainName(family.name), unit: toUnit(family.name) };
+    const convention = conventions[family.name];
+    const { name, unit } = convention ?? { name: plainName(family.name), unit: toUnit(family.name) };
     const point = (labels: Labels) => ({
       attributes: attributesFor(labels, facts.vendors),
       startTimeUnixNano: toNanos(facts.from),

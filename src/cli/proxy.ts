@@ -78,14 +78,14 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
     const host = flags.value("host");
     const { runtime, shell } = parts;
     const output = await consoleConnector(flags, parts);
-    const connectors = parts.connectors.map((one) => one.id === output.id ? output : one);
+    const connectors = parts.connectors.map((connector) => connector.id === output.id ? output : connector);
     const console = output.create({}, runtime);
     shell.prepareToServe();
     const worker = await supervisedWorker(parts);
     const demo = flags.has("demo") ? await startDemo(shell, runtime.clock) : undefined;
     try {
       const config = demo?.config ?? path;
-      const known = path !== undefined && flags.has("watch") ? await readIfPresent(path, runtime.files!) : undefined;
+      const initial = path !== undefined && flags.has("watch") ? await readIfPresent(path, runtime.files!) : undefined;
       const beside = worker && { shared: worker.shared, slots: worker.slots, overview: worker.overview };
       const running = await startProxy({ connectors, runtime, shell, console, ...beside }, {
         tokens: flags.all("token"),
@@ -94,7 +94,7 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
         ...(port === undefined ? {} : { port }),
       });
       const reload = reloading(running, { path, parts, format, isSilent: worker?.isFirst === false });
-      const cancelWatch = flags.has("watch") ? watchFile(path!, { known, parts, onChange: reload }) : () => {};
+      const cancelWatch = flags.has("watch") ? watchFile(path!, { initial, parts, onChange: reload }) : () => {};
       const greeting = createGreeting(running, { demo, json: flags.json, shell, format });
       if (worker === undefined) await untilSignal(parts, { running, reload, greeting, format });
       else await untilOrdered(worker, { running, reload, greeting, shell });
@@ -178,13 +178,13 @@ function reloading(running: RunningProxy, { path, isSilent, format, parts: { she
   };
 }
 
-function watchFile(path: string, { known, parts: { runtime: { files, clock } }, onChange }: {
+function watchFile(path: string, { initial, parts: { runtime: { files, clock } }, onChange }: {
   /** Text of the configuration at the start. */
-  readonly known: string | undefined;
+  readonly initial: string | undefined;
   readonly parts: CommandParts;
   readonly onChange: () => void;
 }): Cancel {
-  return watchText(() => readIfPresent(path, files!), { clock, known, onChange });
+  return watchText(() => readIfPresent(path, files!), { clock, initial, onChange });
 }
 
 /** A proxy that listens, and its controls. */

@@ -17,15 +17,15 @@ const pollIntervalMs = 400;
  */
 export function watchText(
   read: () => Promise<string | undefined>,
-  { clock, known, onChange }: {
+  { clock, initial, onChange }: {
     readonly clock: Pick<Clock, "every">;
     /** Last known text; undefined if it could not be read. */
-    readonly known: string | undefined;
+    readonly initial: string | undefined;
     /** Called with each changed text, once. */
     readonly onChange: (text: string) => void;
   },
 ): Cancel {
-  let current = known;
+  let current = initial;
   let candidate: string | undefined;
   return clock.every(pollIntervalMs, async () => {
     const text = await read();

@@ -96,7 +96,7 @@ const needed: readonly string[] = ["speechConfig", "imageConfig"];
 function convertConfig(config: JsonObject, position: Position) {
   for (const name of needed) if (config[name] !== undefined) position.member(name).addInexpressible();
   const modalities = position.member("responseModalities");
-  if (modalities.list(config.responseModalities).some((one) => one !== "TEXT")) modalities.addInexpressible();
+  if (modalities.list(config.responseModalities).some((modality) => modality !== "TEXT")) modalities.addInexpressible();
   const thinking = position.member("thinkingConfig").fields(config.thinkingConfig ?? {});
   const number = (name: string) => position.member(name).number(config[name]);
   return {

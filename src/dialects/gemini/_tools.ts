@@ -77,7 +77,10 @@ function readTool(tool: unknown, position: Position): { functions: Tool[]; searc
     else position.member(name).addInexpressible();
   }
   const at = position.member("functionDeclarations");
-  return { functions: at.list(declared).map((one, index) => readFunction(one, at.item(index))), search };
+  return {
+    functions: at.list(declared).map((declaration, index) => readFunction(declaration, at.item(index))),
+    search,
+  };
 }
 
 function readSearch(name: string, options: unknown, position: Position): RequestedSearch {

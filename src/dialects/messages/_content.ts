@@ -49,7 +49,7 @@ export function convertBlock(block: JsonObject, where: string, nativeOnly: Nativ
       if (described !== undefined) return toTextPart(described);
       return unknownParts(block, where, {
         nativeOnly,
-        known: "text, image, document, search_result, tool_use and tool_result",
+        supported: "text, image, document, search_result, tool_use and tool_result",
       });
     }
   }
@@ -77,7 +77,7 @@ export function textParts(content: unknown, where: string, nativeOnly: NativeOnl
   const parts: ContentPart[] = [];
   checkBlocks(content, where).forEach((block, index) => {
     const at = `${where}[${index}]`;
-    if (block.type !== "text") return unknownParts(block, at, { nativeOnly, known: "text" });
+    if (block.type !== "text") return unknownParts(block, at, { nativeOnly, supported: "text" });
     const text = stringAt(block, "text", at);
     if (text === "") return;
     const last = parts.at(-1);
@@ -104,11 +104,11 @@ export function stringAt(holder: JsonObject, name: string, where: string): strin
 export function unknownParts(
   block: JsonObject,
   where: string,
-  { nativeOnly, known }: { readonly nativeOnly: NativeOnly; readonly known: string },
+  { nativeOnly, supported }: { readonly nativeOnly: NativeOnly; readonly supported: string },
 ): ContentPart[] {
   nativeOnly.add(
     where,
-    `"${where}" has ${describeType(block)}, which models of other APIs do not support: use ${known}`,
+    `"${where}" has ${describeType(block)}, which models of other APIs do not support: use ${supported}`,
   );
   return [{ type: "file", file: { file_data: JSON.stringify(block) } }];
 }

@@ -109,8 +109,8 @@ class ModelTurn {
   #addOther(block: JsonObject, at: string): void {
     const note = describeBlock(block);
     if (note === undefined) {
-      const known = "text, image, thinking, redacted_thinking and tool_use";
-      return appendAll(this.#unknown, unknownParts(block, at, { nativeOnly: this.#nativeOnly, known }));
+      const supported = "text, image, thinking, redacted_thinking and tool_use";
+      return appendAll(this.#unknown, unknownParts(block, at, { nativeOnly: this.#nativeOnly, supported }));
     }
     this.#text += `${this.#endsWithNote ? "" : "\n\n"}${note}\n\n`;
     this.#hasNotes = this.#endsWithNote = true;

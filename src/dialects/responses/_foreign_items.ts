@@ -26,15 +26,15 @@ const descriptions: ReadonlyMap<unknown, Describe> = new Map<unknown, Describe>(
     ({ code, outputs }) =>
       joinLines("[Ran code:]", toText(code), ...listObjects(outputs).map(({ logs }) => toText(logs))),
   ],
-  ["mcp_call", ({ name, server_label: server, arguments: given, output, error }) =>
+  ["mcp_call", ({ name, server_label: server, arguments: callArguments, output, error }) =>
     joinLines(
-      `[Called ${toText(name)} of ${toText(server)} with ${toText(given)}]`,
+      `[Called ${toText(name)} of ${toText(server)} with ${toText(callArguments)}]`,
       toText(output) || formatError(error),
     )],
   [
     "mcp_approval_request",
-    ({ name, server_label: server, arguments: given }) =>
-      `[Asked to approve the call of ${toText(name)} of ${toText(server)} with ${toText(given)}]`,
+    ({ name, server_label: server, arguments: callArguments }) =>
+      `[Asked to approve the call of ${toText(name)} of ${toText(server)} with ${toText(callArguments)}]`,
   ],
   ["mcp_approval_response", ({ approve }) => `[The user has ${approve === true ? "approved" : "rejected"} the call]`],
   ["compaction", () => "[What came before was compacted to a form that only the model of that time can read.]"],

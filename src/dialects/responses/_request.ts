@@ -68,15 +68,15 @@ function checkPlain(body: JsonObject): void {
     checkOptional(body, { name, expected: "a number", isValid: Number.isFinite });
   }
   for (const name of ["stream", "store", "background", "parallel_tool_calls"]) {
-    checkOptional(body, { name, expected: "a boolean", isValid: (given) => typeof given === "boolean" });
+    checkOptional(body, { name, expected: "a boolean", isValid: (value) => typeof value === "boolean" });
   }
   for (const name of ["text", "reasoning", "metadata", "stream_options"]) {
     checkOptional(body, { name, expected: "an object", isValid: isObject });
   }
-  checkOptional(body, { name: "instructions", expected: "a string", isValid: (given) => typeof given === "string" });
+  checkOptional(body, { name: "instructions", expected: "a string", isValid: (value) => typeof value === "string" });
   checkOptional(body, { name: "include", expected: "an array", isValid: Array.isArray });
   for (const [name, least] of [["max_output_tokens", 1], ["top_logprobs", 0]] as const) {
-    const isInRange = (given: unknown) => isNonNegativeInteger(given) && given >= least;
+    const isInRange = (value: unknown) => isNonNegativeInteger(value) && value >= least;
     checkOptional(body, { name, expected: `an integer of at least ${least}`, isValid: isInRange });
   }
 }

@@ -37,19 +37,19 @@ export class ClientRecords {
   #stat: string | undefined;
   #settledAt = -Infinity;
   #text: string | undefined;
-  #known: ClientsDocument;
+  #latest: ClientsDocument;
   /** Number of changes made in this process. */
   #changes = 0;
 
-  constructor(storage: Storage, clock: Clock, { known = noClients, onRestored = () => {} }: {
+  constructor(storage: Storage, clock: Clock, { initial = noClients, onRestored = () => {} }: {
     /** The record as already known, from the same storage. */
-    readonly known?: ClientsDocument;
+    readonly initial?: ClientsDocument;
     /** Called when clients that the storage had lost are written again, with their number. */
     readonly onRestored?: (count: number) => void;
   } = {}) {
     this.#storage = storage;
     this.#clock = clock;
-    this.#known = known;
+    this.#latest = initial;
     this.#onRestored = onRestored;
     this.#lock = new RecordLock({ storage, key: recordKey, locking, clock });
   }
@@ -67,13 +67,13 @@ export class ClientRecords {
     const changes = this.#changes;
     const text = seen === "" ? "" : await this.#load();
     if (changes !== this.#changes) return undefined; // read before a local change: the next check detects it
-    const document = text === this.#text ? this.#known : documentIn(text);
+    const document = text === this.#text ? this.#latest : documentIn(text);
     if (this.#restored(document) !== document) return await this.change((restored) => restored);
     if (seen !== this.#stat) this.#settledAt = now + unsettledMs;
     this.#stat = seen;
     if (text === this.#text) return undefined;
     this.#text = text;
-    return this.#known = document;
+    return this.#latest = document;
   }
 
   /**
@@ -98,11 +98,11 @@ export class ClientRecords {
       if (!isOurs()) return false;
       if (written !== stored) await this.#save(JSON.stringify(written));
       else this.#text = before; // another process has restored it
-      this.#known = written;
+      this.#latest = written;
       if (restored !== stored) this.#onRestored(restored.clients.length - stored.clients.length);
       return true;
     });
-    return this.#known;
+    return this.#latest;
   }
 
   async #save(text: string): Promise<void> {
@@ -116,7 +116,7 @@ export class ClientRecords {
   #restored(stored: ClientsDocument): ClientsDocument {
     if (this.#storage.shared === undefined) return stored;
     const since = new Date(this.#clock.now() - revokedMs).toISOString();
-    return restoreClients(stored, { known: this.#known, since });
+    return restoreClients(stored, { earlier: this.#latest, since });
   }
 
   async #load(): Promise<string> {
@@ -135,16 +135,16 @@ function documentIn(text: string): ClientsDocument {
  *
  * @returns The same record if it lacks nothing.
  */
-function restoreClients(stored: ClientsDocument, { known, since }: {
-  readonly known: ClientsDocument;
+function restoreClients(stored: ClientsDocument, { earlier, since }: {
+  readonly earlier: ClientsDocument;
   /** Revocations are known from then on, ISO 8601. */
   readonly since: string;
 }): ClientsDocument {
   const revokedIds = new Set(stored.revoked.map(({ id }) => id));
-  const lost = known.revoked.filter(({ id, revoked_at }) => revoked_at >= since && !revokedIds.has(id));
+  const lost = earlier.revoked.filter(({ id, revoked_at }) => revoked_at >= since && !revokedIds.has(id));
   for (const { id } of lost) revokedIds.add(id);
   const versions = new Map(stored.clients.map((client) => [client.id, client]));
-  for (const client of known.clients) {
+  for (const client of earlier.clients) {
     const other = versions.get(client.id);
     if (other === undefined || countChanges(client) > countChanges(other)) versions.set(client.id, client);
   }
