@@ -61,7 +61,7 @@ function readCost({ usage }: JsonObject): BilledUsage {
 }
 
 /** Prices are USD per token, as strings; a negative price means that it depends on the selected model. */
-function toListedInfo(entry: JsonObject, known: ModelInfo | undefined): Omit<ModelInfo, "id"> {
+function toListedInfo(entry: JsonObject, existing: ModelInfo | undefined): Omit<ModelInfo, "id"> {
   const { context_length, top_provider, pricing, architecture, supported_parameters } = entry;
   const parameters = readStrings(supported_parameters);
   const inputs = readStrings(objectOrNone(architecture).input_modalities);
@@ -85,7 +85,7 @@ function toListedInfo(entry: JsonObject, known: ModelInfo | undefined): Omit<Mod
         audio_input: inputs.includes("audio"),
       },
     }),
-    ...omitUndefined({ capabilities: capabilitiesIn({ parameters, inputs, outputs }, known) }),
+    ...omitUndefined({ capabilities: capabilitiesIn({ parameters, inputs, outputs }, existing) }),
     ...(input === undefined || output === undefined ? {} : {
       pricing: [omitUndefined({
         input,
@@ -100,12 +100,12 @@ function toListedInfo(entry: JsonObject, known: ModelInfo | undefined): Omit<Mod
 /** The leaves that a chat model has beside chat are those of its parameters and input; without any, the catalogue's. */
 function capabilitiesIn(
   { parameters, inputs, outputs }: Readonly<Record<"parameters" | "inputs" | "outputs", readonly string[]>>,
-  known: ModelInfo | undefined,
+  existing: ModelInfo | undefined,
 ): readonly string[] | undefined {
   if (outputs.includes("embeddings")) return ["text-embeddings"];
   if (!outputs.includes("text")) return undefined;
   const chat = ["chat-completion", "code-generation"];
-  if (parameters.length === 0) return known?.capabilities ?? chat;
+  if (parameters.length === 0) return existing?.capabilities ?? chat;
   return [
     ...chat,
     ...(parameters.includes("tools") ? ["tool-calling"] : []),
@@ -139,7 +139,7 @@ function numberIn(value: unknown): number | undefined {
 }
 
 function readStrings(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
 function omitUndefined<T extends object>(values: T): T {

@@ -61,8 +61,8 @@ export class BatchService {
     const parts = await this.#submit(file.ids, submitted, { account, call, reservation, facts });
     const owner = getObjectOwner(call);
     const ids = parts.map(({ id }) => id);
-    const made = { kind: "batch" as const, owner, madeAt: mesh.runtime.clock.now(), ids, batch: facts };
-    const { id, ref } = await mintId(made, account, mesh);
+    const record = { kind: "batch" as const, owner, madeAt: mesh.runtime.clock.now(), ids, batch: facts };
+    const { id, ref } = await mintId(record, account, mesh);
     const object = { ...await this.#shown(id, parts, { ref, account }), input_file_id: inputId };
     if (reservation !== undefined) getObjectRecords(mesh).reserved.set(id, reservation);
     const { requestId, client } = call;
@@ -191,11 +191,13 @@ export class BatchService {
   /** Stores the state of a batch, and settles it once when it has ended. */
   async #seen(id: string, parts: readonly Batch[], located: Located, call: ObjectCall): Promise<Batch> {
     const records = getObjectRecords(this.#mesh);
-    const known = await records.load(located.ref);
+    const existing = await records.load(located.ref);
     const shown = await this.#shown(id, parts, located);
-    const object = known === undefined ? shown : { ...shown, input_file_id: known.object.input_file_id as string };
+    const object = existing === undefined
+      ? shown
+      : { ...shown, input_file_id: existing.object.input_file_id as string };
     if (isFinished(object)) await this.#finish(object, parts, { located, call });
-    else if (known !== undefined) await records.save(located.ref, { ...known, object });
+    else if (existing !== undefined) await records.save(located.ref, { ...existing, object });
     return object;
   }
 
@@ -209,10 +211,10 @@ export class BatchService {
     const records = getObjectRecords(mesh);
     const { id } = object;
     await records.inTurn(ref, async () => {
-      const known = await records.load(ref);
+      const existing = await records.load(ref);
       const reservation = records.reserved.get(id);
       records.reserved.delete(id);
-      if (known?.isOver) return reservation?.settle({ costNanoUsd: known.costNanoUsd ?? undefined }); // another process has settled it
+      if (existing?.isOver) return reservation?.settle({ costNanoUsd: existing.costNanoUsd ?? undefined }); // another process has settled it
       const member = findBatchMember(ref.batch!, account, mesh);
       const ids = parts.flatMap(({ output_file_id }) => output_file_id || []);
       const content = async () => (await openFileContent(ids, { account, call, mesh })).bytes;
@@ -221,10 +223,10 @@ export class BatchService {
         .catch(() => undefined); // it has ended even if its results cannot be read
       reservation?.settle({ costNanoUsd: used?.costNanoUsd });
       const costNanoUsd = used?.costNanoUsd ?? null;
-      if (known === undefined && costNanoUsd !== null) {
+      if (existing === undefined && costNanoUsd !== null) {
         chargeBatch(costNanoUsd, member, { client: call.client, mesh });
       }
-      const { requestId = call.requestId, client: clientName = call.client?.name } = known ?? {};
+      const { requestId = call.requestId, client: clientName = call.client?.name } = existing ?? {};
       const named = clientName === undefined ? {} : { client: clientName };
       await records.save(ref, { id, object, isOver: true, requestId, costNanoUsd, ...named });
       const ended = { ref, object, member, requestId, clientName };
@@ -269,6 +271,8 @@ function findBatchMember(
   if (model === undefined || model.instance !== instance) {
     throw new ObjectNotFoundError(`The model "${name}" of this batch is no longer configured`);
   }
-  const own = registry.allPools.find((one) => one.name === pool)?.members.find((member) => member.model === model);
+  const own = registry.allPools.find((candidate) => candidate.name === pool)?.members.find((member) =>
+    member.model === model
+  );
   return own ?? registry.getPool(name, [model]).members[0]!;
 }

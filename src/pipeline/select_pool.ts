@@ -27,7 +27,9 @@ export function resolveCapability(name: string, registry: Registry): Target {
   const target = find(alias ?? name, registry);
   if (target !== undefined) return target;
   const suggestions = nearestNames(name, registry);
-  const hint = suggestions.length === 0 ? "." : `; did you mean ${suggestions.map((one) => `"${one}"`).join(" or ")}?`;
+  const hint = suggestions.length === 0
+    ? "."
+    : `; did you mean ${suggestions.map((suggestion) => `"${suggestion}"`).join(" or ")}?`;
   throw new ModelNotFoundError(
     `The model or pool ${
       quoteName(name)

@@ -1,5 +1,5 @@
 // Written by `deno task ui` from ui/: not to be edited.
-// Its sources: sha256-6Wm5Tg1tqfZ0wtRQ8pnd5SHyXeGt6aBISqLrMaAiR8c=
+// Its sources: sha256-t0Alpt02lnESL5ZOBAl4g+gTSh0XHUOWju/rPhn94m0=
 
 // The page contains uPlot:
 // The MIT License (MIT)

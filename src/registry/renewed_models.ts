@@ -78,27 +78,27 @@ export function compareModels(
   for (const { id, models: before } of providers) {
     const next = models.get(id);
     if (next === undefined) continue;
-    const known = new Map(before.map((info) => [info.id, info]));
+    const byId = new Map(before.map((info) => [info.id, info]));
     for (const info of next) {
-      const earlier = known.get(info.id);
+      const earlier = byId.get(info.id);
       if (earlier === undefined) changes.added.push(`${id} ${info.id}`);
       else if (!hasSameFacts(earlier, info)) changes.changed.push(`${id} ${info.id}`);
-      known.delete(info.id);
+      byId.delete(info.id);
     }
-    changes.removed.push(...[...known.keys()].map((model) => `${id} ${model}`));
+    changes.removed.push(...[...byId.keys()].map((model) => `${id} ${model}`));
   }
   return changes;
 }
 
 /** Whether two entries have the same facts, whatever their order and their sources. */
-function hasSameFacts(one: ModelInfo, other: ModelInfo): boolean {
+function hasSameFacts(first: ModelInfo, second: ModelInfo): boolean {
   const toText = ({ source: _source, asOf: _asOf, ...facts }: ModelInfo) => JSON.stringify(sorted(facts));
-  return toText(one) === toText(other);
+  return toText(first) === toText(second);
 }
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
   const members = Object.entries(value).map(([key, member]) => [key, sorted(member)] as const);
-  return Object.fromEntries(members.sort(([one], [other]) => one < other ? -1 : 1));
+  return Object.fromEntries(members.sort(([first], [other]) => first < other ? -1 : 1));
 }

@@ -27,20 +27,20 @@ import { defaultSink } from "../settings/defaults.ts";
 import type { ConnectorKey, SinkOutput, SinkSettings } from "../settings/observability.ts";
 
 /** Checks the connector and attributes of the store. */
-export function buildSecrets(values: SecretValues, known: KnownConnectors, report: Report): SecretSettings {
+export function buildSecrets(values: SecretValues, knownConnectors: KnownConnectors, report: Report): SecretSettings {
   const { store, resolution: { cacheEnabled, cacheTtlMs, ...resolution } } = complete(secrets, values);
-  const { store: given, resolution: _, ...others } = values;
-  if (given !== undefined && !known.secretStores.includes(given)) {
+  const { store: namedStore, resolution: _, ...others } = values;
+  if (namedStore !== undefined && !knownConnectors.secretStores.includes(namedStore)) {
     report.problem(
       "secrets.store",
-      `no secret store ${show(given)} is registered${suggest(given, known.secretStores)}`,
+      `no secret store ${show(namedStore)} is registered${suggest(namedStore, knownConnectors.secretStores)}`,
     );
   }
   const config = copyTree(others, (text, path) => {
     if (referencesIn(text).names.length === 0) return;
     report.problem(path, "cannot be a secret reference: this section configures the secret store");
   }, "secrets") as Readonly<Record<string, unknown>>;
-  const declared = known.findAttributes("secretStore", store);
+  const declared = knownConnectors.findAttributes("secretStore", store);
   return Object.freeze({
     store,
     ...resolution,
@@ -100,7 +100,7 @@ function buildLocking(
 }
 
 interface DiscoverySectionParts extends ProviderParts {
-  readonly known: Pick<KnownConnectors, "discovery">;
+  readonly knownConnectors: Pick<KnownConnectors, "discovery">;
   readonly report: Report;
 }
 
@@ -142,7 +142,7 @@ function buildHealth(values: HealthValues, parts: DiscoverySectionParts): Health
 function checkSection(
   { connector, providers }: Pick<SyncValues, "connector" | "providers">,
   section: "sync" | "health",
-  { known: { discovery }, ...parts }: DiscoverySectionParts,
+  { knownConnectors: { discovery }, ...parts }: DiscoverySectionParts,
 ): void {
   const { report } = parts;
   const path = `discovery.${section}`;
@@ -165,7 +165,7 @@ const sections = ["routing", "logging", "statistics", "tracing"] as const;
  */
 export function buildObservability(
   values: ObservabilityValues,
-  context: Pick<SinkContext, "known" | "hasStorage" | "report">,
+  context: Pick<SinkContext, "knownConnectors" | "hasStorage" | "report">,
 ): readonly SinkSettings[] {
   const { events, logging, statistics, tracing } = complete(observability, values);
   const outputs: Readonly<Record<typeof sections[number], readonly SinkOutput[] | undefined>> = {
@@ -198,7 +198,7 @@ function dropConnectorKeys<Sink extends object>(sink: Sink): Omit<Sink, Connecto
 interface SinkContext {
   readonly section: string;
   readonly path: string;
-  readonly known: KnownConnectors;
+  readonly knownConnectors: KnownConnectors;
   /** Whether the section `storage` is configured. */
   readonly hasStorage: boolean;
   readonly report: Report;
@@ -206,31 +206,31 @@ interface SinkContext {
 
 function readSink(
   sink: SinkValues,
-  { section, path, known, hasStorage, report }: SinkContext,
+  { section, path, knownConnectors, hasStorage, report }: SinkContext,
 ): Pick<SinkSettings, "connector" | "config"> {
   const { connector = defaultSink, config = {}, retention: retentionMs } = sink;
   const attributes = Object.fromEntries(Object.entries(sink).filter(([key]) => attributeKeys.includes(key)));
-  if (!known.observability.includes(connector)) {
-    const problem = `no sink ${show(connector)} is registered${suggest(connector, known.observability)}`;
+  if (!knownConnectors.observability.includes(connector)) {
+    const problem = `no sink ${show(connector)} is registered${suggest(connector, knownConnectors.observability)}`;
     report.problem(`${path}.connector`, problem);
   }
-  const taken = known.findSections(connector);
+  const taken = knownConnectors.findSections(connector);
   if (taken !== undefined && !taken.includes(section)) {
     report.problem(
       `${path}.connector`,
       `${show(connector)} has no effect here: it supports "observability.${taken[0]}"`,
     );
   }
-  if (!hasStorage && known.needsStorage(connector) && !report.hasProblemAt(path)) {
+  if (!hasStorage && knownConnectors.needsStorage(connector) && !report.hasProblemAt(path)) {
     report.problem(`${path}.connector`, `${show(connector)} writes to the storage: add a section "storage"`);
   }
-  const declared = known.findAttributes("observability", connector);
+  const declared = knownConnectors.findAttributes("observability", connector);
   const common = Object.keys(attributes);
   for (const name of common) {
     if (Object.hasOwn(config, name)) report.problem(`${path}.config.${name}`, `is also set outside of "config"`);
   }
   const context = { connector, declared, report };
-  const given = {
+  const attributesRead = {
     ...readAttributes(config, { ...context, path: `${path}.config` }),
     ...readAttributes(attributes, { ...context, path, common }),
   };
@@ -239,10 +239,13 @@ function readSink(
     report.warn(`${path}.retention`, `has no effect: "${connector}" does not read it`);
   }
   for (const [name, { isRequired }] of Object.entries(declared ?? {})) {
-    const isGiven = given[name] !== undefined && given[name] !== null;
+    const isGiven = attributesRead[name] !== undefined && attributesRead[name] !== null;
     if (isRequired && !isGiven && !report.hasProblemAt(path)) {
       report.problem(`${path}.${name}`, `missing: "${connector}" requires it`);
     }
   }
-  return { connector, config: retentionMs === undefined ? given : { retention: retentionMs, ...given } };
+  return {
+    connector,
+    config: retentionMs === undefined ? attributesRead : { retention: retentionMs, ...attributesRead },
+  };
 }
