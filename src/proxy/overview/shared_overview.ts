@@ -68,9 +68,9 @@ export class OverviewOwner {
     if ("after" in question) return await this.#records.next(question.after, question);
     const lost = new Map(this.#lost);
     let inFlight = 0;
-    for (const process of this.#processes.values()) {
-      inFlight += process.inFlight;
-      addLost(lost, process.lost);
+    for (const worker of this.#processes.values()) {
+      inFlight += worker.inFlight;
+      addLost(lost, worker.lost);
     }
     return {
       uptimeMs: this.#clock.monotonic() - this.#startedAt,
