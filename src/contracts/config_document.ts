@@ -465,6 +465,20 @@ export interface ConfigDocument {
     readonly listener?: "deno" | "node";
     /** Secret that signs the ids of files, batches and fine-tuning jobs. Use a secret reference, and the same value on every proxy that serves them. Defaults to the provider's API key; ids then become invalid when that key changes. */
     readonly id_secret?: string;
+    /** Tools of the APIs that the proxy runs for models whose providers do not. */
+    readonly tools?: {
+      /** Web search for every model: the `web_search` tools of requests are run by a pool of search models, and billed to the client. Without it, only models whose provider searches itself have them. */
+      readonly web_search?: {
+        /** Pool that runs the searches. */
+        readonly pool: string;
+        /** Maximum number of searches for one response. */
+        readonly max_uses?: number | SecretReference;
+        /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+        readonly [dotted: `${string}.${string}`]: unknown;
+      };
+      /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+      readonly [dotted: `${string}.${string}`]: unknown;
+    };
     /** Serves HTTPS through `node:https`. The files are reloaded when they change. */
     readonly tls?: {
       /** PEM file with the certificate, followed by the intermediate certificates. */

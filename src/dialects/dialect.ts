@@ -6,6 +6,7 @@
  */
 import type { VendorFees } from "../pipeline/estimate.ts";
 import type {
+  AssistantMessage,
   ChatCompletion,
   ChatCompletionChunk,
   ChatCompletionRequest,
@@ -16,6 +17,8 @@ import type {
 } from "../contracts/openai.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
 import type { UnsupportedRequestError } from "../errors.ts";
+import type { WebSearchTool } from "./web_search.ts";
+import type { WebSearch } from "./web_search_results.ts";
 
 /** The parts of a request that a dialect may read in addition to the body. */
 export type DialectRequest = Pick<PlainRequest, "headers" | "url">;
@@ -53,10 +56,11 @@ export interface Dialect extends DialectConventions {
    *
    * @param body The parsed body, unvalidated.
    * @param request Its headers and URL.
+   * @param options Whether the proxy runs searches; not by default.
    * @throws {UnsupportedRequestError} If the body is malformed, or cannot be expressed in chat. The message names the
    * dialect's own parameter, and how to fix it.
    */
-  translate(body: unknown, request: DialectRequest): Translation;
+  translate(body: unknown, request: DialectRequest, options?: { readonly searches: boolean }): Translation;
   /** Token counting, if the dialect has an endpoint for it. */
   readonly counting?: {
     /** Converts a token counting request to a chat request. Throws as `translate` does. */
@@ -108,11 +112,22 @@ export interface Translation {
      */
     readonly pinned?: UnsupportedRequestError | undefined;
   } | undefined;
-  /** Converts a complete response. */
-  toResponse(completion: ChatCompletion): JsonObject;
+  /** The search tool, if the proxy runs it. No provider then gets the client's own request. */
+  readonly search?: WebSearchTool | undefined;
+  /**
+   * Converts a complete response.
+   *
+   * @param before What comes before it, if the model has searched.
+   */
+  toResponse(completion: ChatCompletion, before?: readonly AnswerPart[]): JsonObject;
   /** Creates a translator for a streaming response. */
   events(): EventTranslator;
 }
+
+/** A part of a response with searches: what the model has written before one, or the search. */
+export type AnswerPart =
+  | { readonly message: AssistantMessage; readonly search?: undefined }
+  | { readonly search: WebSearch; readonly message?: undefined };
 
 /**
  * Translates a streaming response. Returned strings are complete events including their line breaks; an empty string
@@ -125,6 +140,8 @@ export interface EventTranslator {
   readonly heartbeat?: string;
   /** Converts a chunk to events. The last chunk of a response contains the usage, if the provider reports it. */
   push(chunk: ChatCompletionChunk): string;
+  /** Converts a search that the proxy has run, after at least one chunk. */
+  searched?(search: WebSearch): string;
   /** The events after the last chunk of a complete response. */
   end(): string;
   /** The event for a response that breaks off; nothing follows it. */

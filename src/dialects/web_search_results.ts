@@ -20,7 +20,7 @@ export interface WebSource {
 type SearchFault = "unavailable" | "max_uses_exceeded" | "invalid_tool_input";
 
 /** A search that the proxy has run for a model. */
-interface WebSearch {
+export interface WebSearch {
   /** Unique within the response. */
   readonly id: string;
   readonly query: string;

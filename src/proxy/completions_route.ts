@@ -9,7 +9,8 @@ import { completionsDialect as dialect, translateCompletion } from "../dialects/
 import type { DialectFault, Translation } from "../dialects/dialect.ts";
 import type { Delivered } from "../pipeline/perform.ts";
 import { editMembers } from "../util/json_members.ts";
-import { createWriter, performChat, respondToChat } from "./dialect_route.ts";
+import { performChat, respondToChat } from "./dialect_route.ts";
+import { createWriter } from "./translated_events.ts";
 import type { Exchange } from "./exchange.ts";
 import { json } from "./json.ts";
 import { readWork, type Work } from "./body.ts";

@@ -4,23 +4,21 @@
  */
 import type { StopSignal } from "../contracts/runtime.ts";
 import type { PlainResponse } from "../contracts/shell.ts";
-import type { Dialect, EmbeddingDialect, EventTranslator, Translation } from "../dialects/dialect.ts";
-import type { CompletionChunk } from "../contracts/provider.ts";
-import type { ChatCompletion, EmbeddingResponse, JsonObject } from "../contracts/openai.ts";
+import type { Dialect, EmbeddingDialect, Translation } from "../dialects/dialect.ts";
+import type { ChatCompletion, ChatCompletionRequest, EmbeddingResponse, JsonObject } from "../contracts/openai.ts";
 import type { Delivered } from "../pipeline/perform.ts";
-import { StreamInterruptedError } from "../errors.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
 import { missing } from "../pipeline/check_body.ts";
 import { OriginalRequest } from "../pipeline/original.ts";
-import { toErrorRow } from "./error_body.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
 import { readWork, type Work } from "./body.ts";
 import { addStreamHeaders, respondWithStream } from "./heartbeat.ts";
 import { performRequest } from "./perform_request.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
-import { EventBody, type EventWriter, toStreamFormat } from "./sse.ts";
+import { EventBody, toStreamFormat } from "./sse.ts";
+import { createWriter } from "./translated_events.ts";
 
 /**
  * Creates the route of a dialect.
@@ -34,7 +32,8 @@ export function dialectRoute(dialect: Dialect): RouteEntry {
     dialect,
     handle: async (exchange) => {
       const work = await readWork(exchange);
-      const translation = dialect.translate(work.value, exchange.request);
+      const searches = exchange.proxy.tools.webSearch !== undefined;
+      const translation = dialect.translate(work.value, exchange.request, { searches });
       return await respondToChat(translation, { dialect, work, exchange });
     },
   };
@@ -54,7 +53,14 @@ export async function respondToChat(
   translation: Translation,
   performance: Omit<ChatPerformance, "signal">,
 ): Promise<PlainResponse> {
-  const { work: { time: { startedAt } }, exchange } = performance;
+  const { dialect, work, exchange } = performance;
+  const { startedAt } = work.time;
+  if (translation.search !== undefined) {
+    const { respondWithSearches } = await import("./web_search/searched_chat.ts");
+    const perform = (body: ChatCompletionRequest, options: Pick<ChatPerformance, "work" | "signal">) =>
+      performChat({ ...translation, chat: body }, { dialect, exchange, ...options });
+    return await respondWithSearches({ translation, tool: translation.search, exchange, work, perform });
+  }
   if (translation.chat.stream !== true) {
     return chatResponse(await performChat(translation, performance), translation, exchange);
   }
@@ -133,30 +139,4 @@ function toCompleteResponse<Response extends ChatCompletion | EmbeddingResponse>
   if (native === undefined) return json(translate(body), { headers });
   headers["content-type"] = "application/json";
   return { status: 200, headers, body: native };
-}
-
-/**
- * Creates the serializer of a translated stream. Native events are passed through unchanged, including the final one. A
- * response has either only native events or none.
- */
-export function createWriter(events: EventTranslator, requestId: string): EventWriter {
-  let isNative = false;
-  return {
-    ...(events.heartbeat === undefined ? {} : { heartbeat: events.heartbeat }),
-    chunk({ value, others, native }: CompletionChunk) {
-      isNative ||= native !== undefined;
-      if (isNative) {
-        events.passed?.(value);
-        return native === undefined ? "" : events.native?.event(native) ?? native; // its usage was sent before
-      }
-      const text = events.push(value);
-      return others === undefined ? text : others.reduce((sum, other) => sum + events.push(other), text);
-    },
-    end: () => isNative ? events.native?.end() ?? "" : events.end(),
-    fail: (error) => {
-      const { status, body } = toErrorRow(error, requestId);
-      const isOverload = StreamInterruptedError.isInstance(error) && error.isOverload;
-      return events.fail({ status, error: body.error, isOverload });
-    },
-  };
 }

@@ -4,18 +4,31 @@
  */
 import type { CompletionChunk } from "../contracts/provider.ts";
 import type { PlainStream } from "../contracts/shell.ts";
-import type { CommittedStream } from "../pipeline/committed_stream.ts";
 import { toErrorRow } from "./error_body.ts";
 import type { StreamFormat } from "./heartbeat.ts";
 
 /** A heartbeat, which readers of events ignore. */
 const comment = ": heartbeat\n\n";
 
+/** What a stream consists of. */
+interface StreamedPart {
+  readonly isPing?: true | undefined;
+  more?: boolean;
+}
+
+/** A committed stream. */
+interface EventSource<Part> {
+  onStop?: (reason: unknown) => void;
+  readonly isStopped: boolean;
+  read(): Promise<Part | undefined>;
+  cancel(reason?: unknown): void;
+}
+
 /** Serializes a stream as complete events; returns an empty string if there is none yet. */
-export interface EventWriter {
+export interface EventWriter<Part = CompletionChunk> {
   /** An event or comment without meaning; a comment by default. */
   readonly heartbeat?: string;
-  chunk(chunk: CompletionChunk): string;
+  chunk(chunk: Part): string;
   /** Called after the last chunk of a complete response. */
   end(): string;
   /** Reports an error in place of the remainder of a response. */
@@ -23,7 +36,10 @@ export interface EventWriter {
 }
 
 /** Returns the format of a stream that a writer serializes. */
-export function toStreamFormat(writer: EventWriter, contentType: string = "text/event-stream"): StreamFormat {
+export function toStreamFormat(
+  writer: Pick<EventWriter, "heartbeat" | "fail">,
+  contentType: string = "text/event-stream",
+): StreamFormat {
   return { contentType, heartbeat: writer.heartbeat ?? comment, fail: (error) => writer.fail(error) };
 }
 
@@ -44,10 +60,10 @@ export function chatEvents(requestId: string): EventWriter {
 /**
  * The body of a streamed response, without reading ahead. When the client disconnects, the provider's call is aborted.
  */
-export class EventBody implements PlainStream {
+export class EventBody<Part extends StreamedPart = CompletionChunk> implements PlainStream {
   onStop?: (reason: unknown) => void;
-  readonly #stream: CommittedStream;
-  readonly #writer: EventWriter;
+  readonly #stream: EventSource<Part>;
+  readonly #writer: EventWriter<Part>;
   readonly #onEnd: () => void;
   /** Whether the last event was written, or the body was cancelled. */
   #isOver = false;
@@ -56,7 +72,7 @@ export class EventBody implements PlainStream {
    * @param stream A committed stream.
    * @param options Serializer of the events; `onEnd` is called at the end, possibly more than once.
    */
-  constructor(stream: CommittedStream, { writer, onEnd }: { writer: EventWriter; onEnd: () => void }) {
+  constructor(stream: EventSource<Part>, { writer, onEnd }: { writer: EventWriter<Part>; onEnd: () => void }) {
     this.#stream = stream;
     this.#writer = writer;
     this.#onEnd = onEnd;

@@ -46,6 +46,21 @@ export function readCitations(annotations: unknown): Citation[] {
   }).sort((first, second) => first.start - second.start || first.end - second.end);
 }
 
+/**
+ * Moves annotations of a part of a text.
+ *
+ * @param annotations As they came; of other types they stay.
+ * @param by Length of the text before the part, UTF-16 code units.
+ */
+export function shiftAnnotations(annotations: readonly unknown[], by: number): Annotation[] {
+  return annotations.filter(isObject).map((annotation) => {
+    const { url_citation: cited } = annotation;
+    if (by === 0 || !isObject(cited) || toPosition(cited.end_index) === 0) return annotation as unknown as Annotation;
+    const [start_index, end_index] = [toPosition(cited.start_index) + by, toPosition(cited.end_index) + by];
+    return { ...annotation, url_citation: { ...cited, start_index, end_index } } as unknown as Annotation;
+  });
+}
+
 function toPosition(value: unknown): number {
   return Number.isSafeInteger(value) ? Math.max(0, value as number) : 0;
 }

@@ -146,6 +146,7 @@ export const values: Readonly<Record<string, readonly [one: unknown, other: unkn
   "observability.routing.url": ["https://one.example.com", "https://two.example.com"],
   "observability.statistics.url": ["https://one.example.com", "https://two.example.com"],
   "proxy.auth.tokens[].pools": [["talk"], undefined],
+  "proxy.tools.web_search.pool": ["web-search", "semantic-search"],
 };
 
 /** What has to be beside a key so that it can be set; undefined removes a key. */
@@ -154,6 +155,7 @@ export const beside: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   "secrets.region": { "secrets.store": "aws.secrets-manager.v1" },
   "providers.*.budget.alert_at": { "providers.hosted.budget.daily_limit": 9 },
   "pools.*.budget.alert_at": { "pools.talk.budget.daily_limit": 9 },
+  "proxy.tools.web_search.max_uses": { "proxy.tools": { web_search: { pool: "web-search" } } },
   "storage.on_unavailable": { "storage.connector": "redis.redis.v1" },
   "observability.routing.url": { "observability.routing": { connector: "mesh.webhook.v1" } },
   "observability.routing.secret": {

@@ -187,5 +187,6 @@ export const idle: readonly Idle[] = [
   [{ "proxy.cors.enabled": false }, "proxy.cors.max_age", "1m"],
   [{ "proxy.auth.tokens": ["token-0123456789"] }, "proxy.allowed_hosts", ["ai.example.com"]],
   [{ "proxy.auth.admin_tokens": ["token-0123456789"] }, "proxy.allowed_hosts", ["ai.example.com"]],
+  [{ "pools.only": { models: ["chat"] } }, "proxy.tools.web_search.pool", "only"],
   [{ "proxy.tls": { cert: "./cert.pem", key: "./key.pem" } }, "proxy.listener", "deno"],
 ];

@@ -10,6 +10,9 @@ const ownProcess = "input of the operator's own command line";
 export const bounded: Readonly<Record<string, string>> = {
   "connectors/providers/_gemini_native.ts#toNativeChunk": "one event, which GeminiStream translates",
   "src/dialects/gemini/_carried.ts#toCarriedState": oneValue,
+  "src/dialects/messages/_search_blocks.ts#toSearchBlocks": "the results of one search",
+  "src/proxy/web_search/_rounds.ts#toNextRequest": "the calls of one round, each once",
+  "src/proxy/web_search/searched_stream.ts#SearchedStream": "passes chunks on, which RoundReader reads",
   "src/dialects/responses/_content.ts#readStringAt": oneValue,
   "src/infrastructure/joined_batch.ts#joinBatches": "the batches of one file, one for each provider",
   "src/infrastructure/json_lines.ts#parseLineObject": "one line, which JSON.parse reads",

@@ -18,7 +18,10 @@ import { geminiEmbedding } from "../../src/dialects/gemini/embedding.ts";
 import { gemini } from "../../src/dialects/gemini/gemini.ts";
 import { toTextBlocks } from "../../src/dialects/messages/_citations.ts";
 import { MessageEvents } from "../../src/dialects/messages/_events.ts";
+import { CitedSources } from "../../src/dialects/cited_sources.ts";
 import { messages } from "../../src/dialects/messages/messages.ts";
+import { RoundReader } from "../../src/proxy/web_search/_round_reader.ts";
+import type { Searches } from "../../src/proxy/web_search/searches.ts";
 import { ResponseEvents } from "../../src/dialects/responses/responses.ts";
 import { responses } from "../../src/dialects/responses/responses.ts";
 import { ToolTable } from "../../src/dialects/responses/_tool_table.ts";
@@ -202,6 +205,17 @@ const translators: Readonly<Record<string, () => EventTranslator>> = {
     new TextEvents({ echo: undefined, hasUsage: true, firstIndex: 0 }),
 };
 
+/** Searches of a model that calls none. */
+const searches = { isSearch: () => false } as unknown as Searches;
+const pages = times(50, (at) => ({ url: `https://a.example/${at}`, title: `${at}`, snippet: "" }));
+
+/** The citations of a text that arrives in pieces. */
+function cite(pieces: readonly string[]): number {
+  const cited = new CitedSources();
+  cited.addSources(pages);
+  return pieces.reduce((sum, piece) => sum + cited.add(piece).length, 0) + cited.end().length;
+}
+
 const defaults = { model: "m", keepsFunctionCall: false, random: () => 0, now: () => 0 };
 
 /** Rows of dialects, and of what all chat requests and responses go through. */
@@ -246,6 +260,31 @@ export const dialectCases: readonly GrowthCase[] = [
         },
       })
     )
+  ),
+  ...Object.entries(chatStreams).map(([what, input]) =>
+    prepared({
+      covers: ["src/proxy/web_search/_round_reader.ts#RoundReader"],
+      what,
+      size: 1_500,
+      input,
+      work(chunks) {
+        const reader = new RoundReader({ searches, cited: new CitedSources(), offset: 1, isFirst: true });
+        return [chunks.map((chunk) => reader.take(chunk)), reader.end(undefined), reader.message];
+      },
+    })
+  ),
+  ...Object.entries({
+    links: (at: number) => `[page](https://a.example/${at % 100}) `,
+    "addresses without an end": () => "http",
+    "words": () => "word [ ",
+  }).map(([what, piece]) =>
+    prepared({
+      covers: ["src/dialects/cited_sources.ts#CitedSources"],
+      what,
+      size: 1_000,
+      input: (size) => times(size, piece),
+      work: (pieces) => [cite(pieces), cite([pieces.join("")])],
+    })
   ),
   prepared({
     covers: [

@@ -62,7 +62,7 @@ export const messages: ClientDialect = {
       if (delta.type === "citations_delta") (block.citations ??= []).push(delta.citation);
     }
     const content = blocks.map(({ json, ...block }) =>
-      block.type === "tool_use" ? { ...block, input: parsed(json) } : block
+      block.type === "tool_use" || block.type === "server_tool_use" ? { ...block, input: parsed(json) } : block
     );
     return { ...message, content };
   },

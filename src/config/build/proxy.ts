@@ -21,6 +21,8 @@ export function builtInProxy(): ProxySettings {
 export function buildProxy(values: ProxyValues, parts: PoolNames): ProxySettings {
   const { auth, allowedHosts = [], bodyLimit, bodyMemory, ...settings } = complete(proxy, values);
   const { adminTokens } = auth;
+  const { webSearch } = settings.tools;
+  if (webSearch?.pool !== undefined) findPoolNames(webSearch.pool, "proxy.tools.web_search.pool", parts);
   adminTokens?.forEach((token, index) => warnOfToken(token, `proxy.auth.admin_tokens[${index}]`, parts.report));
   return {
     ...settings,

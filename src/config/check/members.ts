@@ -5,6 +5,7 @@
  * @module
  */
 import type { InfrastructureFacts } from "../../contracts/infrastructure.ts";
+import { servesOperation } from "../../capability/operations.ts";
 import type { OperationName } from "../../contracts/provider.ts";
 import { createLookup, everyPool, type First, type PoolValues } from "../schema/pools.ts";
 import { expandProviders, type ProviderParts } from "./names.ts";
@@ -37,6 +38,17 @@ export function checkMembers(values: DocumentValues, facts: PoolFacts): void {
   }
   checkUnused(values, facts);
   checkUnserved(values, facts);
+  checkSearchPool(values, facts);
+}
+
+/** Warns about a pool for web search whose models are listed, and none of which searches. */
+function checkSearchPool({ proxy, aliases }: DocumentValues, { members, pools, report }: PoolFacts): void {
+  const name = proxy?.tools?.web_search?.pool;
+  const pool = name === undefined ? undefined : pools.get(name) ?? pools.get(aliases?.get(name) ?? name);
+  if (pool === undefined || pool.capability !== undefined) return;
+  const searches = (leaf: string) => servesOperation(leaf, "search");
+  if (members.configuredIn(pool).some((model) => members.findKnownLeaves(model).some(searches))) return;
+  report.warn("proxy.tools.web_search.pool", `has no effect: no model of the pool ${show(name)} searches the web`);
 }
 
 function checkPriorities(value: PoolValues, path: string, pool: PoolSettings, facts: PoolFacts): void {

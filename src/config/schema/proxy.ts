@@ -144,6 +144,26 @@ export const proxy = {
      * every proxy that serves them. Defaults to the provider's API key; ids then become invalid when that key changes.
      */
     id_secret: { type: "text", isSecret: true, format: "secret" },
+    /** Tools of the APIs that the proxy runs for models whose providers do not. */
+    tools: {
+      type: "object",
+      fields: {
+        /**
+         * Web search for every model: the `web_search` tools of requests are run by a pool of search models, and billed
+         * to the client. Without it, only models whose provider searches itself have them.
+         */
+        web_search: {
+          type: "object",
+          required: ["pool"],
+          fields: {
+            /** Pool that runs the searches. */
+            pool: { type: "text", isLiteral: true },
+            /** Maximum number of searches for one response. */
+            max_uses: { type: "integer", min: 1, default: 5 },
+          },
+        },
+      },
+    },
     /** Serves HTTPS through `node:https`. The files are reloaded when they change. */
     tls: {
       type: "object",

@@ -9,32 +9,50 @@ import type {
   JsonObject,
   ToolCall,
 } from "../../contracts/openai.ts";
+import { shiftAnnotations } from "../../util/annotations.ts";
 import { findObject } from "../../util/call_arguments.ts";
 import { parseDataUrl } from "../../util/data_url.ts";
 import { isObject } from "../../util/is_object.ts";
+import type { AnswerPart } from "../dialect.ts";
 import { attachSignature } from "./_carried.ts";
 import { toGrounding } from "./_grounding.ts";
 
 const finishReasons: Readonly<Record<string, string>> = { length: "MAX_TOKENS", content_filter: "SAFETY" };
 
-/**
- * Converts a complete response.
- *
- * @param includesThoughts Whether the client requested thoughts.
- */
+/** What decides about the form of a response. */
+interface ResponseForm {
+  /** Whether the client requested thoughts. */
+  readonly includesThoughts: boolean;
+  /** What comes before the response. */
+  readonly before?: readonly AnswerPart[] | undefined;
+}
+
+/** Converts a complete response. */
 export function formatGeminiResponse(
   { id, model, choices, usage }: ChatCompletion,
-  includesThoughts: boolean,
+  { includesThoughts, before = [] }: ResponseForm,
 ): JsonObject {
-  const candidates = choices.map(({ index, message, finish_reason: reason, logprobs }) => ({
-    ...formatCandidate(messageParts(message, includesThoughts), {
-      index,
-      reason,
-      hasRefused: Boolean(message.refusal),
-    }),
-    ...formatGeminiLogprobs(logprobs),
-    ...toGrounding(message.content ?? "", message.annotations),
-  }));
+  const queries = before.flatMap(({ search }) => search === undefined ? [] : [search.query]);
+  const earlier = before.flatMap(({ message }) => message === undefined ? [] : [message]);
+  const earlierText = earlier.map(({ content }) => content ?? "").join("");
+  const earlierParts = earlier.flatMap((message) => messageParts(message, includesThoughts));
+  const candidates = choices.map(({ index, message, finish_reason: reason, logprobs }) => {
+    const parts = messageParts(message, includesThoughts);
+    const annotations = Array.isArray(message.annotations) ? message.annotations : [];
+    return {
+      ...formatCandidate(index === 0 ? [...earlierParts, ...parts] : parts, {
+        index,
+        reason,
+        hasRefused: Boolean(message.refusal),
+      }),
+      ...formatGeminiLogprobs(logprobs),
+      ...toGrounding(
+        index === 0 ? earlierText + (message.content ?? "") : message.content ?? "",
+        index === 0 ? shiftAnnotations(annotations, earlierText.length) : annotations,
+        index === 0 ? queries : [],
+      ),
+    };
+  });
   return { candidates, usageMetadata: formatGeminiUsage(usage), modelVersion: model, responseId: id };
 }
 

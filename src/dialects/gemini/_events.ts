@@ -14,6 +14,7 @@ import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
+import type { WebSearch } from "../web_search_results.ts";
 import { formatCandidate, formatGeminiLogprobs, formatGeminiUsage, imageParts, lastParts } from "./_answer.ts";
 import { attachSignature } from "./_carried.ts";
 import { formatGeminiError } from "./_errors.ts";
@@ -58,6 +59,7 @@ export class ContentEvents implements EventTranslator {
   readonly native: EventTranslator["native"];
   readonly #form: StreamForm;
   readonly #candidates = new Map<number, Candidate>();
+  readonly #queries: string[] = [];
   #items = 0;
   #head: JsonObject = {};
   #usage: CompletionUsage | undefined;
@@ -85,12 +87,18 @@ export class ContentEvents implements EventTranslator {
     return candidates.length === 0 ? "" : this.#write({ candidates, ...this.#head });
   }
 
+  /** The metadata of the response lists searches at its end. */
+  searched({ query }: WebSearch): string {
+    this.#queries.push(query);
+    return "";
+  }
+
   end(): string {
     const candidates = [...this.#candidates].map(
       ([index, { calls, details, text, annotations, reason, hasRefused }]) => {
         const inOrder = [...calls].sort(([first], [other]) => first - other).map(([, call]) => call);
         const candidate = formatCandidate(lastParts(inOrder, details), { index, reason, hasRefused });
-        return { ...candidate, ...toGrounding(text, annotations) };
+        return { ...candidate, ...toGrounding(text, annotations, index === 0 ? this.#queries : []) };
       },
     );
     return this.#write({ candidates, usageMetadata: formatGeminiUsage(this.#usage), ...this.#head }) + this.#last();

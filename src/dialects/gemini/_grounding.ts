@@ -10,13 +10,14 @@ import { ByteOffsets } from "../../util/byte_offsets.ts";
 const maxQuoted = 1_000;
 
 /**
- * Converts annotations to the member `groundingMetadata`; empty if there are none.
+ * Converts annotations to the member `groundingMetadata`; empty if there are none, nor searches.
  *
  * @param annotations Its annotations, as they came.
+ * @param queries What was searched for.
  */
-export function toGrounding(text: string, annotations: unknown): JsonObject {
+export function toGrounding(text: string, annotations: unknown, queries: readonly string[] = []): JsonObject {
   const citations = readCitations(annotations);
-  if (citations.length === 0) return {};
+  if (citations.length + queries.length === 0) return {};
   const offsets = new ByteOffsets(text);
   const groundingChunks: JsonObject[] = [];
   const groundingSupports: { segment: JsonObject; groundingChunkIndices: number[] }[] = [];
@@ -39,5 +40,6 @@ export function toGrounding(text: string, annotations: unknown): JsonObject {
       groundingSupports.push({ segment, groundingChunkIndices: [index] });
     }
   }
-  return { groundingMetadata: { groundingChunks, groundingSupports } };
+  const webSearchQueries = queries.length === 0 ? {} : { webSearchQueries: [...queries] };
+  return { groundingMetadata: { ...webSearchQueries, groundingChunks, groundingSupports } };
 }

@@ -48,7 +48,9 @@ export function convertGeminiRequest(
   const at = position.member("generationConfig");
   const config = convertConfig(at.fields(body.generationConfig ?? {}), at);
   const messages = convertContents(body, position);
-  const { chat: tooling, search, dropped } = convertGeminiTools(body, position, { searches });
+  const { chat: tooling, search, dropped } = convertGeminiTools(body, position, {
+    searches: searches && (config.chat.n ?? 1) === 1, // each choice would search for itself
+  });
   const chat = {
     ...(model === "" ? {} : { model }),
     models: body.models,

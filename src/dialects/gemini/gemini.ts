@@ -22,14 +22,16 @@ import { geminiConventions } from "./conventions.ts";
 export const gemini: Dialect = {
   name: "generateContent",
   ...geminiConventions,
-  translate(value, request) {
-    const { chat, includesThoughts, dropped, nativeOnly } = convertGeminiRequest(value, findGeminiTarget(request));
+  translate(value, request, options) {
+    const target = { ...findGeminiTarget(request), ...options };
+    const { chat, includesThoughts, dropped, nativeOnly, search } = convertGeminiRequest(value, target);
     const isArray = findParameter(request.url, "alt") !== "sse";
     return {
       chat,
       dropped,
-      native: createNativeGemini(value as JsonObject, nativeOnly),
-      toResponse: (completion) => formatGeminiResponse(completion, includesThoughts),
+      native: search === undefined ? createNativeGemini(value as JsonObject, nativeOnly) : undefined,
+      search,
+      toResponse: (completion, before) => formatGeminiResponse(completion, { includesThoughts, before }),
       events: () => new ContentEvents({ includesThoughts, isArray }),
     };
   },

@@ -13,8 +13,10 @@ import type {
 import { parseArguments } from "../../util/call_arguments.ts";
 import { isObject } from "../../util/is_object.ts";
 import { parseDataUrl } from "../../util/data_url.ts";
+import type { AnswerPart } from "../dialect.ts";
 import { createCarrier } from "./_carried.ts";
 import { toTextBlocks } from "./_citations.ts";
+import { toSearchBlocks } from "./_search_blocks.ts";
 
 const stopReasons: Readonly<Record<string, string>> = {
   stop: "end_turn",
@@ -28,19 +30,26 @@ const stopReasons: Readonly<Record<string, string>> = {
  * Converts a complete response.
  *
  * @param completion The response; its first choice is used, since Messages supports one.
- * @param stops The requested stop sequences.
+ * @param context The requested stop sequences, and what comes before the response.
  */
-export function formatMessage({ id, model, choices, usage }: ChatCompletion, stops?: readonly string[]): JsonObject {
+export function formatMessage(
+  { id, model, choices, usage }: ChatCompletion,
+  { stops, before = [] }: {
+    readonly stops?: readonly string[] | undefined;
+    readonly before?: readonly AnswerPart[] | undefined;
+  },
+): JsonObject {
   const choice = choices[0];
+  const searches = before.filter((part) => part.search !== undefined).length;
   const hasRefused = Boolean(choice?.message.refusal);
   return {
     id,
     type: "message",
     role: "assistant",
     model,
-    content: choice === undefined ? [] : formatMessageBlocks(choice.message),
+    content: [...before.flatMap(formatPart), ...choice === undefined ? [] : formatMessageBlocks(choice.message)],
     ...formatMessageEnd(choice ?? {}, { stops, hasRefused }),
-    usage: formatMessageUsage(usage),
+    usage: formatMessageUsage(usage, searches),
   };
 }
 
@@ -65,8 +74,16 @@ export function formatMessageEnd(
     : { stop_reason: reason, stop_sequence: null };
 }
 
-/** Converts token counts. Messages excludes cached tokens from the input tokens. */
-export function formatMessageUsage(usage: CompletionUsage | null | undefined): JsonObject {
+function formatPart({ search, message }: AnswerPart): readonly JsonObject[] {
+  return search === undefined ? formatMessageBlocks(message) : toSearchBlocks(search);
+}
+
+/**
+ * Converts token counts. Messages excludes cached tokens from the input tokens.
+ *
+ * @param searches Number of searches that the proxy has run.
+ */
+export function formatMessageUsage(usage: CompletionUsage | null | undefined, searches = 0): JsonObject {
   const { prompt_tokens = 0, completion_tokens = 0, prompt_tokens_details } = usage ?? {};
   const { cached_tokens: cached = 0, cache_write_tokens: written = 0 } = prompt_tokens_details ?? {};
   return {
@@ -74,6 +91,7 @@ export function formatMessageUsage(usage: CompletionUsage | null | undefined): J
     cache_creation_input_tokens: written,
     cache_read_input_tokens: cached,
     output_tokens: completion_tokens,
+    ...(searches === 0 ? {} : { server_tool_use: { web_search_requests: searches, web_fetch_requests: 0 } }),
   };
 }
 

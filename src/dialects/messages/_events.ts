@@ -10,11 +10,13 @@ import { JsonProgress } from "../../util/json_progress.ts";
 import { Queue } from "../../util/queue.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
+import type { WebSearch } from "../web_search_results.ts";
 import { readCitations } from "../../util/annotations.ts";
 import { formatMessageEnd, formatMessageUsage, imageBlocks } from "./_answer.ts";
 import { createCarrier } from "./_carried.ts";
 import { GrowingText, toCitation } from "./_citations.ts";
 import { formatMessagesError } from "./_errors.ts";
+import { toSearchBlocks } from "./_search_blocks.ts";
 
 /** A tool call. */
 interface OpenToolUse {
@@ -39,6 +41,8 @@ interface WaitingText {
 /** A complete block. */
 interface CompleteBlock {
   readonly block: JsonObject;
+  /** Its input, which is written after its start. */
+  readonly input?: JsonObject;
 }
 
 /**
@@ -60,6 +64,7 @@ export class MessageEvents implements EventTranslator {
   /** The text so far, to which citations refer. */
   readonly #text = new GrowingText();
   #hasRefused = false;
+  #searches = 0;
   #usage: CompletionUsage | undefined;
   #end: { finish_reason: string | null; stop_reason?: unknown } = { finish_reason: null };
 
@@ -79,13 +84,20 @@ export class MessageEvents implements EventTranslator {
     return events;
   }
 
+  searched(search: WebSearch): string {
+    this.#searches++;
+    const [{ input, ...use }, result] = toSearchBlocks(search);
+    const events = this.#beginInTurn({ block: { ...use, input: {} }, input: input as JsonObject });
+    return events + this.#beginInTurn({ block: result });
+  }
+
   end(): string {
     let events = "";
     for (const block of this.#waiting) events += this.#begin(block);
     this.#waiting = new Queue();
     events += this.#close() + this.#carry();
     const delta = formatMessageEnd(this.#end, { stops: this.#stops, hasRefused: this.#hasRefused });
-    events += formatEvent({ type: "message_delta", delta, usage: formatMessageUsage(this.#usage) });
+    events += formatEvent({ type: "message_delta", delta, usage: formatMessageUsage(this.#usage, this.#searches) });
     return events + formatEvent({ type: "message_stop" });
   }
 
@@ -179,8 +191,13 @@ export class MessageEvents implements EventTranslator {
 
   /** Writes a text, or opens the block of a call with its arguments so far. */
   #begin(block: OpenToolUse | WaitingText | CompleteBlock): string {
-    if ("block" in block) return this.#close() + this.#carry() + this.#startBlock(block.block) + this.#stop();
+    if ("block" in block) return this.#close() + this.#carry() + this.#writeBlock(block);
     return "kind" in block ? this.#beginText(block) : this.#beginCall(block);
+  }
+
+  #writeBlock({ block, input }: CompleteBlock): string {
+    const delta = input && this.#delta({ type: "input_json_delta", partial_json: JSON.stringify(input) });
+    return this.#startBlock(block) + (delta ?? "") + this.#stop();
   }
 
   #beginText({ kind, text, citations = [] }: WaitingText): string {

@@ -27,15 +27,16 @@ import { messagesConventions } from "./conventions.ts";
 export const messages: Dialect = {
   ...messagesConventions,
   name: "messages",
-  translate(value, { headers }) {
-    const { chat, session, dropped, nativeOnly } = convertMessagesRequest(value);
+  translate(value, { headers }, options) {
+    const { chat, session, dropped, nativeOnly, search } = convertMessagesRequest(value, options?.searches);
     const stops = chat.stop as string[] | undefined;
     return {
       chat,
       session,
       dropped,
-      native: createNativeMessages(value as JsonObject, { headers, nativeOnly }),
-      toResponse: (completion) => formatMessage(completion, stops),
+      native: search === undefined ? createNativeMessages(value as JsonObject, { headers, nativeOnly }) : undefined,
+      search,
+      toResponse: (completion, before) => formatMessage(completion, { stops, before }),
       events: () => new MessageEvents(stops),
     };
   },

@@ -5,10 +5,18 @@
 import type { ChatCompletion, CompletionUsage, JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import { ownId } from "./_carried.ts";
+import type { ToolTable } from "./_tool_table.ts";
 import { toText } from "../../util/to_text.ts";
 
 /** What is known at the start of a response. */
 export type ResponsesHead = Pick<ChatCompletion, "id" | "model" | "created">;
+
+/** A request, as its response needs it. */
+export interface ResponseContext {
+  readonly body: JsonObject;
+  /** The tools of the request. */
+  readonly table: ToolTable;
+}
 
 /** The unique part of a response's item ids. */
 export function getUniquePart({ id }: Pick<ResponsesHead, "id">): string {

@@ -6,6 +6,7 @@
 import type { JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import { fromBase64Json, toBase64Json } from "../../util/json_base64.ts";
+import { describeItem } from "./_foreign_items.ts";
 
 /** Prefix that distinguishes this state from encrypted content of a model. */
 const prefix = "mesh:";
@@ -48,14 +49,19 @@ export function statesIn(items: readonly JsonObject[]): Readonly<Record<string, 
   return states;
 }
 
-/** The items for a native provider: without reasoning of other models, and without ids that it does not know. */
+/**
+ * The items for a native provider: without reasoning of other models, and without ids that it does not know. Searches that
+ * the proxy has run are text for it.
+ */
 export function withoutOwn(items: readonly JsonObject[]): readonly JsonObject[] {
   if (!items.some(isOwnItem)) return items;
+  const states = statesIn(items);
   return items.flatMap((item) => {
     if (!isOwnItem(item)) return [item];
     if (item.type === "reasoning" || item.type === "image_generation_call") return [];
-    const { id: _, ...rest } = item;
-    return [rest];
+    const { id, ...rest } = item;
+    if (item.type !== "web_search_call") return [rest];
+    return [{ type: "message", role: "assistant", content: describeItem(item, states[id as string]) }];
   });
 }
 

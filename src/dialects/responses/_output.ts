@@ -17,21 +17,22 @@ import { appendAll } from "../../util/append_all.ts";
 import { parseDataUrl } from "../../util/data_url.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
-import { formatResponse, formatResponseUsage, formatStatus, getUniquePart, type ResponsesHead } from "./_answer.ts";
+import {
+  formatResponse,
+  formatResponseUsage,
+  formatStatus,
+  getUniquePart,
+  type ResponseContext,
+  type ResponsesHead,
+} from "./_answer.ts";
 import { addCallText, endCallItem, type OpenCall, startCallItem } from "./_call_items.ts";
+import type { WebSearch } from "../web_search_results.ts";
 import { contentFor, ownId } from "./_carried.ts";
+import { createSearchItem, searchStages } from "./_search_item.ts";
 import { formatScore, kinds, type TextKind } from "./_text_kinds.ts";
-import type { ToolTable } from "./_tool_table.ts";
 
 /** Emits an event, complete except for its sequence number. Objects that it refers to may change later. */
 type Emit = (type: string, event: JsonObject) => void;
-
-/** A request, as its response needs it. */
-export interface ResponseContext {
-  readonly body: JsonObject;
-  /** The tools of the request. */
-  readonly table: ToolTable;
-}
 
 /** An item, and its output index. */
 interface OpenItem {
@@ -68,7 +69,6 @@ export class ResponseOutput {
   #reason: string | null = null;
   #hasRefused = false;
 
-  /** @param emit Emits the events. */
   constructor(context: ResponseContext, emit: Emit) {
     this.#context = context;
     this.#emit = emit;
@@ -100,6 +100,17 @@ export class ResponseOutput {
       this.#continue(delta ?? {}, Array.isArray(logprobs?.content) ? logprobs.content : []);
       if (finish_reason) this.#reason = finish_reason;
     }
+  }
+
+  /** Adds a search that the proxy has run. */
+  search(search: WebSearch): void {
+    this.#closeText("completed");
+    this.#carryDetails();
+    const id = this.#newId("ws");
+    if (search.sources.length > 0) this.#carry(contentFor({ results: search.sources }, id));
+    const open = this.#addItem(createSearchItem(id, search, this.#context.body));
+    for (const stage of searchStages) this.#emit(`response.web_search_call.${stage}`, formatLocation(open));
+    this.#closeItem(open, search.fault === undefined ? "completed" : "failed");
   }
 
   /** Completes the response. */

@@ -4,15 +4,18 @@
  * Source: https://platform.openai.com/docs/api-reference/responses
  * @module
  */
-import type { ChatCompletion, ChatCompletionChunk, JsonObject } from "../../contracts/openai.ts";
+import type { ChatCompletion, ChatCompletionChunk, Delta, JsonObject } from "../../contracts/openai.ts";
 import { countVendorTools, findTier } from "../../pipeline/estimate.ts";
+import { shiftAnnotations } from "../../util/annotations.ts";
 import { isObject } from "../../util/is_object.ts";
-import type { Dialect, DialectFault, EventTranslator, Translation } from "../dialect.ts";
+import type { AnswerPart, Dialect, DialectFault, EventTranslator, Translation } from "../dialect.ts";
 import { findLoweredLimit } from "../native_limit.ts";
+import type { WebSearch } from "../web_search_results.ts";
 import { withoutOwn } from "./_carried.ts";
 import { formatFailure } from "./_errors.ts";
 import type { ResponsesNativeOnly } from "./_native_only.ts";
-import { type ResponseContext, ResponseOutput } from "./_output.ts";
+import type { ResponseContext } from "./_answer.ts";
+import { ResponseOutput } from "./_output.ts";
 import { convertResponsesRequest } from "./_request.ts";
 import { responsesConventions } from "./conventions.ts";
 
@@ -20,16 +23,17 @@ import { responsesConventions } from "./conventions.ts";
 export const responses: Dialect = {
   ...responsesConventions,
   name: "responses",
-  translate(value) {
-    const { chat, session, dropped, nativeOnly, table } = convertResponsesRequest(value);
+  translate(value, _request, options) {
+    const { chat, session, dropped, nativeOnly, table, search } = convertResponsesRequest(value, options?.searches);
     const body = value as JsonObject;
     const context = { body, table };
     return {
       chat,
       session,
       dropped,
-      native: createNativeResponses(body, nativeOnly),
-      toResponse: (completion) => formatCompleteResponse(context, completion),
+      native: search === undefined ? createNativeResponses(body, nativeOnly) : undefined,
+      search,
+      toResponse: (completion, before) => formatCompleteResponse(context, completion, before),
       events: () => new ResponseEvents(context),
     };
   },
@@ -84,11 +88,28 @@ function withLimit(max_output_tokens: number | undefined): JsonObject {
  * Converts a complete response.
  *
  * @param completion The response; its first choice is used, since Responses supports one.
+ * @param before What comes before it.
  */
-function formatCompleteResponse(context: ResponseContext, completion: ChatCompletion): JsonObject {
+function formatCompleteResponse(
+  context: ResponseContext,
+  completion: ChatCompletion,
+  before: readonly AnswerPart[] = [],
+): JsonObject {
   const output = new ResponseOutput(context, () => {});
   output.start(completion);
-  const choices = completion.choices.map(({ message, ...choice }) => ({ ...choice, delta: message }));
+  let length = 0;
+  for (const { search, message } of before) {
+    if (search !== undefined) output.search(search);
+    else {
+      output.add({ choices: [{ index: 0, delta: message as Delta, finish_reason: null }] });
+      length += message.content?.length ?? 0;
+    }
+  }
+  const choices = completion.choices.map(({ message, ...choice }) => {
+    const { annotations } = message;
+    const moved = Array.isArray(annotations) ? { annotations: shiftAnnotations(annotations, length) } : {};
+    return { ...choice, delta: { ...message, ...moved } };
+  });
   output.add({ choices: choices as ChatCompletionChunk["choices"], usage: completion.usage ?? null });
   return output.end();
 }
@@ -110,6 +131,11 @@ export class ResponseEvents implements EventTranslator {
   push(chunk: ChatCompletionChunk): string {
     if (!this.#output.hasStarted) this.#output.start(chunk);
     this.#output.add(chunk);
+    return this.#take();
+  }
+
+  searched(search: WebSearch): string {
+    this.#output.search(search);
     return this.#take();
   }
 
