@@ -21,23 +21,20 @@ export interface EmbeddedInputs {
   readonly tokens: number | undefined;
 }
 
-/** How a model creates embeddings. */
-interface CloudEmbeddings {
-  /** Maximum inputs per call. */
-  readonly maxInputs: number;
-  /** Supported parameters besides OpenAI's. */
-  readonly own?: readonly string[];
-  /** Creates embeddings for up to that many inputs. */
-  readonly embed: (inputs: readonly string[], dimensions: number | undefined) => Promise<EmbeddedInputs>;
-}
-
 /**
  * Embeddings on a cloud.
  *
  * @param modelOf Returns how the requested model creates embeddings.
  */
 export function cloudEmbeddings(
-  modelOf: (request: OperationRequest, options: Parameters<OperationCall>[1]) => CloudEmbeddings,
+  modelOf: (request: OperationRequest, options: Parameters<OperationCall>[1]) => {
+    /** Maximum inputs per call. */
+    readonly maxInputs: number;
+    /** Supported parameters besides OpenAI's. */
+    readonly own?: readonly string[];
+    /** Creates embeddings for up to that many inputs. */
+    readonly embed: (inputs: readonly string[], dimensions: number | undefined) => Promise<EmbeddedInputs>;
+  },
 ): OperationCall {
   return async (request, options) => {
     const { maxInputs, own = [], embed } = modelOf(request, options);

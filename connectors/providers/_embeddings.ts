@@ -13,17 +13,6 @@ import type { Post } from "./_openai_vendor.ts";
 /** The intended use of an embedding. */
 type Purpose = "query" | "document" | "classification" | "clustering";
 
-/** An embedding request, independent of the vendor. */
-interface EmbeddingsOrder {
-  /** The upstream model id. */
-  readonly model: string;
-  readonly inputs: readonly string[];
-  /** Dimensions of a vector; undefined for the model's default. */
-  readonly dimensions: number | undefined;
-  /** The vendor's value for the input type; undefined if not specified. */
-  readonly purpose: string | undefined;
-}
-
 /**
  * A vendor's dialect of embeddings. Vectors are always requested as numbers, whichever encoding the client requests.
  */
@@ -31,7 +20,15 @@ export interface EmbeddingWire {
   /** Path relative to the vendor's base URL; may start with `../`. */
   readonly path: string;
   /** Creates the request body, without vendor-specific parameters. */
-  readonly write: (order: EmbeddingsOrder) => JsonObject;
+  readonly write: (order: {
+    /** The upstream model id. */
+    readonly model: string;
+    readonly inputs: readonly string[];
+    /** Dimensions of a vector; undefined for the model's default. */
+    readonly dimensions: number | undefined;
+    /** The vendor's value for the input type; undefined if not specified. */
+    readonly purpose: string | undefined;
+  }) => JsonObject;
   /** The vendor's values for the input type. */
   readonly purposes: { readonly [purpose in Purpose]?: string };
   /** The parameter for the input type. Unknown values are passed through. */

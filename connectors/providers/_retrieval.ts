@@ -14,15 +14,6 @@ import { undeclaredParams } from "./_dropped_params.ts";
 import { parseObject, readBytes, throwIfError } from "./_http.ts";
 import type { OpenAiCompatible, Post } from "./_openai_vendor.ts";
 
-/** A search query. */
-interface SearchQuery {
-  readonly query: string;
-  /** Maximum number of results, capped at the vendor's maximum; undefined for the vendor's default. */
-  readonly count: number | undefined;
-  /** The upstream model id. */
-  readonly model: string;
-}
-
 /** A vendor's dialect of web search. */
 export interface SearchDialect {
   /** Path relative to the vendor's base URL. */
@@ -32,7 +23,13 @@ export interface SearchDialect {
   /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Creates the request body. */
-  readonly write: (query: SearchQuery) => JsonObject;
+  readonly write: (query: {
+    readonly query: string;
+    /** Maximum number of results, capped at the vendor's maximum; undefined for the vendor's default. */
+    readonly count: number | undefined;
+    /** The upstream model id. */
+    readonly model: string;
+  }) => JsonObject;
   /** Extracts the results from a response. */
   readonly resultsIn: (body: JsonObject) => unknown;
   /** Member names of a result. */
@@ -99,14 +96,6 @@ function readResult(value: unknown, names: SearchDialect["names"]): JsonObject |
   };
 }
 
-/** The document to parse: a file or a URL. */
-interface ParsedDocument {
-  /** The upstream model id. */
-  readonly model: string;
-  readonly url: string | undefined;
-  readonly file: UploadedFile | undefined;
-}
-
 /** A vendor's dialect of document parsing. */
 export interface DocumentDialect {
   /** Path relative to the vendor's base URL. */
@@ -114,7 +103,12 @@ export interface DocumentDialect {
   /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Creates the request body; when omitted, the form is sent unchanged. */
-  readonly write?: (document: ParsedDocument) => JsonObject;
+  readonly write?: (document: {
+    /** The upstream model id. */
+    readonly model: string;
+    readonly url: string | undefined;
+    readonly file: UploadedFile | undefined;
+  }) => JsonObject;
   /** Extracts the Markdown of each page from a response, in order. */
   readonly pagesIn: (body: JsonObject) => unknown;
   /** Extracts the billed usage from a response, by ModelMesh's names. */

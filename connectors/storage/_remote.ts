@@ -11,15 +11,6 @@ const timeoutMs = 15_000;
 /** The used part of a runtime. */
 export type RemoteRuntime = Pick<Runtime, "send" | "clock" | "env">;
 
-/** An HTTP request. */
-interface StorageCall {
-  readonly method: string;
-  readonly url: string;
-  /** Headers; names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array | undefined;
-}
-
 /** A complete response. */
 export interface RemoteResponse {
   readonly status: number;
@@ -37,7 +28,13 @@ export interface RemoteResponse {
 export async function callRemote(
   connector: string,
   runtime: RemoteRuntime,
-  call: StorageCall,
+  call: {
+    readonly method: string;
+    readonly url: string;
+    /** Headers; names in lower case. */
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: string | Uint8Array | undefined;
+  },
 ): Promise<RemoteResponse> {
   const { method, url, headers, body } = call;
   const controller = new AbortController();

@@ -35,17 +35,6 @@ interface SearchDecision {
   readonly dropped: readonly string[];
 }
 
-/** How the search tool of a request can be served. */
-interface SearchContext {
-  /** Name for its function, which no other function has. */
-  readonly name: string;
-  /** Whether the proxy runs searches. */
-  readonly isServed: boolean;
-  /** Whether the request is pointless without it: there is no other tool, or the model has to call it. */
-  readonly isEssential: boolean;
-  readonly nativeOnly: NativeOnly;
-}
-
 /**
  * Decides what is done with the search tool of a request. Without `proxy.tools.web_search`, models whose provider
  * searches itself are preferred; others get the request without the tool, unless it is essential.
@@ -54,7 +43,15 @@ interface SearchContext {
  */
 export function decideSearch(
   requested: RequestedSearch | undefined,
-  { name, isServed, isEssential, nativeOnly }: SearchContext,
+  { name, isServed, isEssential, nativeOnly }: {
+    /** Name for its function, which no other function has. */
+    readonly name: string;
+    /** Whether the proxy runs searches. */
+    readonly isServed: boolean;
+    /** Whether the request is pointless without it: there is no other tool, or the model has to call it. */
+    readonly isEssential: boolean;
+    readonly nativeOnly: NativeOnly;
+  },
 ): SearchDecision {
   if (requested === undefined) return { dropped: [] };
   const { param, shown, droppedName, maxUses, allowedDomains, blockedDomains } = requested;

@@ -82,12 +82,6 @@ function createContext(others?: Authorities): SecureContext | undefined {
   return createSecureContext({ ca: [...rootCertificates, ...own, ...others?.certificates ?? []] });
 }
 
-interface Waiting {
-  readonly into: Uint8Array;
-  readonly resolve: (read: number | null) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /** A read buffer shared by all connections, which copy their bytes before the next read. */
 let shared: Uint8Array | undefined;
 const sharedBytes = 64 * 1024;
@@ -97,7 +91,11 @@ class NodeSocket implements Socket {
   #socket: NetSocket | undefined;
   /** Bytes received while there was no reader. */
   readonly #chunks: Uint8Array[] = [];
-  #waiting: Waiting | undefined;
+  #waiting: {
+    readonly into: Uint8Array;
+    readonly resolve: (read: number | null) => void;
+    readonly reject: (error: unknown) => void;
+  } | undefined;
   #end: { readonly error?: Error } | undefined;
   #isPaused = false;
 

@@ -13,13 +13,6 @@ export interface Form {
   readonly files: readonly UploadedFile[];
 }
 
-/** An encoded form. */
-interface FormBody {
-  /** Value of the `content-type` header. */
-  readonly contentType: string;
-  readonly chunks: readonly Uint8Array[];
-}
-
 const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder();
 /** Maximum size of a part's headers, far above that of any client. */
@@ -84,8 +77,12 @@ export function readForm(bytes: Uint8Array, boundary: string): Form | undefined 
  *
  * @param form Fields and files.
  * @param boundary The boundary, which must not occur in a file.
+ * @returns The body, and the value of its `content-type` header.
  */
-export function writeForm({ fields, files }: Form, boundary: string): FormBody {
+export function writeForm(
+  { fields, files }: Form,
+  boundary: string,
+): { readonly contentType: string; readonly chunks: readonly Uint8Array[] } {
   const chunks: Uint8Array[] = [];
   const add = (text: string) => void chunks.push(encoder.encode(text));
   const head = (name: string) => `--${boundary}\r\ncontent-disposition: form-data; name="${quotable(name)}"`;

@@ -20,14 +20,6 @@ export interface IssuedToken {
   readonly lifetimeMs?: number;
 }
 
-/** A token that is cached. */
-interface CachedToken {
-  readonly value: string;
-  readonly ageMs: () => number;
-  /** The age up to which it is used, ms. */
-  readonly maxAgeMs: number;
-}
-
 interface TokenWait {
   /** Aborts this wait only. The fetch continues for other callers. */
   readonly signal?: StopSignal;
@@ -38,7 +30,12 @@ interface TokenWait {
 export class TokenCache {
   readonly #fetch: (purpose: string) => Promise<IssuedToken>;
   readonly #clock: Clock;
-  #current: CachedToken | undefined;
+  #current: {
+    readonly value: string;
+    readonly ageMs: () => number;
+    /** The age up to which it is used, ms. */
+    readonly maxAgeMs: number;
+  } | undefined;
   #pending: Promise<string> | undefined;
 
   /** @param fetch Fetches a token. Its errors are thrown to all waiting callers. */

@@ -17,21 +17,16 @@ export const methods = [
   "batchEmbedContents",
 ] as const;
 
-/** A model and a method. */
-interface ModelAddress {
-  /** The model's name; empty for the model list. */
-  readonly model: string;
-  /** The method; undefined if there is none. */
-  readonly method: string | undefined;
-}
-
 /**
  * Parses a path. Model names may contain slashes and colons.
  *
  * @param path The path, percent-encoded.
- * @returns Undefined if it is not the path of a model.
+ * @returns The model's name, empty for the model list, and the method, if there is one. Undefined if it is not the path
+ * of a model.
  */
-export function findAddress(path: string): ModelAddress | undefined {
+export function findAddress(
+  path: string,
+): { readonly model: string; readonly method: string | undefined } | undefined {
   const [prefix] = /^\/v1(beta)?\/models(\/|$)/.exec(path) ?? [];
   if (prefix === undefined) return undefined;
   const name = path.slice(prefix.length);

@@ -20,14 +20,6 @@ interface MessagesTooling {
   readonly dropped: readonly string[];
 }
 
-/** What decides about the tools of a request, besides the request. */
-interface ToolContext {
-  /** Collects tools that only the API's own models have. */
-  readonly nativeOnly: NativeOnly;
-  /** Whether the proxy runs searches. */
-  readonly searches: boolean;
-}
-
 /** Tools that find other tools, of which all are sent. */
 const toolSearches = /^tool_search_tool_/;
 
@@ -40,7 +32,12 @@ const webSearches = /^web_search_\d{8}$/;
  */
 export function convertMessagesTools(
   { tools, tool_choice: choice }: JsonObject,
-  { nativeOnly, searches }: ToolContext,
+  { nativeOnly, searches }: {
+    /** Collects tools that only the API's own models have. */
+    readonly nativeOnly: NativeOnly;
+    /** Whether the proxy runs searches. */
+    readonly searches: boolean;
+  },
 ): MessagesTooling {
   if (tools === undefined || tools === null) return { chat: {}, dropped: [] };
   if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);

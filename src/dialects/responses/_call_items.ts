@@ -14,14 +14,11 @@ export interface OpenCall {
   text: string;
 }
 
-/** The members of an item that do not change while the model writes its call. */
-interface CallHead {
-  readonly id: string;
-  readonly callId: string;
-}
-
 /** An item without arguments. */
-export function startCallItem({ kind, name, namespace }: NamedTool, { id, callId }: CallHead): OpenCall["item"] {
+export function startCallItem(
+  { kind, name, namespace }: NamedTool,
+  { id, callId }: { readonly id: string; readonly callId: string },
+): OpenCall["item"] {
   return {
     id,
     type: kind.itemType,

@@ -26,16 +26,12 @@ export interface StoredClient extends RuntimeClientFacts {
   readonly revision?: number;
 }
 
-/** A revoked client, whose name appears in its usage. */
-interface RevokedClient extends Pick<StoredClient, "id" | "name"> {
-  readonly revoked_at: string;
-}
-
 /** The stored record. */
 export interface ClientsDocument {
   readonly version: 1;
   readonly clients: readonly StoredClient[];
-  readonly revoked: readonly RevokedClient[];
+  /** Revoked clients, whose names appear in their usage. */
+  readonly revoked: readonly (Pick<StoredClient, "id" | "name"> & { readonly revoked_at: string })[];
 }
 
 export const noClients: ClientsDocument = { version: 1, clients: [], revoked: [] };

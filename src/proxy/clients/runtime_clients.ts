@@ -17,14 +17,6 @@ import { ClientRecords } from "./client_records.ts";
  */
 const checkIntervalMs = 800;
 
-/** A client and, after its first request, its counters. */
-interface ExistingClients {
-  readonly stored: StoredClient;
-  /** Wall clock, ms. */
-  readonly expiresAt: number;
-  caller: Caller | undefined;
-}
-
 /** The current mesh, and its storage. */
 interface Current {
   readonly mesh: Engine;
@@ -36,7 +28,12 @@ interface Current {
 export class RuntimeClients {
   #current: Current | undefined;
   #document: ClientsDocument = noClients;
-  #byHash: ReadonlyMap<string, ExistingClients> = new Map();
+  #byHash: ReadonlyMap<string, {
+    readonly stored: StoredClient;
+    /** Wall clock, ms. */
+    readonly expiresAt: number;
+    caller: Caller | undefined;
+  }> = new Map();
   /** By id. Contains only clients that have sent requests. */
   readonly #clients = new Map<string, Client>();
   /** Configured clients. */
