@@ -32,7 +32,7 @@ import { MessageStream, toChunks } from "./_anthropic_stream.ts";
 import { BaseProvider, isSuccess, readJsonObject } from "./_base.ts";
 import { splitIntoChunks } from "./_chunks.ts";
 import { type FaultReader, parseObject, readBytes, readHttpFault } from "./_http.ts";
-import { openStreamBody } from "./_stream_body.ts";
+import { openStreamBody, ping } from "./_stream_body.ts";
 
 const defaultBaseUrl = "https://api.anthropic.com/v1";
 const apiVersion = "2023-06-01";
@@ -117,8 +117,9 @@ export class AnthropicProvider extends BaseProvider {
     for await (const event of readMessageEvents(events, stream)) {
       const values = stream.push(event.data);
       if (values === undefined) continue;
-      if (request.native !== undefined) yield nativeChunk(event, values, stream);
-      else if (event.event === "ping") yield { value: stream.emptyChunk, isPing: true };
+      if (event.isComment) yield ping;
+      else if (request.native !== undefined) yield nativeChunk(event, values, stream);
+      else if (event.event === "ping") yield ping;
       else yield* toChunks(values, stream);
       if (stream.finished) return;
     }

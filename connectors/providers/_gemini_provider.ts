@@ -34,7 +34,7 @@ import { countQueries, fromGenerateContent, type GeminiFacts, readGeminiBilled }
 import { GeminiStream } from "./_gemini_stream.ts";
 import { asNumber, asObject, asObjects, asText, omitUnset } from "./_gemini_wire.ts";
 import { EventTolerance, type FaultReader, parseObject, readBytes, readHttpFault } from "./_http.ts";
-import { openStreamBody } from "./_stream_body.ts";
+import { openStreamBody, ping } from "./_stream_body.ts";
 
 const defaultBaseUrl = "https://generativelanguage.googleapis.com/v1beta";
 const decoder = /* @__PURE__ */ new TextDecoder();
@@ -111,6 +111,10 @@ export class GeminiProvider extends BaseProvider {
     const stream = new GeminiStream(this.#createFacts(request));
     const tolerance = new EventTolerance();
     for await (const text of readUntilComplete(response, stream)) {
+      if (text === undefined) {
+        yield ping;
+        continue;
+      }
       for (const event of this.#accept(tolerance.read(parseResponses, text) ?? [])) {
         if (request.native !== undefined) yield toNativeChunk(event, text, stream);
         else for (const value of stream.push(event)) yield { value };
@@ -279,7 +283,10 @@ function parseResponses(text: string): JsonObject[] {
 }
 
 /** Reads the data of each event. A connection reset after the end of the response is harmless. */
-async function* readUntilComplete(response: UpstreamResponse, stream: GeminiStream): AsyncGenerator<string> {
+async function* readUntilComplete(
+  response: UpstreamResponse,
+  stream: GeminiStream,
+): AsyncGenerator<string | undefined> {
   try {
     yield* readEventData(response);
   } catch (error) {
@@ -287,14 +294,17 @@ async function* readUntilComplete(response: UpstreamResponse, stream: GeminiStre
   }
 }
 
-/** The data of each event. A body that is not an event stream counts as one event. */
-async function* readEventData(response: UpstreamResponse): AsyncGenerator<string> {
+/** The data of each event; undefined for a comment. A body that is not an event stream counts as one event. */
+async function* readEventData(response: UpstreamResponse): AsyncGenerator<string | undefined> {
   const body = await openStreamBody(response);
   if (body.events === undefined) {
     yield body.text;
     return;
   }
   for await (const events of readSse(body.events)) {
-    for (const { data } of events) if (data !== "" && data !== "[DONE]") yield data;
+    for (const { data, isComment } of events) {
+      if (isComment) yield undefined;
+      else if (data !== "" && data !== "[DONE]") yield data;
+    }
   }
 }

@@ -27,7 +27,7 @@ import { toText } from "../../src/util/to_text.ts";
 import { findOwn } from "../../src/util/find_own.ts";
 import { countHostedCalls, toChatUsage } from "../../src/util/responses_usage.ts";
 import type { NativeReading } from "./_openai_vendor.ts";
-import { openStreamBody } from "./_stream_body.ts";
+import { openStreamBody, ping } from "./_stream_body.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
@@ -106,6 +106,10 @@ export async function* readEvents(
   const tolerance = new EventTolerance();
   for await (const events of readSse(body.events)) {
     for (const event of events) {
+      if (event.isComment) {
+        yield ping;
+        continue;
+      }
       const parsed = tolerance.read(parseObject, event.data);
       if (parsed === undefined) continue;
       const value = reader.read(parsed);

@@ -13,13 +13,7 @@ import { SseReader } from "../../src/util/sse_parse.ts";
 import { splitIntoChunks } from "./_chunks.ts";
 import { type EventBatch, EventBatches } from "./_event_batches.ts";
 import { parseObject } from "./_http.ts";
-import { openStreamBody } from "./_stream_body.ts";
-
-/** A comment of the provider. */
-const pings: readonly CompletionChunk[] = [{
-  value: { id: "", object: "chat.completion.chunk", created: 0, model: "", choices: [] },
-  isPing: true,
-}];
+import { openStreamBody, ping } from "./_stream_body.ts";
 
 /** An event as received. */
 export interface ReceivedEvent {
@@ -118,7 +112,7 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
     const batch = await this.#nextBatch(events);
     if (this.#isLast) return; // cancelled meanwhile
     if (batch === undefined) return this.#readLast(events);
-    this.#take(batch.chunks.length === 0 && events.takeComment() ? pings : batch.chunks);
+    this.#take(batch.chunks.length === 0 && events.takeComment() ? [ping] : batch.chunks);
     if (batch.failure !== undefined) this.#failure = { error: batch.failure };
     if (!batch.isDone) return;
     this.#finish(true);

@@ -3,8 +3,15 @@
  * of the other; they differ in their first character.
  * @module
  */
+import type { CompletionChunk } from "../../src/contracts/provider.ts";
 import type { BodyReader, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { createStreamReader, readToEnd } from "./_http.ts";
+
+/** A comment of the provider. */
+export const ping: CompletionChunk = {
+  value: { id: "", object: "chat.completion.chunk", created: 0, model: "", choices: [] },
+  isPing: true,
+};
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 

@@ -13,7 +13,11 @@ export interface SseEvent {
   readonly event: string;
   /** `data` lines, joined by LF. */
   readonly data: string;
+  /** Whether it stands for comments between events, which show that the server is alive. */
+  readonly isComment?: true;
 }
+
+const comment: SseEvent = { event: "", data: "", isComment: true };
 
 const maxEventChars = 4 * 1024 * 1024;
 
@@ -127,8 +131,9 @@ export class SseReader {
 }
 
 /**
- * Reads a body as batches of events that arrive together, the last of which may be an event that the end of the body
- * truncates: many servers omit the blank line after it. Exiting the loop early cancels the body.
+ * Reads a body as batches of events that arrive together. Comments that arrive alone are one batch. The last event may be
+ * one that the end of the body truncates: many servers omit the blank line after it. Exiting the loop early cancels the
+ * body.
  *
  * @param reader The body. A UTF-8 character may be split across chunks.
  * @throws Any error of reading the body.
@@ -142,7 +147,11 @@ export class SseReader {
 export async function* readSse(reader: BodyReader): AsyncGenerator<SseEvent[]> {
   const events = new SseReader(reader);
   try {
-    for (let batch = await events.read(); batch !== undefined; batch = await events.read()) yield batch;
+    for (let batch = await events.read(); batch !== undefined; batch = await events.read()) {
+      const hasComment = events.takeComment();
+      if (batch.length > 0) yield batch;
+      else if (hasComment) yield [comment];
+    }
     if (events.unfinished !== undefined) yield [events.unfinished];
   } finally {
     await events.cancel();

@@ -101,19 +101,45 @@ const block = (text: string) =>
 const usage = { input_tokens: 1, output_tokens: 1 };
 const message = { id: "1", type: "message", role: "assistant", model: "a", content: [], usage };
 
-/** Per connector: the first content, a sign of life, and the end. */
-const alive: Readonly<Record<string, readonly [string, string, string]>> = {
-  "openai.compatible.v1": [chunk("Hello"), ": thinking\n\n", `${chunk(" World", "stop")}data: [DONE]\n\n`],
-  "anthropic.claude.v1": [
-    sse({ type: "message_start", message }, "message_start") +
-    sse({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }, "content_block_start") +
-    block("Hello"),
-    sse({ type: "ping" }, "ping"),
-    block(" World") + sse({ type: "content_block_stop", index: 0 }, "content_block_stop") +
-    sse({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage }, "message_delta") +
-    sse({ type: "message_stop" }, "message_stop"),
-  ],
-};
+const claude = [
+  sse({ type: "message_start", message }, "message_start") +
+  sse({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }, "content_block_start") +
+  block("Hello"),
+  block(" World") + sse({ type: "content_block_stop", index: 0 }, "content_block_stop") +
+  sse({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage }, "message_delta") +
+  sse({ type: "message_stop" }, "message_stop"),
+] as const;
+const candidate = (text: string, end = {}) =>
+  sse({ candidates: [{ content: { role: "model", parts: [{ text }] }, index: 0, ...end }] });
+const delta = (text: string) =>
+  sse({ type: "response.output_text.delta", output_index: 0, content_index: 0, delta: text });
+const response = { id: "resp_1", object: "response", created_at: 1, status: "completed", model: "a", output: [] };
+
+/** A provider's first content, a sign of life, and the end. */
+interface Alive {
+  readonly connector: string;
+  readonly events: readonly [first: string, ping: string, last: string];
+  /** Whether it is asked in the Responses dialect itself. */
+  readonly isResponses?: true;
+}
+
+const alive: readonly Alive[] = [
+  {
+    connector: "openai.compatible.v1",
+    events: [chunk("Hello"), ": thinking\n\n", `${chunk(" World", "stop")}data: [DONE]\n\n`],
+  },
+  { connector: "anthropic.claude.v1", events: [claude[0], sse({ type: "ping" }, "ping"), claude[1]] },
+  { connector: "anthropic.claude.v1", events: [claude[0], ": thinking\n\n", claude[1]] },
+  {
+    connector: "google.gemini.v1",
+    events: [candidate("Hello"), ": thinking\n\n", candidate(" World", { finishReason: "STOP" })],
+  },
+  {
+    connector: "openai.compatible.v1",
+    events: [delta("Hello"), ": thinking\n\n", delta(" World") + sse({ type: "response.completed", response })],
+    isResponses: true,
+  },
+];
 
 /** Posts a request whose provider waits at a gate; its stream begins by a heartbeat, ten seconds later. */
 async function openLate(
@@ -247,7 +273,8 @@ describe("A stream that falls silent", () => {
   it("passes on its provider's comments, and pings of the Messages API", async () => {
     for (const [name, dialect] of Object.entries(dialects)) {
       if (name === "two prompts") continue;
-      for (const [provider, [first, ping, last]] of Object.entries(alive)) {
+      for (const { connector, events: [first, ping, last], isResponses } of alive) {
+        if (isResponses && name !== "responses") continue;
         const gate = new Gate();
         const talking: Behaviour = {
           async play(exchange) {
@@ -259,14 +286,15 @@ describe("A stream that falls silent", () => {
             exchange.close();
           },
         };
-        await using scene = await open({ a: talking }, { provider: { connector: provider } });
+        const config = isResponses ? { config: { responses: true } } : {};
+        await using scene = await open({ a: talking }, { provider: { connector, ...config } });
         const body = createReader(await scene.post(dialect));
         let text = "";
         while (!text.includes("Hello")) text += await body.next();
         gate.open();
         const said = await happens("what shows that the provider is alive", body.next());
         // the native stream of a dialect has the provider's own event
-        assertEquals(said, dialect.heartbeat, `${name} over ${provider}`);
+        assertEquals(said, dialect.heartbeat, `${name} over ${connector}`);
         gate.openAll();
         assertMatch(await body.rest(), /World/, name);
       }
