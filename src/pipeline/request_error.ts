@@ -7,6 +7,7 @@ import type { StandbyReason } from "../contracts/rotation.ts";
 import { BudgetExceededError, type MeshError, NoActiveModelError, ProviderError, RateLimitError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
+import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
 import { mayPass } from "../util/passing.ts";
 import { isOverloaded } from "./failure.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
@@ -73,7 +74,7 @@ function failureWaitMs({ failures, deps: { runtime: { clock } } }: RequestContex
   const waits = failures.flatMap(({ failure: { retryAfterMs, retryAt } }) => {
     return retryAt === undefined ? retryAfterMs ?? [] : Math.max(0, retryAt - clock.now());
   });
-  return waits.length === 0 ? undefined : Math.min(...waits);
+  return waits.length === 0 ? undefined : Math.min(...waits, maxHintMs);
 }
 
 /** The time until the first model recovers, if what failed may pass. */

@@ -76,8 +76,10 @@ export function toErrorRow(error: unknown, requestId: string): ErrorRow {
 
 /** Official clients repeat a request after a 5xx, unless its headers say that this is pointless. */
 function retryHeaders({ code, isFinal, attempts, retryAfterMs }: ProviderError): Record<string, string> {
-  if (!isFinal && retryAfterMs !== undefined) return waitHeaders(retryAfterMs, false);
-  return !isFinal && (code === "overloaded" || attempts.some(mayPass)) ? {} : { "x-should-retry": "false" };
+  if (isFinal) return { "x-should-retry": "false" };
+  const headers = waitHeaders(retryAfterMs, false);
+  if (code === "overloaded" || attempts.some(mayPass)) delete headers["x-should-retry"];
+  return headers;
 }
 
 /** The rows with `retry-after`. */

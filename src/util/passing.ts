@@ -4,10 +4,10 @@
  */
 import type { FailedAttempt } from "../errors.ts";
 
-/** Those of an overload, a timeout, and a connection that was cut between a vendor's reverse proxy and its servers. */
+/** Those of a rate limit, an overload, a timeout; and of Cloudflare, whose connection to a server was cut or timed out. */
 const statuses: ReadonlySet<number | undefined> = new Set([
-  ...[408, 425, 429, 502, 503, 504, 529],
-  ...[520, 521, 522, 523, 524], // of Cloudflare
+  ...[408, 425, 429, 503, 504, 529],
+  ...[520, 521, 522, 523, 524],
 ]);
 
 /** Whether a failure may pass: a rate limit, an overload, a timeout, a connection that was cut. */

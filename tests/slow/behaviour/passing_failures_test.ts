@@ -73,6 +73,13 @@ describe("An overload of the only vendor", () => {
     assertEquals([code, retry, after], [503, null, "7"]);
   });
 
+  it("never says that a retry is pointless, however long the vendor's wait, of which a day counts", async () => {
+    for (const [given, named] of [["120", "120"], ["99999999", "86400"]] as const) {
+      const { retry, after } = await ask("messages", [status(529, { headers: { "retry-after": given } })]);
+      assertEquals([retry, after], [null, named]);
+    }
+  });
+
   it("of one of two vendors is one of all failures", async () => {
     const { status: code, error, retry } = await ask("chat", [status(529), status(500)]);
     assertEquals([code, error.code, retry], [502, "all_attempts_failed", null]);
@@ -81,7 +88,7 @@ describe("An overload of the only vendor", () => {
 
 describe("A failure that may pass", () => {
   it("never says that a retry is pointless", async () => {
-    for (const behaviour of [raw("", "reset"), raw("", "close"), status(504), status(408), status(502), status(520)]) {
+    for (const behaviour of [raw("", "reset"), raw("", "close"), status(504), status(408), status(520)]) {
       const { status: code, retry } = await ask("chat", [behaviour]);
       assertEquals([code, retry], [502, null]);
     }
