@@ -8,8 +8,8 @@ import type { Observability, TraceContext } from "../contracts/observability.ts"
 import type { Cancel, Clock } from "../contracts/runtime.ts";
 import { newId } from "../util/request_id.ts";
 import type { FinishedRequest, HubEvents } from "./hub_events.ts";
-import { notifySafely } from "../util/once.ts";
-import { type ConfiguredSink, LineOutput, type RecordKind, severityRanks, SinkLosses } from "./output.ts";
+import { isThenable, notifySafely } from "../util/once.ts";
+import { type ConfiguredSink, LineOutput, maxPending, type RecordKind, severityRanks, SinkLosses } from "./output.ts";
 import { redactAll } from "./redact.ts";
 import type { toRequestLog } from "./request_log.ts";
 
@@ -238,7 +238,7 @@ export class Hub {
         fail();
       });
     });
-    this.#reportLosses(losses);
+    if (losses.count !== losses.reported) this.#reportLosses(losses);
   }
 
   /** Returns the current time as an ISO 8601 timestamp. */
@@ -268,15 +268,23 @@ export class Hub {
     for (const output of outputs) if (rank >= output.minRank) this.#write(output, (sink) => sink.trace(entry));
   }
 
-  #write(output: LineOutput, write: (sink: Observability) => unknown): void {
-    output.write(write);
-    this.#reportLosses(output.losses);
+  /** Writes a record, unless the sink is overloaded. Counts it as lost if the sink fails. */
+  #write({ sink, losses }: LineOutput, write: (sink: Observability) => unknown): void {
+    try {
+      if (losses.pending >= maxPending) losses.thrown++;
+      else {
+        const result = write(sink);
+        if (isThenable(result)) losses.follow(result);
+      }
+    } catch {
+      losses.thrown++;
+    }
+    if (losses.count !== losses.reported) this.#reportLosses(losses);
   }
 
-  /** Reports the losses of a sink to the other sinks, at most once per minute. */
+  /** Reports new losses of a sink to the other sinks, at most once per minute. */
   #reportLosses(losses: SinkLosses): void {
     const { count, id } = losses;
-    if (count === losses.reported) return;
     const now = this.#clock.monotonic();
     if (now - losses.reportedAt < lossIntervalMs) return;
     const lost = count - losses.reported;

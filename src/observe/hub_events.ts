@@ -22,15 +22,11 @@ export interface MeshMembers {
   readonly isInStandby: (owner: BreakerOwner) => boolean;
 }
 
-/** Usage of one request; unknown values are undefined. */
-interface RequestUsage {
+/** Outcome and usage of a request; unknown values are undefined. */
+export interface RequestResult {
   readonly tokensIn?: number | undefined;
   readonly tokensOut?: number | undefined;
   readonly costNanoUsd?: number | undefined;
-}
-
-/** Outcome and usage of a request. */
-export interface RequestResult extends RequestUsage {
   /** `none` when the client cancelled the request. An exceeded deadline is a failure. */
   readonly outcome: Outcome;
   /** Time from arrival to the response, or to the first content of a stream, ms. */

@@ -5,7 +5,6 @@
 import type { SinkOutput } from "../config/settings/observability.ts";
 import type { MeshEvent, Severity } from "../contracts/events.ts";
 import type { Observability } from "../contracts/observability.ts";
-import { isThenable } from "../util/once.ts";
 
 /** Ranks of severities; 0 is the least severe. */
 export const severityRanks: Readonly<Record<Severity, number>> = {
@@ -28,14 +27,14 @@ export interface ConfiguredSink extends SinkOutput {
 }
 
 /** Maximum number of pending calls of a sink. */
-const maxPending = 10_000;
+export const maxPending = 10_000;
 
 /** Counts records that a sink could not deliver. */
 export class SinkLosses {
   readonly id: string;
   /** Records for which the sink threw, or which it was not given while it was overloaded. */
   thrown = 0;
-  /** Calls whose promises have not settled. An overloaded sink receives no records until they do. */
+  /** Calls whose promises have not settled. */
   pending = 0;
   /** Number of losses reported, and the time of the last report in monotonic ms. */
   reported = 0;
@@ -81,20 +80,6 @@ export class LineOutput {
     this.takesRefused = takes.logging !== undefined;
     const { tracing } = takes;
     this.minRank = tracing === undefined ? Infinity : severityRanks[sink.minSeverity ?? tracing.minSeverity] ?? 0; // a program may state another one
-  }
-
-  /** Writes a record, unless the sink is overloaded. Counts it as lost if the sink fails. */
-  write(write: (sink: Observability) => unknown): void {
-    const { sink, losses } = this;
-    try {
-      if (losses.pending >= maxPending) losses.thrown++;
-      else {
-        const result = write(sink);
-        if (isThenable(result)) losses.follow(result);
-      }
-    } catch {
-      losses.thrown++;
-    }
   }
 
   /** Returns the event as this sink receives it; undefined if it does not. */

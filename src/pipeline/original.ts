@@ -34,17 +34,6 @@ interface NativeForm {
   readonly pinned?: UnsupportedRequestError | undefined;
 }
 
-/** The native request for a provider. */
-interface NativeText {
-  readonly request: NativeRequest;
-  /** Whether a member of chat differs for the model. */
-  readonly isEdited: (name: string) => boolean;
-  /** Members that it lacks. */
-  readonly dropped: readonly string[];
-  /** Members that the client has not sent, and that it can do without. */
-  readonly added: readonly string[];
-}
-
 /** The original of a translated request. */
 export class OriginalRequest {
   /** Members that the chat form lacks. */
@@ -129,7 +118,15 @@ export class OriginalRequest {
   nativeFor(
     model: ModelEntry,
     { inChat, rejected }: { readonly inChat: Rewording["edits"]; readonly rejected: ReadonlySet<string> },
-  ): NativeText | undefined {
+  ): {
+    readonly request: NativeRequest;
+    /** Whether a member of chat differs for the model. */
+    readonly isEdited: (name: string) => boolean;
+    /** Members that it lacks. */
+    readonly dropped: readonly string[];
+    /** Members that the client has not sent, and that it can do without. */
+    readonly added: readonly string[];
+  } | undefined {
     if (this.#native === undefined || !this.#isSupportedBy(model)) return undefined;
     const { text, edits, adds: added = [], names = {}, dropped = [], headers } = this.#native;
     const without = added.filter((name) => rejected.has(name)).map((name) => [name, undefined]);

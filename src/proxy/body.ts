@@ -18,12 +18,6 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 /** Maximum length of a member's name in an error message. */
 const maxNameLength = 64;
 
-/** A body, parsed and as received. */
-interface JsonBody {
-  readonly value: unknown;
-  readonly text: string;
-}
-
 /**
  * Reads the JSON body of a request. Its headers are checked before the body is read.
  *
@@ -35,7 +29,10 @@ interface JsonBody {
 export async function readJsonBody(
   { request, body }: Pick<Exchange, "body"> & { readonly request: Pick<PlainRequest, "headers"> },
   time: RequestTime,
-): Promise<JsonBody> {
+): Promise<{
+  readonly value: unknown;
+  readonly text: string;
+}> {
   checkType(request.headers);
   const bytes = await body(time);
   let text: string;

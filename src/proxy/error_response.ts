@@ -12,21 +12,19 @@ import { toErrorRow } from "./error_body.ts";
 import { json } from "./json.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 
-interface FailedRequest {
-  /** Receives traces of unexpected errors. */
-  readonly mesh: Engine;
-  readonly requestId: string;
-  /** Headers already set. */
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly client?: Client | undefined;
-  /** The format of its body; OpenAI's by default. */
-  readonly dialect?: DialectConventions | undefined;
-}
-
 /** Creates the response according to the error table, with routing headers if the error has a record. */
 export function errorResponse(
   error: unknown,
-  { mesh, requestId, headers: knownHeaders, client, dialect }: FailedRequest,
+  { mesh, requestId, headers: knownHeaders, client, dialect }: {
+    /** Receives traces of unexpected errors. */
+    readonly mesh: Engine;
+    readonly requestId: string;
+    /** Headers already set. */
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly client?: Client | undefined;
+    /** The format of its body; OpenAI's by default. */
+    readonly dialect?: DialectConventions | undefined;
+  },
 ): PlainResponse {
   const row = toErrorRow(error, requestId);
   if (row.status === 500) traceUnexpected(error, mesh, requestId);

@@ -74,7 +74,10 @@ export function createFetchProxy(parts: FetchProxyParts): FetchProxy & { readonl
     },
     onListen(address) {
       const shell = parts.shell();
-      const { hostname: host = "", port = 0 } = address as Address;
+      const { hostname: host = "", port = 0 } = address as {
+        readonly hostname?: string;
+        readonly port?: number;
+      };
       const begin = async () => {
         const started = await start();
         const { mesh } = started.generation;
@@ -112,12 +115,6 @@ function createRefusal(error: unknown, { headers }: Request): Response {
   const requestId = requestIdFrom(headers.get("x-request-id"));
   const { status, body } = toErrorRow(error, requestId);
   return toResponse(json(body, { status, headers: { "x-request-id": requestId } }));
-}
-
-/** The address of a server; a Unix socket has none. */
-interface Address {
-  readonly hostname?: string;
-  readonly port?: number;
 }
 
 function greeting(

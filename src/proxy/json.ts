@@ -4,7 +4,8 @@
  */
 import type { PlainResponse } from "../contracts/shell.ts";
 
-interface JsonHead {
+/** Serializes a value as a response. */
+export function json(value: unknown, { headers, status = 200 }: {
   /** Headers, in addition to `content-type`. */
   readonly headers: Record<string, string>;
   /**
@@ -12,10 +13,7 @@ interface JsonHead {
    * @default 200
    */
   readonly status?: number;
-}
-
-/** Serializes a value as a response. */
-export function json(value: unknown, { headers, status = 200 }: JsonHead): PlainResponse {
+}): PlainResponse {
   headers["content-type"] = "application/json";
   return { status, headers, body: JSON.stringify(value) };
 }

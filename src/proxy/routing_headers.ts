@@ -8,15 +8,13 @@ import { formatUsd } from "../util/cost.ts";
 const maxNames = 32;
 const maxNameLength = 64;
 
-interface RoutingHeaderFacts {
+/** Adds the `x-mesh-*` headers to a response. */
+export function addRoutingHeaders(headers: Record<string, string>, facts: {
   readonly routing: RoutingRecord;
   /** Parameters that the model does not support. */
   readonly dropped?: readonly string[];
   readonly costNanoUsd?: number;
-}
-
-/** Adds the `x-mesh-*` headers to a response. */
-export function addRoutingHeaders(headers: Record<string, string>, facts: RoutingHeaderFacts): void {
+}): void {
   const { pool, model, provider, attempts, fallback_chain, routing_latency_ms } = facts.routing;
   let fallbacks = 0;
   for (const step of fallback_chain) {

@@ -42,8 +42,8 @@ export function refusedBy(parameters: ParameterRules | undefined, body: RequestB
   return parameters?.refuse?.find((name) => !isNeutral(name, body[name]));
 }
 
-/** The sizes that a request requires. */
-interface RequestedSizes {
+/** A limit above the maximum output does not exclude a model: it is lowered. */
+function findExcess(constraints: ModelConstraints, requested: {
   /** Input tokens, estimated low, so that no model is excluded wrongly. */
   readonly input: number;
   /** Output tokens per choice, if the request limits them. */
@@ -52,10 +52,7 @@ interface RequestedSizes {
   readonly largestFileBytes: number;
   /** From the request, unvalidated. */
   readonly language: unknown;
-}
-
-/** A limit above the maximum output does not exclude a model: it is lowered. */
-function findExcess(constraints: ModelConstraints, requested: RequestedSizes): string | undefined {
+}): string | undefined {
   const { input, output = 0, images, largestFileBytes, language } = requested;
   const { context_window, max_images, max_file_size } = constraints;
   const needed = input + (output > maxOutput(constraints) ? 0 : output);

@@ -104,14 +104,6 @@ function toValid(value: unknown): unknown {
   return isValid ? value : JSON.stringify(parseArguments(value));
 }
 
-/** The calls of one message with one id. */
-interface SameCalls {
-  readonly message: unknown;
-  readonly ids: string[];
-  /** Number of results so far. */
-  results: number;
-}
-
 /**
  * Replaces the ids of calls that repeat an earlier one, and those of their results.
  *
@@ -130,7 +122,12 @@ class DistinctIds {
   readonly #taken = new Set<string>();
   /** Number of calls with each id. */
   readonly #counts = new Map<string, number>();
-  readonly #latest = new Map<string, SameCalls>();
+  readonly #latest = new Map<string, {
+    readonly message: unknown;
+    readonly ids: string[];
+    /** Number of results so far. */
+    results: number;
+  }>();
 
   add(id: unknown, message: unknown): unknown {
     if (typeof id !== "string") return id;

@@ -225,7 +225,8 @@ export class Quota extends WindowLimits {
   }
 }
 
-interface LimitParts {
+/** Creates a limit. Its functions keep nothing of earlier settings alive, nor of the quota before. */
+function createLimit({ name, measure, limit, quotaWindow, generation, wallTimeMs, before }: {
   /** Name of the quota's shared counters. */
   readonly name: string;
   readonly measure: Measure;
@@ -235,10 +236,7 @@ interface LimitParts {
   readonly wallTimeMs: () => number;
   /** The same limit under earlier settings; both share their sums. */
   readonly before: WindowLimit | undefined;
-}
-
-/** Creates a limit. Its functions keep nothing of earlier settings alive, nor of the quota before. */
-function createLimit({ name, measure, limit, quotaWindow, generation, wallTimeMs, before }: LimitParts): WindowLimit {
+}): WindowLimit {
   return new WindowLimit({
     limit,
     windowAt: quotaWindow === undefined ? () => always : quotaWindow === "monthly" ? monthWindow : dayWindow,
