@@ -54,9 +54,9 @@ function track({ info = {}, limits, provider, pool, all, routing }: Limits = {})
     },
     /** Sends a request; it takes what it reserves. */
     send(load: Load = { input: 10, output: 10 }) {
-      tracker.quota.reserveRequest();
+      tracker.quota?.reserveRequest();
       const reservation = tracker.reserve(load, clock.monotonic());
-      tracker.quota.addRequest();
+      tracker.quota?.addRequest();
       return reservation;
     },
     finish: (outcome: Outcome, end: RequestEnd = {}) => tracker.requestFinished(outcome, end, clock.monotonic()),

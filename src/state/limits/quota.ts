@@ -47,8 +47,6 @@ export interface UsageCounts {
  * whose standby ends starts the next generation for all.
  */
 export class Quota extends WindowLimits {
-  /** Whether there is a limit. Without one, nothing is counted. */
-  readonly isLimited: boolean;
   readonly #settings: DeactivationSettings;
   readonly #wallTimeMs: () => number;
   readonly #name: string;
@@ -90,12 +88,11 @@ export class Quota extends WindowLimits {
     this.#generation = generation;
     this.#admitted = isSameWindow ? before.#admitted : { requests: 0 };
     this.#limited = measures.filter((measure) => limits[measure].limit < Infinity);
-    this.isLimited = this.#limited.length > 0;
   }
 
   /** Returns the counters to replicate. */
   override *counters(wallTimeMs: number): Iterable<ReplicatedCounter> {
-    if (!this.isLimited) return;
+    if (this.#limited.length === 0) return;
     if (this.#settings.quotaWindow === undefined) yield this.#generationCounter(wallTimeMs);
     yield* super.counters(wallTimeMs);
   }
@@ -139,7 +136,7 @@ export class Quota extends WindowLimits {
   /** Counts an admitted request as sent. */
   addRequest(): void {
     this.#admitted.requests--;
-    if (this.isLimited) this.#window("requests").grow(1);
+    this.#window("requests").grow(1);
   }
 
   /** Removes an admitted request that was not sent. */
@@ -178,7 +175,7 @@ export class Quota extends WindowLimits {
   snapshot(): UsageCounts | undefined {
     // reservations count as used, since after a restart no process could settle them
     const [requests, tokens, nano_usd] = measures.map((measure) => this.#taken(measure)) as [number, number, number];
-    if (!this.isLimited || requests + tokens + nano_usd === 0) return undefined;
+    if (this.#limited.length === 0 || requests + tokens + nano_usd === 0) return undefined;
     const { end } = this.#window("requests");
     return { requests, tokens, nano_usd, ...(end < Infinity && { window_end: end }) };
   }

@@ -136,7 +136,7 @@ export class ModelState implements ModelView, PermittedModel {
   begin(): InFlightRequest {
     this.#detectRecovery();
     this.#inFlight++;
-    this.tracker.quota.reserveRequest();
+    this.tracker.quota?.reserveRequest();
     this.onCount?.();
     return this.breakers.begin();
   }
@@ -144,8 +144,8 @@ export class ModelState implements ModelView, PermittedModel {
   /** Records that an admitted request is sent. Reaching a limit deactivates the model. */
   sent(now: number): void {
     const { quota } = this.tracker;
-    quota.addRequest();
-    const decision = quota.decision();
+    quota?.addRequest();
+    const decision = quota?.decision();
     if (decision !== undefined) this.breakers.apply(decision, now);
     this.#detectRecovery();
   }
@@ -161,7 +161,7 @@ export class ModelState implements ModelView, PermittedModel {
   withdraw(request: InFlightRequest): void {
     this.#inFlight--;
     this.breakers.end(request);
-    this.tracker.quota.withdrawRequest();
+    this.tracker.quota?.withdrawRequest();
     this.onCount?.();
   }
 
@@ -192,7 +192,7 @@ export class ModelState implements ModelView, PermittedModel {
    */
   hasBudget(reason: StandbyReason): boolean {
     const { budgetScopes, quota } = this.tracker;
-    const isForBudget = budgetScopes.some((scope) => scope.reason === reason) && !quota.hasBudget;
+    const isForBudget = budgetScopes.some((scope) => scope.reason === reason) && !quota?.hasBudget;
     return isForBudget && this.tracker.limitInForce()?.reason !== reason;
   }
 

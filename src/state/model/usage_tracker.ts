@@ -29,8 +29,8 @@ const unavailableRetryMs = 1_000;
 /** Tracks the usage of one model in one pool. */
 export class UsageTracker {
   readonly #parts: UsageTrackerParts;
-  /** Usage against the pool's limits. */
-  readonly quota: Quota;
+  /** Usage against the pool's limits, if it has any. */
+  readonly quota: Quota | undefined;
   /** The provider's API keys, if there are several. */
   readonly keys: ApiKeyPool | undefined;
   /** Counters shared with other processes. */
@@ -57,11 +57,14 @@ export class UsageTracker {
     const { clock, facts: { pool, name, info, routing } } = parts;
     const { errorRate } = routing.deactivation;
     const { onQuotaReset, cooldownMs } = routing.recovery;
-    this.quota = new Quota(routing.deactivation, () => clock.now(), {
-      name: `${pool} ${name}`,
-      before,
-      cooldownMs: onQuotaReset === false ? cooldownMs : undefined,
-    });
+    const { requestLimit, tokenLimit, budgetLimitNanoUsd } = routing.deactivation;
+    if ((requestLimit ?? tokenLimit ?? budgetLimitNanoUsd) !== undefined) {
+      this.quota = new Quota(routing.deactivation, () => clock.now(), {
+        name: `${pool} ${name}`,
+        before,
+        cooldownMs: onQuotaReset === false ? cooldownMs : undefined,
+      });
+    }
     if (routing.rateLimit?.maxRpm !== undefined) parts.shared.rate.countsAlways = true;
     this.#failures = errorRate && new FailureWindow({ windowMs: errorRate.windowMs });
     this.#budgets = parts.budgetScopes.map(({ budget }) => budget);
@@ -115,7 +118,7 @@ export class UsageTracker {
     }
     const budget = this.#budgetDenial(load, now);
     if (budget !== undefined) return budget;
-    const reserved = this.quota.reserved;
+    const reserved = this.quota?.reserved;
     if (reserved !== undefined) return { reason: reserved, until: now + inFlightRetryMs };
     const { minDeltaMs, maxRpm } = rateLimit ?? {};
     const spaced = minDeltaMs === undefined ? 0 : (rate.lastStartedAt ?? -Infinity) + minDeltaMs;
@@ -132,8 +135,10 @@ export class UsageTracker {
     return new AdmittedCall(this.#parts, {
       costNanoUsd,
       rate: this.#parts.shared.rate.reserve(now, this.#countTokens(load)),
-      others: quota.isLimited ? [quota.reserve(load.input + this.#estimateOutput(load), cost), ...budgets] : budgets,
-      requestsOfFirst: () => quota.counterRequests(),
+      others: quota === undefined
+        ? budgets
+        : [quota.reserve(load.input + this.#estimateOutput(load), cost), ...budgets],
+      requestsOfFirst: () => quota?.counterRequests() ?? [],
     });
   }
 
@@ -152,7 +157,7 @@ export class UsageTracker {
 
   /** Returns the standby that an exhausted limit still requires when a standby is due. */
   limitInForce(): DeactivationDecision | undefined {
-    const decision = this.quota.decision();
+    const decision = this.quota?.decision();
     // without a window, counters are reset after a standby
     return decision?.standbyMs === undefined ? this.#budgetDecision() : decision;
   }
@@ -166,12 +171,12 @@ export class UsageTracker {
 
   /** Returns the standby that an exhausted limit or budget requires. */
   limitReached(): DeactivationDecision | undefined {
-    return this.#budgetDecision() ?? this.quota.decision();
+    return this.#budgetDecision() ?? this.quota?.decision();
   }
 
   /** Resets the counters between standbys: the model has recovered. */
   recovered(): void {
-    this.quota.recovered();
+    this.quota?.recovered();
     this.#failures?.clear();
   }
 

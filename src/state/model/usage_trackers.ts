@@ -78,8 +78,10 @@ export class UsageTrackers {
       onBudgetSteps: (steps: readonly BudgetStep[], provider: string) => this.onBudgetSteps(steps, provider),
     };
     const tracker = new UsageTracker(parts, this.#before?.quotas.get(key));
-    this.#counted.quotas.set(key, tracker.quota);
-    this.sharedCounters.register(tracker.quota);
+    if (tracker.quota !== undefined) {
+      this.#counted.quotas.set(key, tracker.quota);
+      this.sharedCounters.register(tracker.quota);
+    }
     return tracker;
   }
 

@@ -174,7 +174,7 @@ export class SnapshotMapper implements StateRestorer {
     const [used, usedBefore] = [byKey(theirs.usage), byKey(base?.usage)];
     for (const member of this.#state.members) {
       const name = toStateName(member);
-      member.state.tracker.quota.merge(used.get(name), usedBefore.get(name));
+      member.state.tracker.quota?.merge(used.get(name), usedBefore.get(name));
     }
     const [spent, spentBefore] = [byBudget(theirs), byBudget(base)];
     for (const [id, budget] of this.#budgets()) {
@@ -216,7 +216,7 @@ export class SnapshotMapper implements StateRestorer {
     if (this.#base === undefined) return;
     const { state } = member;
     const { quota, budgetScopes } = state.tracker;
-    quota.merge(byKey(this.#base.usage).get(toStateName(member)), quota.snapshot());
+    quota?.merge(byKey(this.#base.usage).get(toStateName(member)), quota.snapshot());
     for (const scope of budgetScopes) this.budget(scope);
     state.recheckBudgets(this.#clock.monotonic());
   }
@@ -285,7 +285,7 @@ function writeFailures({ pool, state }: MemberState): SavedFailures[] {
 }
 
 function writeUsage({ pool, state: { name: model, provider, tracker } }: MemberState): SavedUsage[] {
-  const counts = tracker.quota.snapshot();
+  const counts = tracker.quota?.snapshot();
   return counts === undefined ? [] : [{ pool, model, provider, ...counts }];
 }
 
