@@ -57,6 +57,9 @@ export function adaptRequest(
   for (const name of privateFields) if (name in body) edits[name] = undefined;
   for (const name of without) edits[name] = undefined;
   const sent = edited(body, edits);
+  const dropped = native === undefined
+    ? [...original?.dropped ?? [], ...new Set([...left, ...without.filter((name) => name in body)])].filter(isOfClient)
+    : [...native.dropped, ...left.filter((name) => native.isEdited(name) && isOfClient(name))];
   return {
     completion: {
       operation: operation.name,
@@ -69,11 +72,7 @@ export function adaptRequest(
       ...(native === undefined ? {} : { native: native.request }),
       ...(operation.bridge && { extra: operation.bridge.toAudioRequest(sent, { model: info, files: files ?? [] }) }),
     },
-    dropped: native === undefined
-      ? [...original?.dropped ?? [], ...new Set([...left, ...without.filter((name) => name in body)])].filter(
-        isOfClient,
-      )
-      : [...native.dropped, ...left.filter((name) => native.isEdited(name) && isOfClient(name))],
+    dropped,
     added,
     clientNames: native === undefined ? clientNames : undefined,
   };

@@ -74,10 +74,7 @@ export function createFetchProxy(parts: FetchProxyParts): FetchProxy & { readonl
     },
     onListen(address) {
       const shell = parts.shell();
-      const { hostname: host = "", port = 0 } = address as {
-        readonly hostname?: string;
-        readonly port?: number;
-      };
+      const { hostname: host = "", port = 0 } = address as { readonly hostname?: string; readonly port?: number };
       const begin = async () => {
         const started = await start();
         const { mesh } = started.generation;

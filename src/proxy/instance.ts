@@ -12,7 +12,7 @@ import { toClientFacts } from "../pipeline/request.ts";
 import { isStream } from "../util/bytes.ts";
 import { isAmbiguous, readPath } from "../util/request_path.ts";
 import { acceptedTokens, Authenticator, requireToken } from "./authenticator.ts";
-import { type BodyBounds, BodyMemory, ClientDisconnectedError, readRequestBody } from "./body_reader.ts";
+import { type BodyBounds, ClientDisconnectedError, readRequestBody } from "./body_reader.ts";
 import { withDecompressedBody } from "./compressed_body.ts";
 import { checkedRoute, findRoute, invalidUrl, notAdministrator, servedEndpoints, withoutBody } from "./routes.ts";
 import { type Caller, type Client, namedClients } from "./client.ts";
@@ -21,9 +21,9 @@ import { HttpError, toErrorRow, waitHeaders } from "./error_body.ts";
 import type { Exchange, ReadOptions, RouteEntry } from "./exchange.ts";
 import { errorResponse, isRouted } from "./error_response.ts";
 import { isLoopbackHost, OriginPolicy } from "./origin_policy.ts";
-import { OwnOverview, type ProxyOverview } from "./overview/overview.ts";
-import { LogRateLimit } from "./log_rate_limit.ts";
-import { Slots } from "./slots.ts";
+import type { ProxyOverview } from "./overview/overview.ts";
+import { ProcessCounts } from "./process_counts.ts";
+import type { Slots } from "./slots.ts";
 
 /** Maximum length of a path in logs, characters. */
 const maxLoggedPath = 200;
@@ -66,7 +66,7 @@ export class ProxyInstance {
   readonly #runtimeClients: ClientSlot;
   /** Requests in progress, with or without a slot. */
   #underWay = 0;
-  /** Shared with earlier and later instances, none of which it keeps in memory. */
+  /** Shared with earlier and later instances. */
   readonly #shared: ProcessCounts;
   #onIdle: (() => void) | undefined;
 
@@ -78,27 +78,9 @@ export class ProxyInstance {
       readonly before?: ProxyInstance;
     },
   ) {
-    const {
-      tokens = [],
-      host,
-      isDraining = no,
-      isStopping = no,
-      slots = new Slots(),
-      overview,
-      runtimeClients,
-      before,
-    } = options;
+    const { tokens = [], host, isDraining = no, isStopping = no, runtimeClients, before } = options;
     this.#runtimeClients = runtimeClients;
-    this.#shared = before === undefined
-      ? {
-        slots,
-        bodies: new BodyMemory(),
-        uploads: new BodyMemory(),
-        recordReaders: new Slots(),
-        lines: new LogRateLimit(),
-        overview: overview ?? new OwnOverview(mesh),
-      }
-      : before.#shared;
+    this.#shared = before === undefined ? new ProcessCounts(mesh, options) : before.#shared;
     const { proxy = builtInProxy() } = mesh.settings;
     requireToken(proxy, tokens);
     for (const token of tokens) mesh.redactor.add(token);
@@ -294,18 +276,6 @@ export class ProxyInstance {
 
 function unavailable(message: string, code: "overloaded" | "shutting_down"): HttpError {
   return new HttpError(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
-}
-
-/** Counters shared by all instances of one proxy. */
-interface ProcessCounts {
-  readonly slots: Slots;
-  readonly bodies: BodyMemory;
-  readonly uploads: BodyMemory;
-  readonly recordReaders: Slots;
-  readonly lines: LogRateLimit;
-  readonly overview: ProxyOverview;
-  /** The current instance, for responses that outlast a reload. */
-  authenticator?: Authenticator;
 }
 
 /** The address to which a body counts; undefined for loopback, since a reverse proxy may send there for all clients. */
