@@ -91,6 +91,11 @@ describe("the errors of Gemini's dialect", () => {
       /candidateCount" has to be an integer of at least 1/,
     ],
     ["a name in another case", { ...hello, Contents: [] }, /in case alone/],
+    [
+      "a search without search models",
+      { ...hello, tools: [{ googleSearch: {} }] },
+      /"tools\[0\]\.googleSearch" .*"proxy\.tools\.web_search"/,
+    ],
   ];
   for (const [name, body, message] of bad) {
     it(`refuse ${name}, with the field`, async () => {
@@ -103,14 +108,12 @@ describe("the errors of Gemini's dialect", () => {
   }
 
   const unsaid: [string, object][] = [
-    ["tools[0].googleSearch", { ...hello, tools: [{ googleSearch: {} }] }],
     ["cachedContent", { ...hello, cachedContent: "cachedContents/1" }],
     [
       "contents[0].parts[0].fileData",
       contents({ fileData: { fileUri: "https://x.example/v1beta/files/1", mimeType: "image/png" } }),
     ],
     ["contents[0].parts[0].inlineData", contents({ inlineData: { mimeType: "video/mp4", data: "AA==" } })],
-    ["contents[0].parts[0]", contents({ executableCode: { language: "PYTHON", code: "1" } })],
     ["generationConfig.responseModalities", { ...hello, generationConfig: { responseModalities: ["IMAGE"] } }],
   ];
   for (const [param, body] of unsaid) {
