@@ -140,7 +140,7 @@ export interface PriceConditions {
   readonly above_tokens?: number;
   /** The service tier to which it applies; calls without a special tier when omitted. */
   readonly tier?: PriceTier;
-  /** The hours in which it applies, UTC, such as `16:30-00:30`; all hours when omitted. */
+  /** The hours in which it applies, UTC, such as `16:30-00:30` or `mon-fri 01:00-04:00`; all hours when omitted. */
   readonly hours?: string;
   /** The region to which it applies; regions without a row of their own when omitted. */
   readonly region?: string;

@@ -4,6 +4,7 @@
  */
 import type { DatedPricing, PriceConditions, PriceTier, Pricing } from "../contracts/provider.ts";
 import { isObject } from "./is_object.ts";
+import { dayMs } from "./windows.ts";
 
 /** The service tiers of price rows. */
 const priceTiers: readonly PriceTier[] = [
@@ -23,23 +24,34 @@ const priceTiers: readonly PriceTier[] = [
 
 const priceConditions = ["from", "above_tokens", "tier", "hours", "region"] as const;
 
-const hourForm = /^([01]\d|2[0-3]):([0-5]\d)-(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/;
+const days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+const dayForm = days.join("|");
+const hourForm = new RegExp(
+  `^(?:(${dayForm})(?:-(${dayForm}))? )?([01]\\d|2[0-3]):([0-5]\\d)-(?:([01]\\d|2[0-3]):([0-5]\\d)|24:00)$`,
+);
 
-/** Whether a text is a range of UTC hours, such as `16:30-00:30`. */
+/** Whether a text is a range of UTC hours, such as `16:30-00:30` or `mon-fri 01:00-04:00`. */
 export function isHours(text: string): boolean {
-  const [start, end] = parseHours(text);
+  const { start, end } = parseHours(text);
   return hourForm.test(text) && start !== end;
 }
 
 /**
- * Parses a range of UTC hours to minutes of the day.
+ * Parses a range of UTC hours.
  *
- * @returns The start and the end, which is exclusive; an end at or before the start is on the next day.
+ * @returns Minutes of the day: the start and the end, which is exclusive; an end at or before the start is on the next
+ * day. The days of the week on which it starts, from 0 for Monday.
  */
-function parseHours(text: string): readonly [start: number, end: number] {
-  const [, hour = 0, minute = 0, endHour = 24, endMinute = 0] = hourForm.exec(text) ?? [];
-  return [Number(hour) * 60 + Number(minute), Number(endHour) * 60 + Number(endMinute)];
+function parseHours(text: string): { readonly start: number; readonly end: number; readonly on: readonly number[] } {
+  const [, from, to = from, hour = 0, minute = 0, endHour = 24, endMinute = 0] = hourForm.exec(text) ?? [];
+  const [first, last] = from === undefined ? [0, 6] : [days.indexOf(from), days.indexOf(to!)];
+  const count = (last - first + days.length) % days.length + 1;
+  const on = Array.from({ length: count }, (_, index) => (first + index) % days.length);
+  return { start: Number(hour) * 60 + Number(minute), end: Number(endHour) * 60 + Number(endMinute), on };
 }
+
+/** The Monday after the Unix epoch, ms. */
+const firstMonday = 4 * dayMs;
 
 /**
  * Whether a time is within a range of hours.
@@ -48,15 +60,20 @@ function parseHours(text: string): readonly [start: number, end: number] {
  * @param now Wall-clock ms.
  */
 export function isWithinHours(hours: string, now: number): boolean {
-  const [start, end] = parseHours(hours);
+  const { start, end, on } = parseHours(hours);
   const minute = Math.floor(now / 60_000) % 1440;
-  return start < end ? minute >= start && minute < end : minute >= start || minute < end;
+  const day = Math.floor((now + dayMs * days.length - firstMonday) / dayMs) % days.length;
+  const isToday = minute >= start && (start >= end || minute < end) && on.includes(day);
+  return isToday || start >= end && minute < end && on.includes((day + days.length - 1) % days.length);
 }
 
 /** Whether two ranges of hours have a minute in common. */
 function isOverlapping(first: string, second: string): boolean {
-  const starts = ([hours, within]: readonly [string, string]) => isWithinHours(within, parseHours(hours)[0] * 60_000);
-  return starts([first, second]) || starts([second, first]);
+  const isStartWithin = (hours: string, within: string) => {
+    const { start, on } = parseHours(hours);
+    return on.some((day) => isWithinHours(within, firstMonday + day * dayMs + start * 60_000));
+  };
+  return isStartWithin(first, second) || isStartWithin(second, first);
 }
 
 /** The tier of a row or a call, by one name: undefined for a call without a special tier. */

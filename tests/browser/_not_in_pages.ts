@@ -37,6 +37,8 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "cost: the cost that Perplexity states costs 0.006045 USD": vendor,
     "cost: the hours before the off-peak price (DeepSeek) costs 0.0024 USD": vendor,
     "cost: the off-peak price past midnight (DeepSeek) costs 0.000345 USD": vendor,
+    "cost: hours past midnight of a day of the week costs 0.0024 USD": vendor,
+    "cost: hours of another day of the week costs 0.0012 USD": vendor,
     "cost: Vertex AI in a region costs 0.0012375 USD": vendor,
     "cost: Vertex AI anywhere costs 0.001125 USD": vendor,
     "cost: the type of traffic and a search of Vertex AI costs 0.016025 USD": vendor,

@@ -32,6 +32,20 @@ const invalid: readonly (readonly [pricing: unknown, ...problems: string[]])[] =
     [{ ...usual, hours: "10:00-10:00" }],
     'pricing[0].hours: expected two times (UTC) such as "16:30-00:30", found "10:00-10:00"',
   ],
+  ...["mon-fry 01:00-04:00", "weekdays 01:00-04:00", "mon-fri", "fri-mon 24:30-01:00"].map((hours) =>
+    [
+      [{ ...usual, hours }],
+      `pricing[0].hours: expected two times (UTC) such as "16:30-00:30", found "${hours}"`,
+    ] as const
+  ),
+  [
+    [usual, { ...usual, hours: "mon-fri 01:00-04:00" }, { ...usual, hours: "fri-sun 03:00-05:00" }],
+    "pricing[2]: applies to the same calls as the row at index 1",
+  ],
+  [
+    [usual, { ...usual, hours: "sun 22:00-02:00" }, { ...usual, hours: "mon 01:00-03:00" }],
+    "pricing[2]: applies to the same calls as the row at index 1",
+  ],
   [[{ ...usual, from: "2026-02-30" }], 'pricing[0].from: expected a date such as "2027-01-31", found "2026-02-30"'],
   [[{ ...usual, above_tokens: 0 }], "pricing[0].above_tokens: expected an integer of 1 or more, found 0"],
   [
@@ -71,7 +85,9 @@ Deno.test("rows with conditions are accepted in order, by tier and region", () =
   const pricing = [
     usual,
     { ...usual, hours: "16:30-00:30" },
-    { ...usual, hours: "00:30-08:00" },
+    { ...usual, hours: "mon-fri 00:30-08:00" },
+    { ...usual, hours: "sat-sun 00:30-08:00" },
+    { ...usual, hours: "wed 08:00-09:00" },
     { ...usual, above_tokens: 100 },
     priority,
     { ...priority, above_tokens: 100 },

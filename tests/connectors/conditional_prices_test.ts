@@ -17,7 +17,7 @@ function pricesOf(connector: string, model: string) {
 /** A million tokens in and out, a tenth of the input from the cache. */
 const million: Quantities = { input: 1_000_000, output: 1_000_000, cached: 100_000 } as Quantities;
 
-Deno.test("DeepSeek costs twice as much from 01:00 to 04:00 and from 06:00 to 10:00 UTC", () => {
+Deno.test("DeepSeek costs twice as much from 01:00 to 04:00 and from 06:00 to 10:00 UTC, from Monday to Friday", () => {
   const pricing = pricesOf("deepseek.api.v1", "deepseek-v4-pro");
   const costAt = (time: string) => costInNanoUsd(million, pricing, Date.parse(`2026-11-26T${time}Z`))! / 1e9;
   // off-peak: 0.9 × 0.66 + 0.1 × 0.022 + 1.98
@@ -25,6 +25,10 @@ Deno.test("DeepSeek costs twice as much from 01:00 to 04:00 and from 06:00 to 10
   const costs = { "00:59:59": offPeak, "01:00:00": peak, "03:59:59": peak, "04:00:00": offPeak, "05:59:59": offPeak };
   for (const [time, cost] of Object.entries({ ...costs, "06:00:00": peak, "09:59:59": peak, "10:00:00": offPeak })) {
     assertEquals(costAt(time), cost, time);
+  }
+  const days = { "2026-11-27": peak, "2026-11-28": offPeak, "2026-11-29": offPeak, "2026-11-30": peak };
+  for (const [day, cost] of Object.entries(days)) {
+    assertEquals(costInNanoUsd(million, pricing, Date.parse(`${day}T02:00:00Z`))! / 1e9, cost, day);
   }
   const reserved = maxCostInNanoUsd(million, pricing, Date.parse("2026-11-26T12:00:00Z"))!;
   assertEquals(reserved >= peak * 1e9, true, "a response may take until the peak");

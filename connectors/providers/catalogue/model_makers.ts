@@ -5,8 +5,8 @@
 import type { CatalogueEntry } from "../_catalogue.ts";
 
 /**
- * DeepSeek's models. From 01:00 to 04:00 and from 06:00 to 10:00 UTC, prices are twice as high. At weekends they are not,
- * which a row cannot express: the higher price is an upper bound then.
+ * DeepSeek's models. From Monday to Friday, prices are twice as high from 01:00 to 04:00 and from 06:00 to 10:00 UTC
+ * (api-docs.deepseek.com/quick_start/pricing by cmd-usage and llm-api-pricing#44).
  */
 export const deepseek: readonly CatalogueEntry[] = [
   {
@@ -18,8 +18,8 @@ export const deepseek: readonly CatalogueEntry[] = [
     isDefault: true,
     pricing: [
       { input: 0.15, output: 0.6, cached_input: 0.003 },
-      { input: 0.3, output: 1.2, cached_input: 0.006, hours: "01:00-04:00" },
-      { input: 0.3, output: 1.2, cached_input: 0.006, hours: "06:00-10:00" },
+      { input: 0.3, output: 1.2, cached_input: 0.006, hours: "mon-fri 01:00-04:00" },
+      { input: 0.3, output: 1.2, cached_input: 0.006, hours: "mon-fri 06:00-10:00" },
     ],
     source: ["api-docs.deepseek.com by LiteLLM, genai-prices and model-prices", "2026-11-20"],
   },
@@ -33,8 +33,8 @@ export const deepseek: readonly CatalogueEntry[] = [
       { input: 0.14, output: 0.28, cached_input: 0.0028 },
       { input: 0.44, output: 1.32, cached_input: 0.014, from: "2026-08-16" },
       { input: 0.15, output: 0.6, cached_input: 0.003, from: "2026-09-10" },
-      { input: 0.3, output: 1.2, cached_input: 0.006, from: "2026-09-10", hours: "01:00-04:00" },
-      { input: 0.3, output: 1.2, cached_input: 0.006, from: "2026-09-10", hours: "06:00-10:00" },
+      { input: 0.3, output: 1.2, cached_input: 0.006, from: "2026-09-10", hours: "mon-fri 01:00-04:00" },
+      { input: 0.3, output: 1.2, cached_input: 0.006, from: "2026-09-10", hours: "mon-fri 06:00-10:00" },
     ],
     source: ["api-docs.deepseek.com by LiteLLM, genai-prices and model-prices", "2026-11-20"],
   },
@@ -48,8 +48,8 @@ export const deepseek: readonly CatalogueEntry[] = [
     pricing: [
       { input: 0.435, output: 0.87, cached_input: 0.0036 },
       { input: 0.66, output: 1.98, cached_input: 0.022, from: "2026-08-16" },
-      { input: 1.32, output: 3.96, cached_input: 0.044, from: "2026-08-16", hours: "01:00-04:00" },
-      { input: 1.32, output: 3.96, cached_input: 0.044, from: "2026-08-16", hours: "06:00-10:00" },
+      { input: 1.32, output: 3.96, cached_input: 0.044, from: "2026-08-16", hours: "mon-fri 01:00-04:00" },
+      { input: 1.32, output: 3.96, cached_input: 0.044, from: "2026-08-16", hours: "mon-fri 06:00-10:00" },
     ],
     source: ["api-docs.deepseek.com by LiteLLM and model-prices", "2026-11-20"],
   },

@@ -32,7 +32,10 @@ export const priceRow = {
         "ultrafast",
       ],
     },
-    /** Hours in which the row applies, UTC. They may extend past midnight. */
+    /**
+     * Hours in which the row applies, UTC. They may extend past midnight, and follow the days of the week on which they
+     * begin: `mon-fri 01:00-04:00`.
+     */
     hours: { type: "text", isLiteral: true, format: "hours" },
     /** Region to which the row applies, as answers name it. Other regions have the rows without a region. */
     region: { type: "text", isLiteral: true },

@@ -399,6 +399,18 @@ const rows: readonly Row[] = [
     ],
     usage: chat(1_000, 100, { prompt_cache_hit_tokens: 900, prompt_cache_miss_tokens: 100 }),
   }],
+  // Saturday, 01:30, of the night that began on Friday: 1 000·2 + 100·4
+  ["hours past midnight of a day of the week", 0.0024, {
+    ...{ connector: "deepseek.api.v1", model: "model-of-no-catalogue", at: "2026-11-28T01:30:00Z" },
+    pricing: [{ input: 1, output: 2 }, { input: 2, output: 4, hours: "fri 22:00-02:00" }],
+    usage: chat(1_000, 100),
+  }],
+  // Sunday, 01:30: 1 000·1 + 100·2
+  ["hours of another day of the week", 0.0012, {
+    ...{ connector: "deepseek.api.v1", model: "model-of-no-catalogue", at: "2026-11-29T01:30:00Z" },
+    pricing: [{ input: 1, output: 2 }, { input: 2, output: 4, hours: "fri 22:00-02:00" }],
+    usage: chat(1_000, 100),
+  }],
   // 30 s of audio at 0.004 a minute beside 1 000·1 + 100·10
   ["audio of a chat by its duration (Mistral)", 0.004, {
     ...{ connector: "mistral.api.v1", model: "model-of-no-catalogue", pricing: { ...plain, per_minute: 0.004 } },
