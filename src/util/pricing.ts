@@ -25,15 +25,13 @@ const priceTiers: readonly PriceTier[] = [
 const priceConditions = ["from", "above_tokens", "tier", "hours", "region"] as const;
 
 const days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-const dayForm = days.join("|");
-const hourForm = new RegExp(
-  `^(?:(${dayForm})(?:-(${dayForm}))? )?([01]\\d|2[0-3]):([0-5]\\d)-(?:([01]\\d|2[0-3]):([0-5]\\d)|24:00)$`,
-);
+const hourForm = /^(?:([a-z]{3})(?:-([a-z]{3}))? )?([01]\d|2[0-3]):([0-5]\d)-(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/;
 
 /** Whether a text is a range of UTC hours, such as `16:30-00:30` or `mon-fri 01:00-04:00`. */
 export function isHours(text: string): boolean {
+  const [form, from = "mon", to = from] = hourForm.exec(text) ?? [];
   const { start, end } = parseHours(text);
-  return hourForm.test(text) && start !== end;
+  return form !== undefined && days.includes(from) && days.includes(to) && start !== end;
 }
 
 /**
