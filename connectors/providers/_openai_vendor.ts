@@ -140,6 +140,8 @@ export interface OpenAiCompatible {
    * models may then be used under a budget.
    */
   readonly assumedPrices?: DatedPricing;
+  /** Whether audio in a chat is billed by its duration (`per_minute`). */
+  readonly billsAudioByDuration?: boolean;
   /** Parses a retry delay from a vendor-specific place. */
   readonly readRetryAfter?: FaultReader["readRetryAfter"];
 }
@@ -209,6 +211,7 @@ export function createDeclaration(vendor: OpenAiCompatible): ProviderDeclaration
     ...(vendor.infrastructure === undefined ? {} : { infrastructure: vendor.infrastructure }),
     ...(vendor.tokenScope === undefined ? {} : { tokenScope: vendor.tokenScope }),
     ...(vendor.assumedPrices === undefined ? {} : { assumedPrices: vendor.assumedPrices }),
+    ...(vendor.billsAudioByDuration && { billsAudioByDuration: true }),
   };
 }
 

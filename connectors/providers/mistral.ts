@@ -102,6 +102,7 @@ export const mistral: OpenAiCompatible = {
   },
   models: () => knownModels(entries),
   readBilled: readAudioSeconds,
+  billsAudioByDuration: true,
   operations: {
     embeddings: openAiEmbeddings,
     moderation: openAiModeration,

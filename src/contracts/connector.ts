@@ -198,6 +198,8 @@ export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
    * @param model The upstream model id.
    */
   readonly completePrices?: (row: DatedPricing, model: string) => DatedPricing;
+  /** Whether audio in a chat is billed by its duration (`per_minute`) instead of by tokens. */
+  readonly billsAudioByDuration?: boolean;
   /** Whether it has no default URL: `base_url` must be configured. */
   readonly needsBaseUrl?: boolean;
   /** Whether it works without an API key. */

@@ -1,5 +1,6 @@
 /** Price rows of a configured model: which are accepted, and what is wrong with the others. */
 import { assertEquals } from "@std/assert";
+import type { KnownConnectors } from "../../src/config/settings/known.ts";
 import { validate } from "../../src/config/build/validate.ts";
 import { mergePricing } from "../../src/util/pricing.ts";
 import { known, listWarnings } from "./_contradictions.ts";
@@ -101,6 +102,18 @@ Deno.test("rows with conditions are accepted in order, by tier and region", () =
 Deno.test("a price that no operation of the model is billed by is reported with its row", () => {
   assertEquals(listWarnings(priced([usual, { ...priority, per_page: 1 }])), [
     "models.m.pricing[1].per_page: has no effect: the model serves no documents",
+  ]);
+});
+
+Deno.test("a price per minute has an effect on chat only where the vendor bills the audio of a chat by its duration", () => {
+  const other: KnownConnectors = {
+    ...known,
+    providers: known.providers.map((one) => ({ ...one, billsAudioByDuration: true })),
+  };
+  const document = priced({ ...usual, per_minute: 0.004 });
+  assertEquals(validate(document, { known: other }).warnings, []);
+  assertEquals(listWarnings(document), [
+    "models.m.pricing.per_minute: has no effect: the model serves no transcription, audio-translation",
   ]);
 });
 

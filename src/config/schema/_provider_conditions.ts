@@ -152,12 +152,20 @@ const billed: typeof readers = [
   [["per_image"], images],
   [["per_search"], ["chat", "search", "rerank"]],
   [["per_page"], ["documents"]],
-  [["per_minute"], audio],
   [["per_character", "per_million_characters"], ["speech"]],
 ];
 
 /** Conditions of a row of `models.<name>.pricing`. */
-export const pricingConditions = (): readonly Condition<ModelSubject>[] => billed.map(readBy);
+export const pricingConditions = (): readonly Condition<ModelSubject>[] => [
+  ...billed.map(readBy),
+  {
+    keys: ["per_minute"],
+    reason: ({ serves, provider: { billsAudioByDuration } }) => {
+      const isBilled = serves(...audio) || billsAudioByDuration && serves("chat");
+      return isBilled ? undefined : `: the model serves no ${audio.join(", ")}`;
+    },
+  },
+];
 
 /** Conditions of `models.<name>`. */
 export const modelConditions = (): readonly Condition<ModelSubject>[] => [

@@ -44,6 +44,8 @@ export interface ProviderSubject {
   readonly services: InfrastructureFacts | undefined | null;
   /** The queries that its vendor answers; undefined if they are unknown. */
   readonly queries: readonly VendorQuery[] | undefined;
+  /** Whether audio in a chat is billed by its duration, or may be. */
+  readonly billsAudioByDuration: boolean;
 }
 
 /** An entry of `models` of an enabled provider. */

@@ -12,7 +12,15 @@ export type KnownModel = Pick<ModelInfo, "id" | "capabilities" | "pricing" | "de
 export interface KnownProvider extends
   Pick<
     ProviderDeclaration,
-    "id" | "vendor" | "needsBaseUrl" | "local" | "attributes" | "infrastructure" | "queries" | "assumedPrices"
+    | "id"
+    | "vendor"
+    | "needsBaseUrl"
+    | "local"
+    | "attributes"
+    | "infrastructure"
+    | "queries"
+    | "assumedPrices"
+    | "billsAudioByDuration"
   > {
   readonly models: readonly KnownModel[];
 }
