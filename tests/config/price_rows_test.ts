@@ -111,7 +111,7 @@ Deno.test("a price per minute has an effect on chat only where the vendor bills 
     providers: known.providers.map((one) => ({ ...one, billsAudioByDuration: true })),
   };
   const document = priced({ ...usual, per_minute: 0.004 });
-  assertEquals(validate(document, { known: other }).warnings, []);
+  assertEquals(validate(document, { knownConnectors: other }).warnings, []);
   assertEquals(listWarnings(document), [
     "models.m.pricing.per_minute: has no effect: the model serves no transcription, audio-translation",
   ]);
