@@ -971,7 +971,7 @@ export interface PriceRowDocument {
     | "reserved"
     | "scale"
     | "ultrafast";
-  /** Hours in which the row applies, UTC. They may extend past midnight. */
+  /** Hours in which the row applies, UTC. They may extend past midnight, and follow the days of the week on which they begin: `mon-fri 01:00-04:00`. */
   readonly hours?: string;
   /** Region to which the row applies, as answers name it. Other regions have the rows without a region. */
   readonly region?: string;
