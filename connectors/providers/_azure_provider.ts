@@ -22,6 +22,7 @@ export const azureConnector: ProviderConnector = {
     const vendor = {
       ...azure,
       dialects: { responses: !isDated(version) }, // supported by the v1 API only
+      withoutResponses: isDated(version),
       address: createAddresses(own, runtime, version),
       authorize: (credential: string) => ({ "api-key": credential }),
       readError: readAzureError,

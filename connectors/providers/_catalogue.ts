@@ -5,6 +5,7 @@
  */
 import type {
   CapabilityPath,
+  ChatApi,
   DatedPricing,
   ModelConstraints,
   ModelFeatures,
@@ -28,8 +29,10 @@ export interface CatalogueEntry {
    * unknown.
    */
   readonly can?: string;
-  /** Features, as letters, that its native API supports and its chat API does not. */
-  readonly canNatively?: string;
+  /** The APIs through which chat requests reach it, separated by spaces; `chat` when omitted. */
+  readonly apis?: string;
+  /** The API that requests with tools need unless their reasoning effort is `none`. */
+  readonly toolsVia?: ChatApi;
   /** Further leaves besides the chat leaves, full paths. */
   readonly also?: readonly CapabilityPath[];
   /** Features without a letter. */
@@ -102,7 +105,7 @@ export function knownModels(entries: readonly CatalogueEntry[], vendor: VendorRu
 }
 
 function toModelInfo(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
-  const { id, serves, can, canNatively, retires, isDefault = false, source: [source, asOf] } = entry;
+  const { id, serves, can, retires, isDefault = false, source: [source, asOf] } = entry;
   const capabilities = serves ?? chatLeaves(entry);
   const features = serves === undefined
     ? { ...toFeatures(can), ...vendor.features, ...entry.features }
@@ -113,7 +116,6 @@ function toModelInfo(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
     id,
     capabilities,
     features: features ?? {},
-    ...(canNatively === undefined ? {} : { native_features: supportedIn(canNatively) }),
     constraints: toConstraints(entry),
     ...(pricing === undefined ? {} : { pricing }),
     ...(parameters === undefined ? {} : { parameters }),
@@ -176,10 +178,15 @@ function fixedRules({ hasFixedSize, hasOneImage }: CatalogueEntry): ParameterRul
 
 /** A model with reasoning supports some of the efforts. */
 function chatRules(
-  { efforts }: CatalogueEntry,
+  { efforts, apis, toolsVia }: CatalogueEntry,
   rules: ParameterRules | undefined,
 ): ParameterRules | undefined {
-  return efforts === undefined ? rules : { ...rules, efforts: effortsFor(efforts.split(" ")) };
+  const own: ParameterRules = {
+    ...(efforts === undefined ? {} : { efforts: effortsFor(efforts.split(" ")) }),
+    ...(apis === undefined ? {} : { apis: apis.split(" ") as ChatApi[] }),
+    ...(toolsVia === undefined ? {} : { tools_via: toolsVia }),
+  };
+  return Object.keys(own).length === 0 ? rules : { ...rules, ...own };
 }
 
 function chatLeaves({ can = "", also = [] }: CatalogueEntry): readonly CapabilityPath[] {
@@ -201,11 +208,6 @@ function toConstraints({ window, maxOutput, maxFile, maxImages, languages }: Cat
     ...(maxImages === undefined ? {} : { max_images: maxImages }),
     ...(languages === undefined ? {} : { supported_languages: languages.split(" ") }),
   };
-}
-
-/** The features of the letters alone. */
-function supportedIn(letters: string): ModelFeatures {
-  return Object.fromEntries(Object.entries(toFeatures(letters)).filter(([, isSupported]) => isSupported));
 }
 
 function toFeatures(can: string | undefined): ModelFeatures {

@@ -7,6 +7,7 @@ import type { Infrastructure } from "../../src/contracts/infrastructure.ts";
 import type { ChatCompletionChunk, JsonObject } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
+  ChatApi,
   CompletionChunk,
   CompletionRequest,
   CompletionResponse,
@@ -32,6 +33,7 @@ import {
 } from "./_openai_wire.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { lazyInfrastructure } from "./_openai_operations.ts";
+import type { ResponsesCall } from "./_openai_responses.ts";
 import type { ReceivedEvent } from "./_openai_stream.ts";
 import {
   createDeclaration,
@@ -77,6 +79,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   readonly dialects: readonly string[];
   /** The region in which calls are processed, if the base URL determines it. */
   readonly region: string | undefined;
+  /** The APIs through which it sends chat requests. */
+  readonly apis: readonly ChatApi[];
   readonly #infrastructure: Infrastructure | undefined;
 
   /**
@@ -95,6 +99,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     this.region = vendor.findRegion?.(this.#baseUrl);
     this.#chatUrl = `${this.#baseUrl}/chat/completions`;
     this.dialects = listDialects(vendor, settings);
+    this.apis = listApis(vendor, settings);
     this.#runtime = runtime;
     this.#faults = {
       readError: vendor.readError ?? readOpenAiError,
@@ -133,6 +138,10 @@ export class OpenAiCompatibleProvider extends BaseProvider {
       const reader = await loadNativeReader(request.native);
       return await reader.readComplete(await this.#postNative(request, options, reader), this.#createReading(request));
     }
+    if (request.api === "responses") {
+      const { completeChat } = await import("./_openai_responses.ts");
+      return await completeChat(request, this.#createResponsesCall(request, options));
+    }
     const bytes = await readBytes(await this.#post(request, options));
     const body = checkCompletion(parseObject(decoder.decode(bytes)));
     const billed = body.usage ? this.#vendor.readBilled?.(body) : undefined;
@@ -144,6 +153,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
     if (this.#vendor.withoutChat) return super.stream(request, options);
     if (request.native !== undefined) return this.#streamNative(request, options);
+    if (request.api === "responses") return this.#streamByResponses(request, options);
     return openChunkStream(this.#post(request, options), {
       readComplete: checkCompletion,
       parse: parseChunk,
@@ -213,6 +223,21 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     yield* reader.readEvents(this.#postNative(request, options, reader), this.#createReading(request));
   }
 
+  async *#streamByResponses(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
+    const { streamChat } = await import("./_openai_responses.ts");
+    yield* streamChat(request, this.#createResponsesCall(request, options));
+  }
+
+  #createResponsesCall({ model }: CompletionRequest, options: CallOptions): ResponsesCall {
+    const { vendor, readBilled } = this.#vendor;
+    const post = (body: string) => this.#send({ url: this.#dialectUrl("responses", model.id), body }, options);
+    return { vendor, readBilled, runtime: this.#runtime, post };
+  }
+
+  #dialectUrl(path: string, model: string): string {
+    return this.#vendor.address?.(path, model) ?? `${this.#baseUrl}/${path}`;
+  }
+
   #createReading(request: CompletionRequest): NativeReading {
     return { ...createDefaults(request, this.#runtime), readBilled: this.#vendor.readBilled };
   }
@@ -234,8 +259,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     { withAcceptedIds }: NativeReader,
   ): Promise<UpstreamResponse> {
     const { dialect, text } = native!;
-    const url = this.#vendor.address?.(dialect, model.id) ?? `${this.#baseUrl}/${dialect}`;
-    return this.#send({ url, body: withAcceptedIds?.(text) ?? text }, options);
+    return this.#send({ url: this.#dialectUrl(dialect, model.id), body: withAcceptedIds?.(text) ?? text }, options);
   }
 
   /** Sends a request with the API key. Throws if the response status is not a success. */
@@ -259,6 +283,13 @@ function listDialects(vendor: OpenAiCompatible, { baseUrl: address, config }: Pr
   const isOwn = local || !address || !baseUrl || address === baseUrl;
   const overrides = config as Readonly<Record<string, boolean | undefined>> | undefined;
   return Object.entries(dialects).flatMap(([name, has]) => overrides?.[name] ?? (has && isOwn) ? [name] : []);
+}
+
+/** Whether a model is called through the Responses API is declared with the model. */
+function listApis({ dialects, withoutResponses = false }: OpenAiCompatible, { config }: ProviderSettings): ChatApi[] {
+  const isDeclared = dialects?.responses !== undefined;
+  const isGiven = isDeclared ? (config as Readonly<Record<string, unknown>> | undefined)?.responses : undefined;
+  return isGiven ?? !withoutResponses ? ["chat", "responses"] : ["chat"];
 }
 
 /** Reads responses of a native dialect, which is named by its path. */

@@ -1,47 +1,32 @@
 /**
- * Responses of the Responses API, as received and translated to chat.
+ * Calls of the Responses API: with a client's own request, whose response is passed on as received, and with a chat
+ * request.
  *
  * Source: https://platform.openai.com/docs/api-reference/responses, its streaming events.
  * @module
  */
-import type {
-  ChatCompletion,
-  ChatCompletionChunk,
-  Delta,
-  FinishReason,
-  JsonObject,
-  ToolCall,
-} from "../../src/contracts/openai.ts";
-import type { CompletionChunk, CompletionResponse } from "../../src/contracts/provider.ts";
-import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
+import type { ChatCompletionChunk, JsonObject } from "../../src/contracts/openai.ts";
+import type { CompletionChunk, CompletionRequest, CompletionResponse } from "../../src/contracts/provider.ts";
+import type { Runtime, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { editMembers } from "../../src/util/json_members.ts";
 import { mapItems, mapMembers } from "../../src/util/map_members.ts";
+import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
+import { createDefaults, normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { renameIdentifiers } from "../../src/util/rename_identifiers.ts";
+import { countHostedCalls } from "../../src/util/responses_usage.ts";
 import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
 import { splitIntoChunks } from "./_chunks.ts";
-import { EventTolerance, parseObject, readBytes, upstreamError } from "./_http.ts";
-import { readOpenAiError } from "./_openai_error.ts";
-import { toText } from "../../src/util/to_text.ts";
-import { findOwn } from "../../src/util/find_own.ts";
-import { countHostedCalls, toChatUsage } from "../../src/util/responses_usage.ts";
+import { readJsonObject } from "./_base.ts";
+import { EventTolerance, parseObject, readBytes } from "./_http.ts";
 import type { NativeReading } from "./_openai_vendor.ts";
+import { OutputEvents } from "./_responses_events.ts";
+import { type OutputOptions, toCompletion } from "./_responses_output.ts";
+import { toResponsesRequest } from "./_responses_request.ts";
 import { openStreamBody, ping } from "./_stream_body.ts";
 
 const decoder = /* @__PURE__ */ new TextDecoder();
-
-/** Error codes of failures caused by the request itself. */
-const requestFaults =
-  /^(invalid_(?!api)|image_|unsupported_image|empty_image|failed_to_download|bio_policy|data_residency)/;
-
-/** Delta fields by the suffix of the event name. */
-const deltaFields: Readonly<Record<string, "content" | "refusal" | "reasoning_content">> = {
-  "response.output_text.delta": "content",
-  "response.refusal.delta": "refusal",
-  "response.reasoning_summary_text.delta": "reasoning_content",
-  "response.reasoning_text.delta": "reasoning_content",
-};
 
 /** The API accepts ids of up to 64 characters (fastllm#45). */
 const acceptedIds = { max_length: 64 };
@@ -69,8 +54,11 @@ export function withAcceptedIds(text: string): string {
   return accepted === input ? text : editMembers(text, { input: accepted });
 }
 
+/** Calls of tools that the vendor runs commit the stream, since the provider has started to run them. */
+const nativeOutput: OutputOptions = { vendor: "", showsHosted: true };
+
 /**
- * Reads a complete response.
+ * Reads a complete response, to be passed on.
  *
  * @throws {UpstreamError} If it has failed, or is not a response.
  */
@@ -81,14 +69,14 @@ export async function readComplete(
   const bytes = await readBytes(response);
   const parsed = parseObject(decoder.decode(bytes));
   return {
-    body: toCompletion(parsed),
+    body: toCompletion(parsed, nativeOutput),
     native: bytes,
     billed: { ...countHostedCalls(parsed), ...readBilled?.(parsed) },
   };
 }
 
 /**
- * Reads a streaming response, up to its final event.
+ * Reads a streaming response, up to its final event, to be passed on.
  *
  * @param opening The response, once its head has been received.
  * @throws {UpstreamError} For an error event, or if the stream ends before the response is complete.
@@ -97,147 +85,114 @@ export async function* readEvents(
   opening: Promise<UpstreamResponse>,
   { readBilled }: Pick<NativeReading, "readBilled"> = {},
 ): AsyncGenerator<CompletionChunk> {
-  const body = await openStreamBody(await opening);
+  for await (const read of readOutput(await opening, nativeOutput)) {
+    if (read === "comment") yield ping;
+    else if (read.event === undefined) yield* splitIntoChunks(toCompletion(read.response, nativeOutput));
+    else {
+      const { value, event, response } = read;
+      const billed = response && { ...countHostedCalls(response), ...readBilled?.(response) };
+      yield { value, native: formatSse(event), ...(billed && { billed }) };
+    }
+  }
+}
+
+/** How a chat request is sent through this API. */
+export interface ResponsesCall extends Pick<NativeReading, "readBilled"> {
+  /** The vendor's short name. */
+  readonly vendor: string;
+  readonly runtime: Pick<Runtime, "random" | "clock">;
+  /** Posts a JSON body. */
+  readonly post: (body: string) => Promise<UpstreamResponse>;
+}
+
+/**
+ * Performs a chat request.
+ *
+ * @throws {UpstreamError} If it fails.
+ */
+export async function completeChat(request: CompletionRequest, call: ResponsesCall): Promise<CompletionResponse> {
+  const response = await readJsonObject(await postChat(request, call));
+  const body = toCompletion(response, call);
+  normalizeCompletion(body, createDefaults(request, call.runtime));
+  return { body, billed: readBills(response, call) };
+}
+
+/**
+ * Performs a streaming chat request. The usage is a chunk of its own, as in chat.
+ *
+ * @throws {UpstreamError} If it fails, or if the stream ends before the response is complete.
+ */
+export async function* streamChat(request: CompletionRequest, call: ResponsesCall): AsyncGenerator<CompletionChunk> {
+  const normalizer = new ChunkNormalizer(createDefaults(request, call.runtime));
+  const toChunk = (value: ChatCompletionChunk) => {
+    normalizer.normalize(value);
+    return { value };
+  };
+  for await (const read of readOutput(await postChat(request, call), call)) {
+    if (read === "comment") {
+      yield ping;
+      continue;
+    }
+    const { response, event, value } = read;
+    if (event === undefined) {
+      const chunks = splitIntoChunks(toCompletion(response, call), readBills(response, call));
+      for (const { value, ...rest } of chunks) yield { ...toChunk(value), ...rest };
+      return;
+    }
+    const { usage, ...rest } = value;
+    if (value.choices.length > 0) yield toChunk(rest as ChatCompletionChunk);
+    if (usage) yield { ...toChunk({ ...value, choices: [] }), billed: readBills(response!, call) };
+  }
+}
+
+function readBills(response: JsonObject, { readBilled }: ResponsesCall): CompletionResponse["billed"] {
+  return { ...countHostedCalls(response), ...readBilled?.(response) };
+}
+
+/** Sends a chat request; once more without the reasoning of earlier responses if the provider cannot decrypt it. */
+async function postChat(request: CompletionRequest, { vendor, post }: ResponsesCall): Promise<UpstreamResponse> {
+  const sent = toResponsesRequest(request, vendor);
+  try {
+    return await post(JSON.stringify(sent));
+  } catch (error) {
+    const input = (sent.input as readonly JsonObject[]).filter(({ type }) => type !== "reasoning");
+    const isForeign = UpstreamError.isInstance(error) && error.fault?.error.code === "invalid_encrypted_content";
+    if (!isForeign || input.length === (sent.input as readonly JsonObject[]).length) throw error;
+    return await post(JSON.stringify({ ...sent, input }));
+  }
+}
+
+/** An event with its chunk, and the response of the final event; a comment; or a response that is not a stream. */
+type ReadOutput =
+  | "comment"
+  | { readonly event: SseEvent; readonly value: ChatCompletionChunk; readonly response?: JsonObject }
+  | { readonly event?: undefined; readonly value?: undefined; readonly response: JsonObject };
+
+async function* readOutput(received: UpstreamResponse, options: OutputOptions): AsyncGenerator<ReadOutput> {
+  const body = await openStreamBody(received);
   if (body.events === undefined) {
-    yield* splitIntoChunks(toCompletion(parseObject(body.text)));
+    yield { response: parseObject(body.text) };
     return;
   }
-  const reader = new EventReader();
+  const output = new OutputEvents(options);
   const tolerance = new EventTolerance();
   for await (const events of readSse(body.events)) {
     for (const event of events) {
       if (event.isComment) {
-        yield ping;
+        yield "comment";
         continue;
       }
       const parsed = tolerance.read(parseObject, event.data);
       if (parsed === undefined) continue;
-      const value = reader.read(parsed);
-      if (!reader.isFinished) yield { value, native: formatSse(event) };
+      const value = output.read(parsed);
+      if (!output.isFinished) yield { value, event };
       else {
-        const whole = Object(parsed.response);
-        yield { value, native: formatSse(event), billed: { ...countHostedCalls(whole), ...readBilled?.(whole) } };
+        yield { value, event, response: isObject(parsed.response) ? parsed.response : {} };
         return;
       }
     }
   }
   throw new UpstreamError("The provider's stream ended before the response was complete", { kind: "invalid_response" });
-}
-
-/** Parses the events of one stream, in order. */
-class EventReader {
-  /** Whether the final event was received. */
-  isFinished = false;
-  #head: Pick<ChatCompletionChunk, "id" | "object" | "created" | "model"> = {
-    id: "",
-    object: "chat.completion.chunk",
-    created: 0,
-    model: "",
-  };
-  /** Function call items, by output index. */
-  readonly #calls = new Map<unknown, number>();
-
-  read(event: JsonObject): ChatCompletionChunk {
-    const { type } = event;
-    if (type === "error" || type === "response.failed") throw toResponseFailure(event);
-    const response = isObject(event.response) ? event.response : undefined;
-    if (response !== undefined) this.#head = { ...this.#head, ...toCompletionHead(response) };
-    if (type !== "response.completed" && type !== "response.incomplete") return this.#chunk(this.#findDelta(event));
-    this.isFinished = true;
-    const { choices: [choice], usage } = toCompletion(response ?? {});
-    return { ...this.#chunk({}, choice!.finish_reason), ...(usage === undefined ? {} : { usage }) };
-  }
-
-  #findDelta({ type, delta, output_index: outputIndex, item }: JsonObject): Delta | undefined {
-    const field = findOwn(deltaFields, type);
-    if (field !== undefined) return typeof delta === "string" ? { [field]: delta } : undefined;
-    if (type === "response.output_item.added" && isObject(item)) return this.#begin(item, outputIndex);
-    const index = this.#calls.get(outputIndex);
-    const isArguments = type === "response.function_call_arguments.delta";
-    if (index === undefined || !isArguments || typeof delta !== "string") return undefined;
-    return { tool_calls: [{ index, function: { arguments: delta } }] };
-  }
-
-  /** A hosted tool call also commits the stream, since the provider has started to run it. */
-  #begin({ type, id, call_id, name }: JsonObject, outputIndex: unknown): Delta | undefined {
-    if (type === "message" || type === "reasoning") return undefined;
-    const index = this.#calls.size;
-    this.#calls.set(outputIndex, index);
-    const called = { name: toText(name ?? type), arguments: "" };
-    return { tool_calls: [{ index, id: toText(call_id ?? id), type: "function", function: called }] };
-  }
-
-  #chunk(delta: Delta | undefined, finish_reason: FinishReason | null = null): ChatCompletionChunk {
-    if (delta === undefined) return { ...this.#head, choices: [] };
-    return { ...this.#head, choices: [{ index: 0, delta, finish_reason, logprobs: null }] };
-  }
-}
-
-function toCompletion(response: JsonObject): ChatCompletion {
-  const { status, output, error } = response;
-  if (status === "failed" || isObject(error)) throw toResponseFailure({ response });
-  if (!Array.isArray(output)) {
-    throw new UpstreamError("The provider's response has no output", { kind: "invalid_response" });
-  }
-  const items = output.filter(isObject);
-  const calls = items.flatMap(toResponseCalls);
-  const usage = toChatUsage(response.usage);
-  return {
-    ...toCompletionHead(response),
-    object: "chat.completion",
-    choices: [{
-      index: 0,
-      message: {
-        role: "assistant",
-        content: joinTexts(items, "content", "text") || null,
-        refusal: joinTexts(items, "content", "refusal") || null,
-        reasoning_content: joinTexts(items, "summary", "text") || null,
-        ...(calls.length === 0 ? {} : { tool_calls: calls }),
-      },
-      finish_reason: findEndReason(response, calls),
-      logprobs: null,
-    }],
-    ...(usage === undefined ? {} : { usage }),
-  };
-}
-
-function toCompletionHead(
-  { id, created_at, model, service_tier }: JsonObject,
-): Pick<ChatCompletion, "id" | "created" | "model"> {
-  return {
-    id: toText(id),
-    created: typeof created_at === "number" ? created_at : 0,
-    model: toText(model),
-    ...(typeof service_tier === "string" ? { service_tier } : {}),
-  };
-}
-
-/** A background response has no output yet, which does not make it empty. */
-function findEndReason({ status, incomplete_details: details }: JsonObject, calls: readonly ToolCall[]): FinishReason {
-  if (status === "incomplete" && isObject(details) && details.reason === "content_filter") return "content_filter";
-  if (status !== undefined && status !== "completed") return "length";
-  return calls.length > 0 ? "tool_calls" : "stop";
-}
-
-/** Joins the text of parts, such as `text` in the `content` of messages. */
-function joinTexts(items: readonly JsonObject[], list: string, member: string): string {
-  return items.flatMap((item) => Array.isArray(item[list]) ? item[list] : [])
-    .map((part) => isObject(part) && typeof part[member] === "string" ? part[member] : "").join("");
-}
-
-function toResponseCalls({ type, id, call_id, name, arguments: callArguments }: JsonObject): ToolCall[] {
-  if (type === "message" || type === "reasoning") return [];
-  const called = { name: toText(name ?? type), arguments: typeof callArguments === "string" ? callArguments : "" };
-  return [{ id: toText(call_id ?? id), type: "function", function: called }];
-}
-
-/** The error of a response, or of an event that contains it directly. */
-function toResponseFailure(event: JsonObject): UpstreamError {
-  const { response = event } = event;
-  const error = isObject(response) && isObject(response.error) ? response.error : response;
-  const { code } = Object(error);
-  const type = requestFaults.test(toText(code)) ? "invalid_request_error" : "";
-  return upstreamError(200, { ...readOpenAiError({ error }, 200), type });
 }
 
 function formatSse({ event, data }: SseEvent): string {

@@ -118,6 +118,8 @@ export interface OpenAiCompatible {
    * `config.<dialect>` enables them. An omitted dialect is not supported anywhere.
    */
   readonly dialects?: { readonly responses?: boolean; readonly completions?: boolean };
+  /** Whether its URL does not have the Responses API, whichever models it serves. */
+  readonly withoutResponses?: boolean;
   /** The members of earlier responses that it accepts, of those in `ProviderDeclaration.ownState`; none by default. */
   readonly ownState?: readonly string[];
   /** Adapts the messages of a chat request to what it accepts; returns the same list if nothing changes. */
@@ -206,7 +208,8 @@ export function createDeclaration(vendor: OpenAiCompatible): ProviderDeclaration
       ...(vendor.local ? onlyFirst : { tool_names: openAiNames }),
       ...vendor.parameters,
     },
-    ownState: [vendor.vendor, ...vendor.ownState ?? []],
+    // the chat API of a vendor with the Responses API does not know what that one has created
+    ownState: [...vendor.dialects?.responses ? [] : [vendor.vendor], ...vendor.ownState ?? []],
     findRules: vendor.findRules ?? (({ id }) => mistralFamily.test(id) ? mistralRules : undefined),
     ...(vendor.infrastructure === undefined ? {} : { infrastructure: vendor.infrastructure }),
     ...(vendor.tokenScope === undefined ? {} : { tokenScope: vendor.tokenScope }),

@@ -45,24 +45,33 @@ function reasoning(...efforts: readonly string[]): ParameterRules {
 /** Rules of a generation, by the names that catalogue entries use. */
 const generationRules = (): Readonly<Record<string, ParameterRules>> => {
   const refuse = ["stop", "logprobs", "top_logprobs"];
-  const current = reasoning("none", "low", "medium", "high", "xhigh");
   return {
     first: { ...reasoning("low", "medium", "high"), refuse },
     early: { ...reasoning("minimal", "low", "medium", "high"), refuse },
-    reasoning: current,
+    // these reason on request only
+    reasoning: { ...reasoning("none", "low", "medium", "high", "xhigh"), default_effort: "none" },
     latest: reasoning("none", "low", "medium", "high", "xhigh", "max"),
-    // in chat these support tools only with this effort, which is not their default; the caller's effort takes
-    // precedence
-    tools: { ...current, fill_with_tools: { reasoning_effort: "none" } },
   };
 };
+
+/** Models without chat completions. */
+const responsesOnly = /codex|computer-use|(?:gpt-|o)\d[\w.-]{0,64}-(?:pro|deep-research)\b/;
+
+/** Models that support tools together with reasoning in Responses alone. */
+const toolsInResponses = /gpt-(5\.|[6-9]|\d\d)/;
+
+/** The APIs of a model that the catalogue does not know. */
+function findApis(id: string): Pick<ParameterRules, "apis" | "tools_via"> {
+  if (responsesOnly.test(id)) return { apis: ["responses"] };
+  return toolsInResponses.test(id) ? { apis: ["chat", "responses"], tools_via: "responses" } : {};
+}
 
 /** The first pattern that matches a model id applies; models before the reasoning models have no rules. */
 const generations: readonly (readonly [RegExp, string | undefined])[] = [
   [/gpt-(3|4)|chatgpt-4|davinci|babbage|gpt-5-chat/, undefined],
   [/(^|[^a-z0-9])o\d/, "first"],
   [/gpt-5(?![.\d])/, "early"],
-  [/gpt-5/, "reasoning"],
+  [/gpt-5\.[0-5]/, "reasoning"],
 ];
 
 /**
@@ -71,10 +80,12 @@ const generations: readonly (readonly [RegExp, string | undefined])[] = [
  * @param model Its id, and whether it is configured as a model that cannot reason.
  */
 export function findOpenAiRules({ id, features }: ModelInfo): ParameterRules | undefined {
-  if (features?.reasoning === false) return undefined;
-  const generation = generations.find(([pattern]) => pattern.test(id.toLowerCase()));
-  const name = generation === undefined ? "latest" : generation[1];
-  return name === undefined ? undefined : generationRules()[name];
+  const model = id.toLowerCase();
+  const apis = findApis(model);
+  const generation = generations.find(([pattern]) => pattern.test(model));
+  const name = features?.reasoning === false ? undefined : generation === undefined ? "latest" : generation[1];
+  if (name === undefined) return apis.apis === undefined ? undefined : apis;
+  return { ...generationRules()[name], ...apis };
 }
 
 // only later models support speech as events (OpenAI's API reference, `stream_format`)

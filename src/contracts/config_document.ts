@@ -741,6 +741,8 @@ export interface ModelDocument {
   };
   /** Weight of the model under `round-robin` and `load-balanced`. */
   readonly weight?: number | SecretReference;
+  /** The API of chat requests to the model. `auto` uses Responses where chat completions would lose something: for requests with tools to a reasoning model that supports both together in Responses only, and for models without chat completions. Responses of either API have the form that the client expects. */
+  readonly api?: "auto" | "chat" | "responses";
   /** How request parameters are adapted to the model. */
   readonly parameters?: {
     /** Request members to rename, such as `max_tokens: max_completion_tokens`. */
@@ -753,8 +755,12 @@ export interface ModelDocument {
     readonly refuse_with_tools?: readonly string[];
     /** Members that are added when the request does not contain them. */
     readonly fill?: Readonly<Record<string, unknown>>;
-    /** Members that are added to requests with tools, when the request does not contain them. */
-    readonly fill_with_tools?: Readonly<Record<string, unknown>>;
+    /** The APIs through which chat requests reach the model: `chat`, `responses`, or both. `chat` by default, or as known of the vendor's models. */
+    readonly apis?: readonly ("chat" | "responses")[];
+    /** The API of requests with tools, unless their reasoning effort is `none`: for models that do not support tools together with reasoning in the other API. */
+    readonly tools_via?: "chat" | "responses";
+    /** The effort of requests without `reasoning_effort`, such as `none` of a model that reasons on request only. */
+    readonly default_effort?: string;
     /** Members that replace `reasoning_effort`, by its value, such as `none: {thinking: {type: disabled}}`. */
     readonly efforts?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
     /** How the reasoning of earlier responses is sent back: as `reasoning`, or not at all (`none`). By default unchanged. */

@@ -2,7 +2,7 @@
  * The records that ModelMesh writes, as JSON lines with `type` first.
  * @module
  */
-import type { Delivery, OperationName, ServedBy } from "./provider.ts";
+import type { ChatApi, Delivery, OperationName, ServedBy } from "./provider.ts";
 
 /** Kinds of events. */
 export type EventKind = "rotation" | "deactivation" | "recovery" | "health" | "budget" | "outage" | "batch";
@@ -39,6 +39,8 @@ export interface FallbackStep {
   readonly model: string;
   /** Its provider's entry id. */
   readonly provider: string;
+  /** The API through which a chat request was sent to it, if it supports several or declares one. */
+  readonly api?: ChatApi;
   /**
    * `ok`, or the kind of failure. Of a response that began: `stream_interrupted` if the provider failed midway, `aborted`
    * if the client left.
@@ -104,6 +106,8 @@ export interface RoutingRecord {
   readonly provider: string | null;
   /** The model that served the request behind a ModelMesh proxy, as in a page. */
   readonly served_by?: ServedBy;
+  /** The API through which a chat request was sent to `model`, if it supports several or declares one. */
+  readonly api?: ChatApi;
   /** The delivery mode of the response. */
   readonly delivery: Delivery;
   /** The provider that was replaced, if the request was rotated. */

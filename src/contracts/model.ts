@@ -17,6 +17,9 @@ export type OperationName =
   | "search"
   | "documents";
 
+/** An API through which chat requests are sent to a model: chat completions, or Responses. */
+export type ChatApi = "chat" | "responses";
+
 /** A dotted path of the capability tree. */
 export type CapabilityPath = string;
 
@@ -185,8 +188,18 @@ export interface ParameterRules {
   readonly refuse_with_tools?: readonly string[];
   /** Default values, set if the request has none. */
   readonly fill?: Readonly<Record<string, unknown>>;
-  /** Default values for requests with tools. */
-  readonly fill_with_tools?: Readonly<Record<string, unknown>>;
+  /**
+   * The APIs through which chat requests reach the model, if its provider has them.
+   * @default {["chat"]}
+   */
+  readonly apis?: readonly ChatApi[];
+  /**
+   * The API that requests with tools need unless their reasoning effort is `none`, since the other API does not support
+   * tools together with reasoning.
+   */
+  readonly tools_via?: ChatApi;
+  /** The effort of requests without `reasoning_effort`. Unknown when omitted. */
+  readonly default_effort?: string;
   /** Replacement of `reasoning_effort`, by effort, on models with other parameters for it. */
   readonly efforts?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /**
@@ -273,8 +286,6 @@ export interface ModelInfo {
   readonly capabilities?: readonly CapabilityPath[];
   /** Supported features. */
   readonly features?: ModelFeatures;
-  /** Features that differ in the native dialects of its provider, such as tools that its chat API does not support. */
-  readonly native_features?: ModelFeatures;
   /** Size constraints. */
   readonly constraints?: ModelConstraints;
   /** Prices, in order of their start dates. */
@@ -283,6 +294,8 @@ export interface ModelInfo {
   readonly assumedPricing?: readonly DatedPricing[];
   /** Parameter rules for requests to it. */
   readonly parameters?: ParameterRules;
+  /** The API of all chat requests to it. When omitted, that which its rules require. */
+  readonly api?: ChatApi;
   /** Capabilities (short names) for which it is its provider's default model. */
   readonly defaultFor?: readonly string[];
   /** Dimensions of an embedding, unless a request asks for fewer. */

@@ -14,7 +14,7 @@ import type {
   RequestBody,
 } from "./openai.ts";
 import type { BilledUsage } from "./usage.ts";
-import type { CapabilityPath, DatedPricing, Delivery, ModelInfo, OperationName, RateLimits } from "./model.ts";
+import type { CapabilityPath, ChatApi, DatedPricing, Delivery, ModelInfo, OperationName, RateLimits } from "./model.ts";
 
 export type * from "./call.ts";
 export type * from "./model.ts";
@@ -55,6 +55,12 @@ export interface CompletionRequest<Body extends RequestBody = ChatCompletionRequ
   readonly model: ModelInfo;
   /** Whether the response is streamed. */
   readonly stream: boolean;
+  /**
+   * The API through which a chat request is to be sent, one of {@linkcode Provider.apis}. Request and response are in the
+   * form of chat in any case.
+   * @default {"chat"}
+   */
+  readonly api?: ChatApi;
   /** The parsed body in OpenAI's shape, adapted to the model. A provider must not modify it. */
   readonly body: Body;
   /**
@@ -263,6 +269,8 @@ export interface Provider
    * Native dialects in addition to OpenAI's, of all models or of a given one: see {@linkcode CompletionRequest.native}.
    */
   readonly dialects?: readonly string[] | ((model: string) => readonly string[]);
+  /** The APIs through which it can send a chat request; its own alone when omitted. */
+  readonly apis?: readonly ChatApi[];
   /** Files, batches and fine-tuning jobs, if the vendor supports them. */
   readonly infrastructure?: Infrastructure | undefined;
   /**

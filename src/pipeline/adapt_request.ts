@@ -60,11 +60,13 @@ export function adaptRequest(
   const dropped = native === undefined
     ? [...original?.dropped ?? [], ...new Set([...left, ...without.filter((name) => name in body)])].filter(isOfClient)
     : [...native.dropped, ...left.filter((name) => native.isEdited(name) && isOfClient(name))];
+  const api = native === undefined ? operation.selectApi?.(body, model) : undefined;
   return {
     completion: {
       operation: operation.name,
       model: info,
       stream: request.delivery === "stream",
+      ...(api === undefined ? {} : { api }),
       body: sent,
       // events of a response whose names are restored must not be joined
       ...(text === undefined || clientNames !== undefined ? {} : { wire: { text, edits } }),

@@ -79,7 +79,9 @@ export function eligibility(context: EligibilityContext): Eligibility {
     ? delivering
     : applyFilter("features", delivering, (members) => original.withDialect(members));
   const supporting = applyFilter("features", nativeSpeakers, (members) => {
-    return filterByRequest(members, (model) => needs.findLack(original?.factsFor(model) ?? model.info));
+    return filterByRequest(members, (model) => {
+      return needs.findLack(model.info) ?? (original?.isNativeTo(model) ? undefined : needs.findApiLack?.(model));
+    });
   });
   const chosen = choice === undefined
     ? supporting

@@ -2,6 +2,7 @@
  * A dry run of a request through the same steps. Nothing is sent or counted.
  * @module
  */
+import type { ChatApi } from "../contracts/provider.ts";
 import type { SelectionContext, SelectionStrategy } from "../contracts/rotation.ts";
 import { MeshError, UnsupportedRequestError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
@@ -9,7 +10,7 @@ import { findLeadingTier } from "../rotation/tiers.ts";
 import type { ModelState } from "../state/model/model_state.ts";
 import { openMembers } from "./admission.ts";
 import { type ApplyFilter, eligibility } from "./eligibility.ts";
-import type { RouteDeps, RoutedRequest } from "./request.ts";
+import { findApi, type RouteDeps, type RoutedRequest } from "./request.ts";
 import { modelChoice } from "./model_choice.ts";
 import { RequestContext } from "./request_context.ts";
 import { selectionContext } from "./apply_strategy.ts";
@@ -21,9 +22,21 @@ export interface Explanation {
   /** Name of the pool. */
   readonly pool: string;
   /** The candidates, in order of rotation, with the strategy's scores. */
-  readonly order: readonly { readonly model: string; readonly provider: string; readonly score: number }[];
+  readonly order: readonly ExplainedModel[];
   /** The excluded models, with reasons. */
   readonly excluded: readonly ExcludedModel[];
+}
+
+/** A candidate. */
+export interface ExplainedModel {
+  /** Name of the model. */
+  readonly model: string;
+  /** Its provider's entry id. */
+  readonly provider: string;
+  /** The strategy's score. */
+  readonly score: number;
+  /** The API through which the request would be sent to it, if it supports several or declares one. */
+  readonly api?: ChatApi;
 }
 
 /** An excluded model. */
@@ -83,7 +96,8 @@ function collectingFilter(excluded: ExcludedModel[]): ApplyFilter {
 /** The order of rotation, if each model fails. */
 function findRotationOrder(context: RequestContext): Explanation["order"] {
   const { plan, deps } = context;
-  const { pool, load, request: { session }, prefer } = plan;
+  const { pool, load, request, prefer } = plan;
+  const { session } = request;
   const selection = selectionContext({ pool, load, session, isConstrained: false, tried: new Set() }, deps.runtime);
   const order: Explanation["order"][number][] = [];
   let left = plan.eligible;
@@ -93,16 +107,20 @@ function findRotationOrder(context: RequestContext): Explanation["order"] {
     const states = (prefer?.(candidates) ?? candidates).map(({ state }) => state);
     const tier = findLeadingTier(states, selection, pool);
     const leading = new Set<unknown>(tier.candidates);
-    order.push(...scored(candidates.filter(({ state }) => leading.has(state)), tier.strategy, selection));
+    order.push(...scored(candidates.filter(({ state }) => leading.has(state)), tier.strategy, { selection, request }));
     left = left.filter(({ state }) => !leading.has(state));
   }
+}
+
+function formatApi(api: ChatApi | undefined): Pick<ExplainedModel, "api"> {
+  return api === undefined ? {} : { api };
 }
 
 /** The members by descending score. */
 function scored(
   members: readonly Member[],
   strategy: SelectionStrategy,
-  context: SelectionContext,
+  { selection: context, request }: { readonly selection: SelectionContext; readonly request: RoutedRequest },
 ): Explanation["order"] {
   const computeScore = (state: ModelState) => {
     try {
@@ -115,6 +133,7 @@ function scored(
     model: model.name,
     provider: model.instance.entry.id,
     score: computeScore(state),
+    ...formatApi(findApi(request, model)),
   }));
   return scores.sort((first, second) => second.score - first.score);
 }

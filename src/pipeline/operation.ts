@@ -7,6 +7,7 @@ import type { AudioRequest, AudioResponse } from "../contracts/audio.ts";
 import type { RequestBody } from "../contracts/openai.ts";
 import type {
   CapabilityPath,
+  ChatApi,
   CompletionResponse,
   ModelInfo,
   OperationName,
@@ -29,6 +30,8 @@ export interface RequestNeeds {
    * exclude it.
    */
   readonly findLack: (model: ModelInfo) => string | undefined;
+  /** Returns what the API lacks through which it would be sent to a model, unless the model receives a native request. */
+  readonly findApiLack?: (model: ModelEntry) => string | undefined;
 }
 
 /** Members of the body that differ for a model; undefined removes a member. */
@@ -99,6 +102,8 @@ export interface Operation<Body extends RequestBody = RequestBody, Response = un
    * @returns Undefined if nothing has to be imported.
    */
   prepare?(model: ModelEntry): Promise<void> | undefined;
+  /** Selects the API through which a request is sent to a model; undefined if the model declares none. */
+  selectApi?(body: Body, model: ModelEntry): ChatApi | undefined;
   /** Adapts a request to a model. */
   reword(body: Body, model: ModelEntry): Rewording;
   /**

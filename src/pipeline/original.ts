@@ -3,12 +3,13 @@
  * @module
  */
 import type { VendorFees } from "./estimate.ts";
-import type { ModelInfo, NativeRequest } from "../contracts/provider.ts";
+import type { NativeRequest } from "../contracts/provider.ts";
 import type { UnsupportedRequestError } from "../errors.ts";
 import type { Member, ModelEntry } from "../registry/registry.ts";
 import { editMembers } from "../util/json_members.ts";
 import { privateFields } from "./check_body.ts";
 import type { Rewording } from "./operation.ts";
+import { findOnlyApi } from "./operations/_chat_api.ts";
 import { callNow } from "../util/once.ts";
 
 /** The native form of a request, for providers that support the dialect. */
@@ -101,14 +102,6 @@ export class OriginalRequest {
     if (!members.every(({ model }) => model.instance === instance && this.#isSupportedBy(model))) throw error;
   }
 
-  /** The facts that apply to the request: those of the model's native dialect if it receives the native request. */
-  factsFor(model: ModelEntry): ModelInfo {
-    const { info } = model;
-    const { native_features: own } = info;
-    if (own === undefined || this.#native === undefined || !this.#isSupportedBy(model)) return info;
-    return { ...info, features: { ...info.features, ...own } };
-  }
-
   /**
    * Returns the native request; undefined if the model's provider does not support the dialect.
    *
@@ -127,7 +120,7 @@ export class OriginalRequest {
     /** Members that the client has not sent, and that it can do without. */
     readonly added: readonly string[];
   } | undefined {
-    if (this.#native === undefined || !this.#isSupportedBy(model)) return undefined;
+    if (this.#native === undefined || !this.isNativeTo(model)) return undefined;
     const { text, edits, adds: added = [], names = {}, dropped = [], headers } = this.#native;
     const without = added.filter((name) => rejected.has(name)).map((name) => [name, undefined]);
     const own = edits(model.info.id, { ...inChat, ...Object.fromEntries(without) });
@@ -136,8 +129,15 @@ export class OriginalRequest {
     return { request, isEdited: (name) => (names[name] ?? name) in own, dropped, added };
   }
 
+  /** Whether a model receives the native request. */
+  isNativeTo(model: ModelEntry): boolean {
+    return this.#native !== undefined && this.#isSupportedBy(model);
+  }
+
   #isSupportedBy({ instance, info }: ModelEntry): boolean {
-    const dialects = instance.provider?.dialects;
+    const { dialects, apis } = instance.provider ?? {};
+    const only = findOnlyApi(info);
+    if (only !== undefined && only === this.dialect && apis?.includes(only)) return true;
     if (typeof dialects !== "function") return dialects?.includes(this.dialect) === true;
     try {
       return callNow(() => dialects(info.id)).includes(this.dialect);

@@ -3,6 +3,7 @@
  * @module
  */
 import type { FallbackStep, ModelTry } from "../contracts/events.ts";
+import type { ChatApi } from "../contracts/provider.ts";
 import type { Cancel, Clock, StopSignal } from "../contracts/runtime.ts";
 import { DeadlineError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
@@ -57,6 +58,8 @@ export class RequestContext {
   readonly tried: Set<string> = new Set();
   /** Providers whose other models are excluded from this request. */
   readonly ruledOut: Set<string> = new Set();
+  /** The API through which the current model is called; undefined if it declares none. */
+  api: ChatApi | undefined;
   /** Upstream calls sent. */
   attempts = 0;
   /** Time spent in providers and in retry delays, ms. */
@@ -128,6 +131,7 @@ export class RequestContext {
     this.chain.push({
       model: model.name,
       provider: model.instance.entry.id,
+      ...(this.api === undefined ? {} : { api: this.api }),
       outcome,
       ...(status === undefined ? {} : { status }),
       ...(error === undefined ? {} : { error }),

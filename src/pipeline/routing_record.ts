@@ -69,6 +69,7 @@ export function createRoutingRecord(
     attempts: context.attempts,
     // at the end: members after a spread are slow to add
     ...(request.original && { dialect: request.original.dialect }),
+    ...(last?.api && { api: last.api }),
     ...(by && { served_by: by }),
     ...(left && { replaced_provider: left.provider, rotation_reason: left.outcome }),
     ...(context.possiblyBilled && { possibly_billed: true }),

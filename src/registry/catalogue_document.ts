@@ -44,7 +44,6 @@ const entry = {
     id: { type: "text", isLiteral: true },
     capabilities: model.fields.capabilities,
     features: model.fields.features,
-    native_features: model.fields.features,
     constraints: {
       type: "object",
       fields: { ...model.fields.constraints.fields, max_file_size: { type: "integer", min: 0 } },

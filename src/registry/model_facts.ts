@@ -10,11 +10,10 @@ import { isPriceAmount, pricingIn } from "../util/pricing.ts";
 export function infoIn(value: unknown): ModelInfo | undefined {
   if (!isObject(value)) return undefined;
   const { id, features, constraints, pricing, capabilities, parameters, voices, response_formats, lacks } = value;
-  const { native_features, embedding_space: space, defaultFor, dimensions, retires } = value;
+  const { embedding_space: space, defaultFor, dimensions, retires } = value;
   return {
     id: typeof id === "string" ? id : "",
     ...(isObject(features) && { features }),
-    ...(isObject(native_features) && { native_features }),
     ...(isObject(constraints) && { constraints: constraintsIn(constraints) }),
     ...(isObject(parameters) && { parameters }),
     ...(Array.isArray(capabilities) && { capabilities: stringsIn(capabilities) }),

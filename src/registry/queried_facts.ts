@@ -25,7 +25,6 @@ export function mergeRules(
     refuse: [...first.refuse ?? [], ...second.refuse ?? []],
     refuse_with_tools: [...first.refuse_with_tools ?? [], ...second.refuse_with_tools ?? []],
     fill: { ...first.fill, ...second.fill },
-    fill_with_tools: { ...first.fill_with_tools, ...second.fill_with_tools },
     efforts: { ...first.efforts, ...second.efforts },
   };
 }

@@ -115,7 +115,7 @@ export const values: Readonly<Record<string, readonly [one: unknown, other: unkn
   "models.*.voices": [{ alloy: "Anna" }, { alloy: "Bert" }],
   "models.*.parameters.rename": [{ seed: "random_seed" }, { seed: "seeds" }],
   "models.*.parameters.fill": [{ store: true }, { store: false }],
-  "models.*.parameters.fill_with_tools": [{ store: true }, { store: false }],
+  "models.*.parameters.apis": [["chat"], ["chat", "responses"]],
   "models.*.parameters.efforts": [{ none: { a: 1 } }, { none: { a: 2 } }],
   "pools.*.capability": ["chat-completion", "text-generation"],
   "pools.*.models": [["chat", "embedder"], ["chat"]],

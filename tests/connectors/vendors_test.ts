@@ -249,14 +249,12 @@ Deno.test("reasoning models of OpenAI get the newer token limit and no sampling;
     assertEquals(model("openai.llm.v1", name).parameters, undefined);
   }
   assert(model("openai.llm.v1", "gpt-5-nano").parameters!.refuse!.includes("stop"));
-  for (const name of ["gpt-6-luna", "gpt-5.6-sol", "gpt-5.6-terra", "gpt-5.6-luna"]) {
-    assertEquals(
-      model("openai.llm.v1", name).parameters!.fill_with_tools,
-      { reasoning_effort: "none" },
-      "tools need it",
-    );
+  for (const name of ["gpt-6.1-terra", "gpt-6-luna", "gpt-5.6-sol", "gpt-5.4"]) {
+    assertEquals(model("openai.llm.v1", name).parameters!.tools_via, "responses", "tools need it");
   }
-  assertEquals(model("openai.llm.v1", "gpt-6.1-terra").features!.tool_calling, false);
+  for (const name of ["gpt-5.5-pro", "gpt-5.3-codex"]) {
+    assertEquals(model("openai.llm.v1", name).parameters!.apis, ["responses"]);
+  }
   assertEquals(provider("mistral.api.v1").parameters!.rename!.max_completion_tokens, "max_tokens");
   assertEquals(provider("groq.api.v1").parameters!.rename, undefined);
 });

@@ -9,6 +9,9 @@ import { MessageStream } from "../../connectors/providers/_anthropic_stream.ts";
 import { toGenerateContent } from "../../connectors/providers/_gemini_request.ts";
 import { fromGenerateContent as fromContent } from "../../connectors/providers/_gemini_response.ts";
 import { GeminiStream } from "../../connectors/providers/_gemini_stream.ts";
+import { OutputEvents } from "../../connectors/providers/_responses_events.ts";
+import { toCompletion as fromResponse } from "../../connectors/providers/_responses_output.ts";
+import { toResponsesRequest } from "../../connectors/providers/_responses_request.ts";
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { normalizeCompletion } from "../../src/util/normalize_completion.ts";
@@ -276,5 +279,77 @@ function toGeminiAnswer(
   };
 }
 
+const responses: ProviderDialect = {
+  lacks: ["images"],
+  refuses: ["assistant image", "thoughts"],
+  whole: (answer) => fromResponse(toResponseObject(answer), { vendor: "v" }),
+  streamed(answer, dice) {
+    const response: Any = toResponseObject(answer);
+    const reader = new OutputEvents({ vendor: "v" });
+    const normalizer = new ChunkNormalizer(defaults);
+    const events = response.output.flatMap((item: Any, output_index: number) => {
+      const { type, content = [], summary = [], arguments: given = "" } = item;
+      const deltas = (kind: string, text: string) =>
+        cut(text, dice).map((delta) => ({ type: `response.${kind}.delta`, output_index, delta }));
+      return [
+        {
+          type: "response.output_item.added",
+          output_index,
+          item: { ...item, content: [], summary: [], arguments: "" },
+        },
+        ...summary.flatMap(({ text }: Any) => deltas("reasoning_summary_text", text)),
+        ...content.flatMap(({ text, annotations }: Any) => [
+          ...deltas("output_text", text),
+          ...annotations.map((annotation: Json) => ({
+            ...{ type: "response.output_text.annotation.added", output_index, annotation },
+          })),
+        ]),
+        // some servers send arguments with the complete item only
+        ...(type === "function_call" && dice.roll(3) > 0 ? deltas("function_call_arguments", given) : []),
+        { type: "response.output_item.done", output_index, item },
+      ];
+    });
+    const chunks = [...events, { type: `response.${response.status}`, response }].map((event) => reader.read(event));
+    for (const chunk of chunks) normalizer.normalize(chunk);
+    return chunks;
+  },
+  sent(chat) {
+    const { input }: Any = toResponsesRequest({ model: { id: "m" }, stream: false, body: chat }, "v");
+    return flat(input.map(({ type, role, content, call_id, name, arguments: given, output }: Any) => {
+      if (type === "function_call") return [["call", call_id, name, JSON.parse(given)]];
+      if (type === "function_call_output") return [["result", call_id, output]];
+      const parts: Any[] = typeof content === "string" ? [{ text: content }] : content;
+      return parts.map(({ text, image_url }) => image_url ? [`${role} image`, image_url] : [role, text]);
+    }));
+  },
+};
+
+function toResponseObject({ parts, thoughts, calls, finish, tokens: [input, cached, output] }: CitedAnswer): Json {
+  const reason = { length: "max_output_tokens", content_filter: "content_filter" }[finish];
+  const encrypted_content = "c2VhbA==";
+  return {
+    ...{ id: "c1", object: "response", created_at: 1, model: "m", status: reason ? "incomplete" : "completed" },
+    ...(reason ? { incomplete_details: { reason } } : {}),
+    output: [
+      ...(thoughts === ""
+        ? []
+        : [{ type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: thoughts }], encrypted_content }]),
+      ...parts.map(({ text, sources }) => {
+        const annotations = sources.map((source) => ({
+          ...{ type: "url_citation", start_index: 0, end_index: text.length, ...source },
+        }));
+        return { type: "message", role: "assistant", content: [{ type: "output_text", text, annotations }] };
+      }),
+      ...calls.map(({ id, name, input: given }) => ({
+        ...{ type: "function_call", call_id: id, name, arguments: JSON.stringify(given) },
+      })),
+    ],
+    usage: {
+      ...{ input_tokens: input, output_tokens: output, total_tokens: input + output },
+      input_tokens_details: { cached_tokens: cached },
+    },
+  };
+}
+
 /** The providers, by dialect. */
-export const providers: Readonly<Record<string, ProviderDialect>> = { openai, claude, gemini };
+export const providers: Readonly<Record<string, ProviderDialect>> = { openai, claude, gemini, responses };

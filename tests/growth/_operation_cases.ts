@@ -121,14 +121,20 @@ export const operationCases: readonly GrowthCase[] = [
     covers: [
       "connectors/providers/_openai_responses.ts#readEvents",
       "connectors/providers/_openai_responses.ts#readComplete",
+      "connectors/providers/_responses_events.ts#OutputEvents",
+      "connectors/providers/_responses_output.ts#toCompletion",
     ],
     what: "events and items",
     size: 500,
     work: async (size) => {
       const output = times(size, (at) => ({ type: "function_call", call_id: `c${at}`, name: "f", arguments: "{}" }));
       const response = { id: "r", model: "m", created_at: 0, status: "completed", output };
+      const of = (name: string) =>
+        output.map((item, output_index) => ({ type: `response.output_item.${name}`, output_index, item }));
       const events = [
-        ...output.map((item, output_index) => ({ type: "response.output_item.added", output_index, item })),
+        ...of("added"),
+        ...times(size, (at) => ({ type: "response.output_text.delta", output_index: at, delta: "a" })),
+        ...of("done"),
         { type: "response.completed", response },
       ];
       await drained(readResponseEvents(Promise.resolve(streamOf(events.map((one) => dataOf(JSON.stringify(one)))))));

@@ -24,6 +24,7 @@ import { toGenerateContent } from "../../connectors/providers/_gemini_request.ts
 import { fromGenerateContent as fromContent } from "../../connectors/providers/_gemini_response.ts";
 import { GeminiStream } from "../../connectors/providers/_gemini_stream.ts";
 import { readOpenAiError } from "../../connectors/providers/_openai_error.ts";
+import { toResponsesRequest } from "../../connectors/providers/_responses_request.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import { event } from "../support/event_frames.ts";
 import { type GrowthCase, prepared, refusable, times } from "./_case.ts";
@@ -39,6 +40,8 @@ const requestTranslators: Readonly<Record<string, (body: never) => unknown>> = {
   "connectors/providers/_bedrock_request.ts#toConverseRequest": (body) =>
     toConverseRequest(requestOf(body, "anthropic.claude-sonnet-5")),
   "connectors/providers/_gemini_request.ts#toGenerateContent": (body) => toGenerateContent("gemini-3-pro", body),
+  "connectors/providers/_responses_request.ts#toResponsesRequest": (body) =>
+    toResponsesRequest(requestOf(body, "m") as never, "v"),
   "connectors/providers/_anthropic_messages.ts#toConversation": (body) => {
     const { messages } = body as { messages: never };
     const { turns } = toConversation(messages);
@@ -166,6 +169,22 @@ export const providerCases: readonly GrowthCase[] = [
       fromConverseBlock({ text: "a".repeat(size) }, true),
       toUsage(Object.fromEntries(times(size, (at) => [`c${at}`, at]))),
     ],
+  }),
+  prepared({
+    covers: ["connectors/providers/_responses_request.ts#toResponsesRequest"],
+    what: "forged positions in a long text",
+    size: 1_500,
+    input: (size) => {
+      const items = times(size, () => ({ type: "message", start: 0, end: size }));
+      const call = {
+        id: "c",
+        type: "function",
+        function: { name: "f", arguments: "{}" },
+        extra_content: { v: { items } },
+      };
+      return { messages: [{ role: "assistant", content: "a".repeat(size), tool_calls: [call] }] };
+    },
+    work: (body) => JSON.stringify(toResponsesRequest(requestOf(body, "m") as never, "v")).length,
   }),
   prepared({
     covers: ["connectors/providers/_gemini_response.ts#fromGenerateContent"],

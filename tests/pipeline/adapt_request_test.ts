@@ -46,8 +46,6 @@ const toNew: ParameterRules = { rename: { max_tokens: "max_completion_tokens" } 
 const toOld: ParameterRules = { rename: { max_completion_tokens: "max_tokens" } };
 const sampling: ParameterRules = { drop: ["temperature", "top_p"] };
 const needsLimit: ParameterRules = { ...toOld, fill: { max_tokens: 4096 } };
-const withTools: ParameterRules = { fill: { seed: 1 }, fill_with_tools: { reasoning_effort: "none" } };
-const tools = [{ type: "function", function: { name: "f" } }];
 
 type Row = readonly [what: string, ParameterRules | undefined, JsonObject, expected: JsonObject, dropped?: string[]];
 
@@ -82,14 +80,6 @@ const rows: readonly Row[] = [
   ["what is given is not filled in", needsLimit, { max_tokens: 5 }, { max_tokens: 5 }],
   ["what is given under another name is not filled in", needsLimit, { max_completion_tokens: 5 }, { max_tokens: 5 }],
   ["a null under another name is filled in", needsLimit, { max_completion_tokens: null }, { max_tokens: 4096 }],
-  ["what tools demand is filled in with tools", withTools, { tools }, { tools, seed: 1, reasoning_effort: "none" }],
-  ["and not without", withTools, {}, { seed: 1 }],
-  ["nor with an empty list of them", withTools, { tools: [] }, { tools: [], seed: 1 }],
-  ["the caller's own goes before", withTools, { tools, reasoning_effort: "low" }, {
-    tools,
-    seed: 1,
-    reasoning_effort: "low",
-  }],
   ["what is refused is dropped and named", sampling, { temperature: 0, top_p: 0.5, seed: 7 }, { seed: 7 }, [
     "temperature",
     "top_p",
@@ -253,7 +243,6 @@ describe("The wire view of an adapted request", () => {
     rename: { max_tokens: "max_completion_tokens", seed: "random_seed" },
     drop: ["temperature"],
     fill: { top_k: 40, 'odd"name': [1] },
-    fill_with_tools: { effort: "none" },
   };
   const values: readonly unknown[] = [undefined, null, 0, 7, "", 'q"\\\n', false, [], {}, [{ a: "]}" }], { mesh: 1 }];
   const names = [

@@ -24,12 +24,11 @@ Deno.test("a name stands for the known one that it differs from in case alone", 
 });
 
 Deno.test("every parameter that a connector has a rule for is known", () => {
-  const namesOf = ({ rename = {}, drop = [], refuse = [], fill = {}, fill_with_tools = {} }: ParameterRules) => [
+  const namesOf = ({ rename = {}, drop = [], refuse = [], fill = {} }: ParameterRules) => [
     ...Object.entries(rename).flat(),
     ...drop,
     ...refuse,
     ...Object.keys(fill),
-    ...Object.keys(fill_with_tools),
   ];
   const rules = serverConnectors.filter(isProvider).flatMap((
     { parameters, models },

@@ -126,6 +126,7 @@ const readers: readonly (readonly [keys: readonly string[], operations: readonly
     ["chat"],
   ],
   [["features.reasoning"], ["chat"]],
+  [["api"], ["chat"]],
   [["features.vision"], ["chat", "moderation"]],
   [["constraints.context_window"], ["chat", "embeddings", "rerank", "moderation"]],
   [["constraints.max_output_tokens"], ["chat"]],
@@ -134,7 +135,7 @@ const readers: readonly (readonly [keys: readonly string[], operations: readonly
   [["constraints.supported_languages"], ["chat", ...audio]],
   [
     [
-      ...["rename", "fill", "fill_with_tools", "efforts", "thoughts", "cache_control"],
+      ...["rename", "fill", "apis", "tools_via", "default_effort", "efforts", "thoughts", "cache_control"],
       ...["refuse_with_tools", "max_stop_sequences", "blank_stop_sequences", "developer_role", "system"],
       ...["user_after_tool", "tool_call_ids", "repeated_call_ids", "tool_names", "invalid_arguments"],
       ...["combined_parameters", "incomplete_schemas"],

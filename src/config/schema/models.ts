@@ -190,6 +190,12 @@ export const model = {
     },
     /** Weight of the model under `round-robin` and `load-balanced`. */
     weight: { type: "number", above: 0, max: 1000, default: 1 },
+    /**
+     * The API of chat requests to the model. `auto` uses Responses where chat completions would lose something: for
+     * requests with tools to a reasoning model that supports both together in Responses only, and for models without
+     * chat completions. Responses of either API have the form that the client expects.
+     */
+    api: { type: "choice", values: ["auto", "chat", "responses"], default: "auto" },
     /** How request parameters are adapted to the model. */
     parameters: {
       type: "object",
@@ -212,8 +218,18 @@ export const model = {
         refuse_with_tools: { type: "list", item: { type: "text", isLiteral: true } },
         /** Members that are added when the request does not contain them. */
         fill: { type: "any" },
-        /** Members that are added to requests with tools, when the request does not contain them. */
-        fill_with_tools: { type: "any" },
+        /**
+         * The APIs through which chat requests reach the model: `chat`, `responses`, or both. `chat` by default, or as
+         * known of the vendor's models.
+         */
+        apis: { type: "list", min: 1, item: { type: "choice", values: ["chat", "responses"] } },
+        /**
+         * The API of requests with tools, unless their reasoning effort is `none`: for models that do not support tools
+         * together with reasoning in the other API.
+         */
+        tools_via: { type: "choice", values: ["chat", "responses"] },
+        /** The effort of requests without `reasoning_effort`, such as `none` of a model that reasons on request only. */
+        default_effort: { type: "text", isLiteral: true },
         /** Members that replace `reasoning_effort`, by its value, such as `none: {thinking: {type: disabled}}`. */
         efforts: { type: "record", item: { type: "any" } },
         /**

@@ -96,12 +96,12 @@ function normalTag(tag: string): string {
 }
 
 /** Whether a parameter has no effect, and therefore excludes no model. */
-function isNeutral(name: string, value: unknown): boolean {
+export function isNeutral(name: string, value: unknown): boolean {
   if (value === null || value === undefined || value === false) return true;
   if (name === "n") return value === 1;
-  if (name === "tool_choice") return value === "auto" || value === "none";
+  if (name === "tool_choice" || name === "function_call") return value === "auto" || value === "none";
   if (name === "response_format") return (value as { type?: unknown }).type === "text";
-  return Array.isArray(value) && value.length === 0;
+  return name === "logit_bias" ? Object.keys(value).length === 0 : Array.isArray(value) && value.length === 0;
 }
 
 function neededFeatures(body: ChatCompletionRequest, size: RequestSize): Feature[] {

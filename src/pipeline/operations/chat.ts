@@ -9,6 +9,7 @@ import { readBilled, readName, readUsage, tokenBound } from "../read_usage.ts";
 import { estimateLoad, OutputEstimate } from "../estimate.ts";
 import type { CheckedOperation, ResponseUsage, Rewording, TakenUsage, UsageContext } from "../operation.ts";
 import { measureRequest } from "../request_size.ts";
+import { findApiLack, selectChatApi, withApiRules } from "./_chat_api.ts";
 import { chatLacks, lowerToBounds } from "./_chat_lacks.ts";
 import { isObject } from "../../util/is_object.ts";
 import {
@@ -22,7 +23,7 @@ import {
   missing,
   wrongType,
 } from "../check_body.ts";
-import type { ModelInfo, ParameterRules } from "../../contracts/provider.ts";
+import type { ChatApi, ModelInfo, ParameterRules } from "../../contracts/provider.ts";
 import type { ModelEntry } from "../../registry/registry.ts";
 import { isGiven } from "../../util/token_limit.ts";
 import {
@@ -41,8 +42,13 @@ export const chat: CheckedOperation<ChatCompletionRequest, ChatCompletion> = {
   check: checkChatRequest,
   measureNeeds(body) {
     const size = measureRequest(body);
-    return { load: estimateLoad(body, size), findLack: chatLacks(body, size) };
+    return {
+      load: estimateLoad(body, size),
+      findLack: chatLacks(body, size),
+      findApiLack: (model) => findApiLack(body, model),
+    };
   },
+  selectApi: (body, { info }) => selectChatApi(body, info),
   prepare: loadToolRules,
   reword: rewordChat,
   normalize: normalizeChatResponse,
@@ -138,11 +144,13 @@ const effortName = "reasoning_effort";
 function rewordChat(body: ChatCompletionRequest, { info, instance }: ModelEntry): Rewording {
   const bounded = lowerToBounds(body, info);
   const edits: Record<string, unknown> = { ...bounded };
-  const rules = rulesFor(info);
+  const api = selectChatApi(body, info);
+  const own = rulesFor(info);
+  const rules = api === "responses" ? withApiRules(own, body) : own;
   const { dropped: left, added } = rules === undefined ? unruled : applyRules(rules, { ...body, ...bounded }, edits);
   const dropped = [...Object.keys(bounded), ...left];
   if (isPlain(body)) return { edits, dropped, added };
-  const clientNames = adaptContent(body, edits, { rules, instance });
+  const clientNames = adaptContent(body, edits, { rules, ownState: listOwnState(instance, api) });
   const names = clientNames === undefined ? {} : { clientNames };
   if (rules?.cache_control !== false) return { edits, dropped, added, ...names };
   const unmarked = withoutCacheControl({ ...body, ...edits });
@@ -194,9 +202,9 @@ function loadToolRules({ info: { parameters = {} } }: ModelEntry): Promise<void>
 function adaptContent(
   body: ChatCompletionRequest,
   edits: Record<string, unknown>,
-  { rules = {}, instance }: { readonly rules: ParameterRules | undefined; readonly instance: ModelEntry["instance"] },
+  { rules = {}, ownState }: { readonly rules: ParameterRules | undefined; readonly ownState: readonly string[] },
 ): ClientNames | undefined {
-  const messages = adaptMessages(body.messages, rules, instance);
+  const messages = adaptMessages(body.messages, rules, ownState);
   if (messages !== body.messages) edits.messages = messages;
   const adapted = adaptTools?.({ ...body, ...edits }, rules);
   Object.assign(edits, adapted?.edits);
@@ -205,17 +213,17 @@ function adaptContent(
 
 /** The model's rules; one that cannot reason accepts no reasoning effort. */
 function rulesFor({ parameters: rules, features }: ModelInfo): ParameterRules | undefined {
-  if (features?.reasoning !== false) return rules;
-  const { [effortName]: _, ...others } = rules?.fill_with_tools ?? {};
-  return { ...rules, drop: [...rules?.drop ?? [], effortName], fill_with_tools: others };
+  return features?.reasoning === false ? { ...rules, drop: [...rules?.drop ?? [], effortName] } : rules;
 }
 
-function adaptMessages(
-  messages: ChatMessage[],
-  rules: ParameterRules,
-  { vendor, connector }: ModelEntry["instance"],
-): ChatMessage[] {
+/** The state of earlier responses that a model accepts. The Responses API accepts its own, which chat does not. */
+function listOwnState({ vendor, connector }: ModelEntry["instance"], api: ChatApi | undefined): readonly string[] {
   const names = connector?.ownState ?? [vendor, ...stateMembers];
+  if (api === "responses") return [...names, vendor];
+  return api === "chat" ? names.filter((name) => name !== vendor) : names;
+}
+
+function adaptMessages(messages: ChatMessage[], rules: ParameterRules, names: readonly string[]): ChatMessage[] {
   const own = withOwnState(messages, { names, thoughts: rules.thoughts });
   const adapted = withInstructions(own, rules);
   return rules.cache_control === false ? adapted : withPlacedMarks(adapted);
@@ -223,7 +231,7 @@ function adaptMessages(
 
 /** Omits parameters that the model rejects, under either name, renames others, and adds required ones. */
 function applyRules(
-  { drop = [], refuse = [], rename = {}, efforts = {}, fill, fill_with_tools }: ParameterRules,
+  { drop = [], refuse = [], rename = {}, efforts = {}, fill = {} }: ParameterRules,
   body: ChatCompletionRequest,
   edits: Record<string, unknown>,
 ): Applied {
@@ -248,9 +256,7 @@ function applyRules(
       if (name === effortName || !isGiven(body, name)) edits[name] = value;
     }
   }
-  const hasTools = Array.isArray(body.tools) && body.tools.length > 0;
-  const defaults = { ...fill, ...(hasTools ? fill_with_tools : {}) };
-  const added = Object.keys(defaults).filter((name) => !isGiven(body, name) && !isGiven(edits, name));
-  for (const name of added) edits[name] = defaults[name];
+  const added = Object.keys(fill).filter((name) => !isGiven(body, name) && !isGiven(edits, name));
+  for (const name of added) edits[name] = fill[name];
   return { added, dropped };
 }

@@ -1,0 +1,79 @@
+/**
+ * Selects the API through which a chat request is sent to a model: chat completions, or Responses. The connector
+ * translates the request.
+ * @module
+ */
+import type { ChatCompletionRequest } from "../../contracts/openai.ts";
+import type { ChatApi, ModelInfo, ParameterRules } from "../../contracts/provider.ts";
+import type { ModelEntry } from "../../registry/registry.ts";
+import { findOwn } from "../../util/find_own.ts";
+import { isNeutral, refusedBy } from "./_chat_lacks.ts";
+
+/** What the Responses API does not support of a chat request, of all models. */
+const responsesRules = {
+  drop: ["seed", "frequency_penalty", "presence_penalty", "prediction"],
+  refuse: ["n", "stop", "logit_bias", "audio", "functions", "function_call", "web_search_options"],
+} as const satisfies ParameterRules;
+
+/**
+ * Returns the API of all chat requests to a model, if it is the same for all of them; undefined if the request decides,
+ * and for models that declare no API.
+ */
+export function findOnlyApi({ api, parameters: { apis } = {} }: ModelInfo): ChatApi | undefined {
+  return api ?? (apis?.length === 1 ? apis[0] : undefined);
+}
+
+/**
+ * Selects the API for a request. Chat is used unless the request would lose something there.
+ *
+ * @returns Undefined for models that declare no API.
+ */
+export function selectChatApi(body: ChatCompletionRequest, info: ModelInfo): ChatApi | undefined {
+  const { apis, tools_via } = info.parameters ?? {};
+  const only = findOnlyApi(info);
+  if (only !== undefined || apis === undefined && tools_via === undefined) return only;
+  return tools_via !== undefined && hasTools(body) && mayReason(body, info) ? tools_via : "chat";
+}
+
+function hasTools({ tools, functions }: ChatCompletionRequest): boolean {
+  return !isNeutral("tools", tools) || !isNeutral("functions", functions);
+}
+
+function mayReason(
+  { reasoning_effort: given }: ChatCompletionRequest,
+  { parameters: { efforts = {}, default_effort, fill } = {}, features }: ModelInfo,
+): boolean {
+  if (features?.reasoning === false) return false;
+  const effort = given ?? fill?.reasoning_effort ?? default_effort;
+  return (findOwn(efforts, effort)?.reasoning_effort ?? effort) !== "none";
+}
+
+/**
+ * Determines what the API lacks through which a request would be sent to a model; undefined if it is eligible.
+ *
+ * @param body The request, in chat's form.
+ */
+export function findApiLack(body: ChatCompletionRequest, { info, instance }: ModelEntry): string | undefined {
+  if (selectChatApi(body, info) !== "responses") return undefined;
+  if (instance.provider?.apis?.includes("responses") === false) return "Responses API";
+  const name = refusedBy(responsesRules, body) ?? findAudio(body);
+  return name === undefined ? undefined : `${name} in the Responses API`;
+}
+
+function findAudio({ modalities, messages }: ChatCompletionRequest): string | undefined {
+  if (Array.isArray(modalities) && modalities.includes("audio")) return "audio";
+  const hasSound = messages.some(({ content }) =>
+    Array.isArray(content) && content.some((part) => part?.type === "input_audio")
+  );
+  return hasSound ? "audio_input" : undefined;
+}
+
+/** Returns the rules for a request through an API: those of the model and of the API. */
+export function withApiRules(
+  rules: ParameterRules | undefined,
+  { store }: ChatCompletionRequest,
+): ParameterRules {
+  const { drop = [], refuse = [] } = rules ?? {};
+  const unsupported = store === true ? [...responsesRules.drop, "store"] : responsesRules.drop;
+  return { ...rules, drop: [...drop, ...unsupported], refuse: [...refuse, ...responsesRules.refuse, "modalities"] };
+}
