@@ -158,3 +158,19 @@ export const claudeBackground: AgentRequest = {
     stream: true,
   },
 };
+
+/** The request of Claude Code's tool WebSearch, which another model than that of the task serves. */
+export const claudeSearch: AgentRequest = {
+  path: "/v1/messages?beta=true",
+  headers: claudeHeaders,
+  body: {
+    model: "chat",
+    max_tokens: 32_000,
+    system: [claudeSystem[0], { type: "text", text: "Search the web once, then sum up what was found." }],
+    messages: [{ role: "user", content: [{ type: "text", text: "Search for: first word" }] }],
+    tools: [{ type: "web_search_20250305", name: "web_search", max_uses: 8 }],
+    tool_choice: { type: "auto" },
+    output_config: { effort: "high" },
+    stream: true,
+  },
+};

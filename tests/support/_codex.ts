@@ -10,6 +10,32 @@ const codexTool = (name: string, properties: Json, required: readonly string[] =
   parameters: { type: "object", properties, required, additionalProperties: false },
 });
 
+/** What it sends beside functions, without any switch in its configuration. */
+const codexOtherTools: readonly Json[] = [
+  {
+    ...{ type: "custom", name: "apply_patch", description: "Edits files. Its input is a patch, not JSON." },
+    format: {
+      ...{ type: "grammar", syntax: "lark" },
+      definition:
+        'start: begin hunk+ end\nbegin: "*** Begin Patch" LF\nend: "*** End Patch" LF?\nhunk: /.+/ LF\n%import common.LF\n',
+    },
+  },
+  {
+    ...{ type: "namespace", name: "multi_agent_v1", description: "Tools for sub-agents." },
+    tools: [codexTool("spawn_agent", { message: { type: "string" } }), codexTool("wait_agent", {})],
+  },
+  {
+    ...{ type: "tool_search", execution: "client", description: "Searches deferred tools." },
+    parameters: {
+      type: "object",
+      properties: { query: { type: "string" }, limit: { type: "number" } },
+      required: ["query"],
+      additionalProperties: false,
+    },
+  },
+  { type: "web_search", external_web_access: true, search_content_types: ["text", "image"] },
+];
+
 const codexCalls: AgentFixture["calls"] = [
   { id: "call_1", name: "exec_command", input: { cmd: "cat a.txt" } },
   { id: "call_2", name: "exec_command", input: { cmd: "cat b.txt" } },
@@ -68,10 +94,12 @@ export const codex: AgentFixture = {
         codexTool("exec_command", { cmd: { type: "string" }, yield_time_ms: { type: "number" } }, ["cmd"]),
         codexTool("view_image", { path: { type: "string" } }, ["path"]),
         codexTool("get_goal", {}),
+        ...codexOtherTools,
       ],
       tool_choice: "auto",
       parallel_tool_calls: true,
-      reasoning: { summary: "auto" },
+      reasoning: { effort: "medium", summary: "auto" },
+      text: { verbosity: "low" },
       store: false,
       include: ["reasoning.encrypted_content"],
       prompt_cache_key: "thread",

@@ -100,3 +100,15 @@ export const geminiHelper: AgentRequest = {
     },
   },
 };
+
+/** The request of Gemini CLI's tool google_web_search. */
+export const geminiSearch: AgentRequest = {
+  path: "/v1beta/models/chat:generateContent",
+  headers: geminiHeaders,
+  body: {
+    contents: [{ role: "user", parts: [{ text: "first word" }] }],
+    systemInstruction: { role: "user", parts: [{ text: "You are an agent in a terminal." }] },
+    tools: [{ googleSearch: {} }],
+    generationConfig: { temperature: 0, topP: 1, thinkingConfig: { includeThoughts: true, thinkingLevel: "HIGH" } },
+  },
+};

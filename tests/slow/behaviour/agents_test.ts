@@ -6,16 +6,16 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type AgentFixture, type AgentRequest, found, intention, picture } from "../../support/_agent_requests.ts";
 import { playVendor, type Vendor, vendorConfig, vendors } from "../../support/_agent_vendors.ts";
-import { claudeBackground, claudeCode } from "../../support/_claude_code.ts";
+import { claudeBackground, claudeCode, claudeSearch } from "../../support/_claude_code.ts";
 import { codex } from "../../support/_codex.ts";
 import { type Json, type Reply, speaking } from "../../support/_dialects.ts";
 import { type ReadAnswer, readAnswer } from "../../support/_dialect_calls.ts";
-import { geminiCli, geminiHelper } from "../../support/_gemini_cli.ts";
+import { geminiCli, geminiHelper, geminiSearch } from "../../support/_gemini_cli.ts";
 import { startTestProxy, type TestProxy } from "../../support/proxy.ts";
 import { parseEvents } from "../../support/_responses.ts";
 import { strictly } from "../../support/_strict_models.ts";
 import { type Play, playTools, type Turn } from "../../support/_tool_loop.ts";
-import { startUpstream, type Upstream } from "../../support/upstream.ts";
+import { json, startUpstream, type Upstream } from "../../support/upstream.ts";
 
 const agents: Readonly<Record<string, AgentFixture>> = {
   "Claude Code": claudeCode,
@@ -122,6 +122,42 @@ describe("Pictures that tools find reach the model", () => {
           assertEquals([answer.status, answer.text], [200, "A dot."], answer.body);
           assertEquals([upstream.calls, upstream.requests[0]!.body.includes(picture)], [1, true]);
         }));
+    }
+  }
+});
+
+/** A model that searches, and names what it has found. */
+function searching({ tools, results }: Turn): Reply {
+  if (results.length > 0) return { pieces: ["It is kumquat: [A](https://a.example/)."] };
+  return { calls: [{ id: "call_s", name: tools.at(-1)!, input: { query: "first word" } }] };
+}
+
+const engineConfig = (base_url: string) => ({
+  providers: { engine: { connector: "openai.compatible.v1", base_url, api_key: "key-of-engine-0123456789" } },
+  models: { engine: { provider: "engine", capabilities: ["web-search"] } },
+  pools: { search: { models: ["engine"] } },
+});
+
+describe("The agents search the web", () => {
+  const results = [{ title: "A", url: "https://a.example/", snippet: "kumquat" }];
+  const requests = { "Claude Code": claudeSearch, "Gemini CLI": geminiSearch };
+  for (const [name, request] of Object.entries(requests)) {
+    for (const [vendor, facts] of Object.entries(vendors)) {
+      it(`${name} over ${vendor}`, async () => {
+        await using upstream = await startUpstream(playVendor(facts, searching));
+        await using engine = await startUpstream(json({ object: "search", model: "m", results }));
+        const config = vendorConfig({ vendor: facts, url: upstream.url });
+        const added: Readonly<Record<string, Json>> = engineConfig(engine.url);
+        const joined = Object.fromEntries(
+          Object.entries(added).map(([key, more]) => [key, { ...config[key] as Json, ...more }]),
+        );
+        const all = { ...config, ...joined, proxy: { tools: { web_search: { pool: "search" } } } };
+        await using proxy = await startTestProxy({ upstreams: {}, config: all });
+        const response = await send(proxy, request);
+        const body = await response.text();
+        assertEquals([response.status, engine.calls, upstream.calls], [200, 1, 2], body);
+        for (const words of ["kumquat", "https://a.example/"]) assertEquals(body.includes(words), true, body);
+      });
     }
   }
 });
