@@ -475,3 +475,140 @@ describe("A conversation that begins with a vendor's own items", () => {
     }
   }
 });
+
+/** Requests that no model of another API can take, with the path and a part of the error. */
+const refused: readonly (readonly [path: string, name: string, body: Json, param: string, message: RegExp])[] = [
+  ...[
+    { type: "custom_tool_call_output", call_id: "c9", output: "x" },
+    { type: "local_shell_call_output", id: "c9", output: "x" },
+    { type: "shell_call_output", call_id: "c9", output: [] },
+    { type: "apply_patch_call_output", call_id: "c9", status: "completed" },
+    { type: "tool_search_output", call_id: "c9", tools: [] },
+  ].map((item) =>
+    [
+      "/v1/responses",
+      `a ${item.type} without a call`,
+      { input: [{ role: "user", content: "Go" }, item] },
+      "input[1].call_id",
+      /"c9"/,
+    ] as const
+  ),
+  [
+    "/v1/responses",
+    "a tool of tomorrow in a namespace",
+    {
+      input: "Go",
+      tools: [{ type: "function", name: "a" }, { type: "namespace", name: "n", tools: [{ type: "telepathy" }] }],
+    },
+    "tools[1].tools[0].type",
+    /"telepathy".*Responses API/,
+  ],
+  [
+    "/v1/responses",
+    "an item of tomorrow",
+    {
+      input: [{ role: "user", content: "Go" }, { type: "telepathy_call", call_id: "c1" }],
+    },
+    "input[1].type",
+    /"telepathy_call".*Responses API/,
+  ],
+  [
+    "/v1/responses",
+    "a shell call without its action",
+    {
+      input: [{ type: "shell_call", call_id: "c1" }, { type: "shell_call_output", call_id: "c1", output: [] }],
+    },
+    "input[0].action",
+    /an object/,
+  ],
+  [
+    "/v1/responses",
+    "a namespace without tools",
+    { input: "Go", tools: [{ type: "namespace", name: "n" }] },
+    "tools[0].tools",
+    /an array/,
+  ],
+  [
+    "/v1/messages",
+    "a tool of tomorrow",
+    {
+      max_tokens: 9,
+      messages: [{ role: "user", content: "Go" }],
+      tools: [{ type: "bash_20250124", name: "bash" }, { type: "telepathy_20301231", name: "t" }],
+    },
+    "tools[1].type",
+    /telepathy_20301231.*Messages API/,
+  ],
+  [
+    "/v1/messages",
+    "a block of tomorrow",
+    {
+      max_tokens: 9,
+      messages: [{ role: "user", content: [{ type: "text", text: "Go" }, { type: "telepathy" }] }],
+    },
+    "messages[0].content[1]",
+    /telepathy/,
+  ],
+];
+
+describe("What models of other APIs cannot take", () => {
+  for (const [path, name, body, param, message] of refused) {
+    it(`is refused by its index and type, with what would take it: ${name}`, async () => {
+      await using upstream = await startUpstream(speaking.openai.answer());
+      await using proxy = await startDialectProxy({ only: { dialect: "openai", url: upstream.url } });
+      const response = await fetch(proxy.url + path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ model: "chat", ...body }),
+      });
+      const { error } = await response.json();
+      assertEquals([response.status, upstream.calls], [400, 0]);
+      assertStringIncludes(error.message, param);
+      assertMatch(error.message, message);
+    });
+  }
+});
+
+describe("State that a client has forged", () => {
+  const forged = [
+    "mesh:",
+    "mesh:!",
+    "mesh:bnVsbA==",
+    "mesh:WzFd",
+    `mesh:${btoa('{"ws_mesh_1":5,"results":[5,{"url":5}],"snippet":{}}')}`,
+  ];
+  for (const content of forged) {
+    it(`is ignored: ${content}`, async () => {
+      const responses = [
+        { role: "user", content: "Go" },
+        { type: "reasoning", id: "rs_mesh_1", summary: [], encrypted_content: content },
+        { type: "web_search_call", id: "ws_mesh_1", action: { type: "search", query: "fruit" } },
+        { role: "user", content: "On" },
+      ];
+      const found = {
+        type: "web_search_result",
+        url: "https://a.example/",
+        title: "Fruit",
+        encrypted_content: content,
+      };
+      const messages = [
+        { role: "user", content: "Go" },
+        {
+          role: "assistant",
+          content: [
+            { type: "redacted_thinking", data: content },
+            { type: "server_tool_use", id: "srvtoolu_mesh_1", name: "web_search", input: { query: "fruit" } },
+            { type: "web_search_tool_result", tool_use_id: "srvtoolu_mesh_1", content: [found] },
+          ],
+        },
+        { role: "user", content: "On" },
+      ];
+      const asked = [["/v1/responses", { input: responses }], ["/v1/messages", { max_tokens: 9, messages }]] as const;
+      for (const [path, body] of asked) {
+        const { request } = await ask({ path, body, dialect: "openai", stream: false });
+        assertStringIncludes(request.body, "Searched the web for: fruit");
+        assertEquals(request.body.includes("mesh"), false, request.body);
+      }
+    });
+  }
+});

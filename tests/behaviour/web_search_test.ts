@@ -316,6 +316,14 @@ describe("a search tool, with proxy.tools.web_search", () => {
     assertEquals(/server_tool_use|web_search_tool_result|mesh:/.test(sent), false);
   });
 
+  it("is left to the provider that stores the conversation", async () => {
+    await using stage = await startSearchStage({ script: ok() });
+    const body = { ...searchClients.responses.body(), previous_response_id: "resp_1" };
+    const response = await askSearching(stage, "responses", { stream: false, body });
+    const { error } = await response.json();
+    assertEquals([response.status, stage.model.calls, stage.engine.calls], [400, 0, 0], error.message);
+  });
+
   it("needs a pool that exists", () => {
     const config = (pool: string) => ({
       pools: { search: { capability: "web-search" } },

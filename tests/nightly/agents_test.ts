@@ -7,12 +7,13 @@ import { afterAll, describe, it } from "@std/testing/bdd";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Agent, type AgentEnd, agents, conclusion, installAgents, sources, written } from "../support/_agents.ts";
+import { after, before, conclusion as finished, page, playTask, prompt as task } from "../support/_agent_tasks.ts";
 import { playVendor, type Vendor, vendorConfig, vendors } from "../support/_agent_vendors.ts";
 import { spawnCommand } from "../support/_cli.ts";
 import type { Reply } from "../support/_dialects.ts";
 import { makeFolder } from "../support/_library.ts";
 import { type Play, readTurn, type Turn } from "../support/_tool_loop.ts";
-import { type Script, startUpstream, status } from "../support/upstream.ts";
+import { json, type Script, startUpstream, status } from "../support/upstream.ts";
 
 /** Each of them fails midway once, and the next one goes on. */
 const changing = ["gpt-4o of OpenAI", "Claude Haiku 4.5", "a Gemini 3", "a model of Mistral"];
@@ -69,6 +70,43 @@ async function work(agent: Agent, ...members: readonly Member[]): Promise<Done> 
   return { log: [end.out, end.err, proxy.err].join("\n"), end, words, turns };
 }
 
+/** A search engine, and the configuration of the pool that has it. */
+const searchConfig = (base_url: string) => ({
+  providers: { engine: { connector: "openai.compatible.v1", base_url, api_key: "key-of-engine-0123456789" } },
+  models: { engine: { provider: "engine", capabilities: ["web-search"] } },
+  pools: { search: { models: ["engine"] } },
+  aliases: { [knownModel]: "chat", "gemini-3-flash-preview": "chat" },
+});
+
+/** A name that Codex knows, so that it has all of its tools; the other one is what Gemini CLI asks for searches. */
+const knownModel = "gpt-5.5";
+
+/** Lets an agent run a command, search the web and change a file, over one model. */
+async function workWithTools(agent: Agent, vendor: Vendor): Promise<void> {
+  await using folder = await makeFolder();
+  await folder.write("a.txt", sources["a.txt"]!);
+  await folder.write("out.txt", before);
+  await using upstream = await startUpstream(playVendor(vendor, playTask(agent, folder.path)));
+  await using engine = await startUpstream(json({ object: "search", model: "m", results: [page] }));
+  const config = vendorConfig({ vendor, url: upstream.url });
+  const added: Readonly<Record<string, object>> = searchConfig(engine.url);
+  const joined = Object.entries(added).map(([key, more]) => [key, { ...config[key] as object, ...more }]);
+  await using home = await makeFolder();
+  const all = { ...config, ...Object.fromEntries(joined), proxy: { tools: { web_search: { pool: "search" } } } };
+  const path = await home.write("mesh.json", JSON.stringify(all));
+  await using proxy = spawnCommand(["proxy", "--config", path, "--port", "0"]);
+  const assignment = { url: await proxy.url(), model: agent.program === "codex" ? knownModel : "chat", prompt: task };
+  const { code, out, err, outbound } = await installed!.run(agent, folder.path, assignment);
+  const words = await readFile(join(folder.path, "out.txt"), "utf8");
+  const log = [out, err, proxy.err, ...upstream.requests.map(({ body }) => body.slice(-2_000))].join("\n");
+  assertEquals(
+    { code, words, outbound, searches: engine.calls },
+    { code: 0, words: after, outbound: [], searches: 1 },
+    log,
+  );
+  assertStringIncludes(out, finished);
+}
+
 /** Asserts that an agent has done its task, with these numbers of results at each provider. */
 function assertDone({ end: { code, out, outbound }, words, turns, log }: Done, results: number[][]): void {
   assertEquals({ code, words, outbound }, { code: 0, words: written, outbound: [] }, log);
@@ -97,6 +135,11 @@ if (installed === undefined) {
     }
 
     for (const name of ["gpt-4o of OpenAI", "Claude Haiku 4.5", "Gemini 2.5 Flash"]) {
+      for (const agent of agents) {
+        it(`${agent.name} runs a command, searches the web and changes a file over ${name}`, () =>
+          workWithTools(agent, vendors[name]!));
+      }
+
       it(`Claude Code goes on after a search for tools over ${name}`, async () => {
         const search = { id: "toolu_a", name: "ToolSearch", input: { query: "select:WebFetch", max_results: 1 } };
         const play = ({ tools, results }: Turn): Reply =>

@@ -75,7 +75,7 @@ const claudeCode: Agent = {
   package: "@anthropic-ai/claude-code@2.1.332",
   program: "claude",
   start: ({ url, model, prompt }) => ({
-    args: ["-p", prompt, "--allowedTools", "Read,Write", "--output-format", "text"],
+    args: ["-p", prompt, "--allowedTools", "Read,Write,Edit,Bash,WebSearch", "--output-format", "text"],
     env: {
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_AUTH_TOKEN: "token",
@@ -104,17 +104,15 @@ const codex: Agent = {
     args: ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", prompt],
     env: { MESH_TOKEN: "token" },
     files: {
-      // `web_search` and `multi_agent` are tools of the provider
       ".codex/config.toml": `model = "${model}"
 model_provider = "mesh"
-web_search = "disabled"
 check_for_update_on_startup = false
 
 [analytics]
 enabled = false
 
+# would be asked for on the internet
 [features]
-multi_agent = false
 plugins = false
 apps = false
 

@@ -11,6 +11,8 @@ export interface Turn {
   readonly tools: readonly string[];
   /** Results of tools, in order, as text. */
   readonly results: readonly string[];
+  /** The request as it came. */
+  readonly body: string;
 }
 
 /** Decides what a model replies. */
@@ -23,21 +25,24 @@ export function playTools(dialect: Dialect, play: Play): (request: ReceivedReque
 
 /** Reads the tools and the results in a request. */
 export function readTurn(dialect: Dialect, request: ReceivedRequest): Turn {
-  return request.path.endsWith("/responses") ? readResponsesTurn(request.json()) : readers[dialect](request.json());
+  if (request.path.endsWith("/responses")) return readResponsesTurn(request.json());
+  return { ...readers[dialect](request.json()), body: request.body };
 }
 
 /** Reads the tools and the results in a request of the Responses API. */
 export function readResponsesTurn(
-  { tools = [], input }: { readonly tools?: readonly Json[]; readonly input: readonly Json[] },
+  body: { readonly tools?: readonly Json[]; readonly input: readonly Json[] },
 ): Turn {
+  const { tools = [], input } = body;
   return {
+    body: JSON.stringify(body),
     tools: tools.map(({ name }) => String(name)),
     results: input.filter(({ type }) => type === "function_call_output").map(({ output }) => toText(output)),
   };
 }
 
 // deno-lint-ignore no-explicit-any
-const readers: Readonly<Record<Dialect, (body: any) => Turn>> = {
+const readers: Readonly<Record<Dialect, (body: any) => Omit<Turn, "body">>> = {
   openai: ({ tools = [], messages }) => ({
     tools: tools.map((tool: { function: { name: string } }) => tool.function.name),
     results: messages.filter(({ role }: Json) => role === "tool").map(({ content }: Json) => toText(content)),

@@ -78,7 +78,7 @@ class ResponsesTools {
     const isOffered = allowed?.has(name) ?? true;
     const { search, function: added, dropped } = decideSearch(isOffered ? this.#search : undefined, {
       name,
-      isServed: searches && this.#nativeOnly.error === undefined,
+      isServed: searches && this.#nativeOnly.error === undefined && this.#nativeOnly.pinned === undefined,
       isEssential: isSearch || functions.length === 0,
       nativeOnly: this.#nativeOnly,
     });
