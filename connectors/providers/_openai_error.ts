@@ -63,8 +63,15 @@ function asRecord(value: unknown): Record<string, unknown> | undefined {
 
 /** Members that contain the message, or an object with it, in order of precedence. */
 const members: readonly string[] = [
-  ...["message", "detail", "msg", "error_description", "error_msg", "err_msg", "Message", "faultstring", "reason"],
-  ...["title", "description", "text", "fault", "errors"],
+  "message",
+  "detail",
+  "msg",
+  "error_description",
+  "error_msg",
+  "Message",
+  "reason",
+  "title",
+  "errors",
 ];
 
 /** Maximum levels of objects and lists that are searched. */
