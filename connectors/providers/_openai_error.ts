@@ -117,9 +117,10 @@ function joinMessages(list: readonly unknown[], depth: number): string | undefin
   return messages.length === 0 ? undefined : messages.join("; ");
 }
 
-/** The text of a page, or text as it is. */
+/** The text of a page, or text as it is; undefined for bytes that are not text. */
 function findText(body: string): string | undefined {
   const start = body.slice(0, maxPageChars).trim();
+  if (start.includes("\ufffd") || start.includes("\0")) return undefined;
   const text = start.startsWith("<") ? start.replace(/<(?:style|script)[^<>]*>[^<]*|<[^<>]*>/gi, " ") : start;
   return text.replace(/\s+/g, " ").trim().slice(0, maxTextChars) || undefined;
 }

@@ -82,6 +82,12 @@ describe("A provider's own words", () => {
     });
   }
 
+  it("are never bytes that are not text", async () => {
+    const bytes = new Uint8Array([0x1f, 0x8b, 8, 0, 0x99, 0xff]);
+    await using scene = await open(whole(400, bytes, "application/json"));
+    assertEquals((await (await scene.proxy.chat()).json()).error.message, "HTTP status 400");
+  });
+
   it("are found in a response with status 200 that is none", async () => {
     for (const body of [{ detail: words }, { object: "error", message: words, code: 500 }, { code: 7, msg: words }]) {
       await using scene = await open(whole(200, JSON.stringify(body), "application/json"), ok());
