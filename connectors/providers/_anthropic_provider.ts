@@ -128,6 +128,19 @@ export class AnthropicProvider extends BaseProvider {
     });
   }
 
+  /** Counts the input tokens through the API's own endpoint, which is free of charge. */
+  async countTokens(request: CompletionRequest, options: CallOptions): Promise<number> {
+    const body = parseObject(this.#writeBody(request, { ...options, reportDropped: () => {} }));
+    const counted = Object.fromEntries(Object.entries(body).filter(([name]) => countedMembers.has(name)));
+    const response = await options.send({
+      url: this.#host?.address("count-tokens", false) ?? `${this.#baseUrl}/messages/count_tokens`,
+      headers: this.#headers(options, request.native),
+      body: JSON.stringify({ ...counted, model: request.model.id }),
+    });
+    const { input_tokens: tokens } = await readJsonObject(await this.#accepted(response));
+    return Number(tokens ?? NaN);
+  }
+
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
     const models: ModelInfo[] = [];
     let after: string | undefined;
@@ -206,6 +219,12 @@ export class AnthropicProvider extends BaseProvider {
     throw await readHttpFault(response, faults, clock);
   }
 }
+
+/** Members of a request that count, and that the endpoint for it accepts. */
+const countedMembers: ReadonlySet<string> = new Set([
+  ...["messages", "system", "tools", "tool_choice", "thinking", "output_config", "output_format", "cache_control"],
+  ...["context_management", "mcp_servers", "anthropic_version"],
+]);
 
 /** Reads events. After the reason of its end, a response is complete even if its last event is missing. */
 async function* readMessageEvents(body: BodyReader, stream: MessageStream): AsyncGenerator<SseEvent> {

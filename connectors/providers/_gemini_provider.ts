@@ -64,9 +64,12 @@ export class GeminiProvider extends BaseProvider {
   readonly #runtime: Runtime;
   readonly #faults: FaultReader;
   readonly #address: GeminiAddress;
+  /** Whether a cloud hosts the models. */
+  readonly #isCloud: boolean;
 
   constructor(settings: ProviderSettings, runtime: Runtime, address?: GeminiAddress) {
     super(settings.id, geminiModels());
+    this.#isCloud = address !== undefined;
     this.#address = address ?? ((model, method) => `${this.#baseUrl}/${toModelPath(model)}:${method}`);
     this.#baseUrl = stripTrailing(settings.baseUrl ?? defaultBaseUrl, "/");
     this.#runtime = runtime;
@@ -122,6 +125,22 @@ export class GeminiProvider extends BaseProvider {
     }
     const billed = stream.readBilled(response.headers.get(tierHeader));
     for (const value of stream.finish()) yield value.usage ? { value, billed } : { value };
+  }
+
+  /** Counts the input tokens through the API's own method, which is free of charge. */
+  async countTokens({ model: { id }, body, native }: CompletionRequest, options: CallOptions): Promise<number> {
+    const content: JsonObject = native === undefined
+      ? { ...toGenerateContent(id, body) }
+      : parseObject(toNativeText(id, native.text));
+    const response = await options.send({
+      url: this.#address(id, "countTokens"),
+      headers: this.#headers(options),
+      body: JSON.stringify(
+        this.#isCloud ? toCountedContent(content) : { generateContentRequest: { ...content, model: `models/${id}` } },
+      ),
+    });
+    const { totalTokens: tokens } = await readJsonObject(await this.#accepted(response));
+    return Number(tokens ?? NaN);
   }
 
   /** Requests `GET /models`, page by page. */
@@ -260,6 +279,13 @@ export class GeminiProvider extends BaseProvider {
       },
     ];
   }
+}
+
+/** The clouds count the members of a request directly. */
+function toCountedContent(
+  { contents, systemInstruction, system_instruction, tools, generationConfig }: JsonObject,
+): JsonObject {
+  return omitUnset({ contents, systemInstruction: systemInstruction ?? system_instruction, tools, generationConfig });
 }
 
 /** Tuned models are a separate collection. */

@@ -126,6 +126,11 @@ class VertexProvider extends BaseProvider {
     return this.#selectFamily(request).stream(request, options);
   }
 
+  /** Counts the input tokens through the publisher's own method. */
+  countTokens(request: CompletionRequest, options: CallOptions): Promise<number> {
+    return this.#selectFamily(request).countTokens(request, options);
+  }
+
   /** Requests the models of both publishers. */
   async listModels(options: CallOptions): Promise<readonly ModelInfo[]> {
     const google = await this.#publisherModels("google", options);

@@ -65,6 +65,15 @@ class AuthorizedProvider implements Provider {
     return this.#inner.dialects ?? [];
   }
 
+  get apis(): NonNullable<Provider["apis"]> {
+    return this.#inner.apis ?? [];
+  }
+
+  get countTokens(): Provider["countTokens"] {
+    if (this.#inner.countTokens === undefined) return undefined;
+    return (request, options) => this.#inner.countTokens!(request, this.#authorized(options));
+  }
+
   get operations(): readonly OperationName[] {
     return this.#inner.operations ?? [];
   }

@@ -174,6 +174,17 @@ export interface ModelExecution {
   stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk>;
 }
 
+/** Counting of tokens by the vendor. */
+export interface TokenCounting {
+  /**
+   * Counts the input tokens of a chat request, or of its {@linkcode CompletionRequest.native} form. The call is free of
+   * charge: a provider whose vendor cannot count, or charges for it, does not have this method.
+   *
+   * @throws As {@linkcode ModelExecution.complete} does.
+   */
+  countTokens?(request: CompletionRequest, options: CallOptions): Promise<number>;
+}
+
 /** Spec: Capabilities. */
 export interface Capabilities {
   /** The capability leaves that a model serves; empty if the provider does not know the model. */
@@ -257,7 +268,14 @@ export interface ErrorClassification {
 
 /** A provider: one account at one vendor. */
 export interface Provider
-  extends ModelExecution, Capabilities, ModelCatalogue, QuotaAndRateLimits, CostAndPricing, ErrorClassification {
+  extends
+    ModelExecution,
+    TokenCounting,
+    Capabilities,
+    ModelCatalogue,
+    QuotaAndRateLimits,
+    CostAndPricing,
+    ErrorClassification {
   /** The entry's id in the configuration. */
   readonly id: string;
   /**

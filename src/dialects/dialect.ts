@@ -63,8 +63,8 @@ export interface Dialect extends DialectConventions {
   translate(body: unknown, request: DialectRequest, options?: { readonly searches: boolean }): Translation;
   /** Token counting, if the dialect has an endpoint for it. */
   readonly counting?: {
-    /** Converts a token counting request to a chat request. Throws as `translate` does. */
-    toCountedChat(body: unknown, request: DialectRequest): ChatCompletionRequest;
+    /** Returns the request whose tokens a request asks to count, to be translated. */
+    toCounted(body: unknown): unknown;
     /** Formats the response. */
     formatCount(tokens: number): JsonObject;
   };

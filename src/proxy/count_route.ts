@@ -1,14 +1,18 @@
 /**
- * Token counting endpoints of dialects: an estimate, without a call to a provider.
+ * Token counting endpoints of dialects. A vendor that counts free of charge is asked; otherwise tokens are estimated.
  * @module
  */
 import type { Dialect } from "../dialects/dialect.ts";
 import { missing } from "../pipeline/check_body.ts";
-import { estimateTokens } from "../pipeline/estimate.ts";
+import { countTokens } from "../pipeline/count_tokens.ts";
+import { chat } from "../pipeline/operations/chat.ts";
+import { OriginalRequest } from "../pipeline/original.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
+import { readWork } from "./body.ts";
 import type { RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
-import { readWork } from "./body.ts";
+import { toRoutedRequest } from "./perform_request.ts";
+import { addCountHeaders } from "./routing_headers.ts";
 
 /**
  * Creates a token counting route. The model's name must exist, as for a request.
@@ -22,13 +26,19 @@ export function countRoute(dialect: Dialect): RouteEntry {
     isWork: true,
     dialect,
     handle: async (exchange) => {
-      const { value } = await readWork(exchange);
-      const body = counting.toCountedChat(value, exchange.request);
+      const { value, time } = await readWork(exchange);
+      const counted = counting.toCounted(value);
+      const { chat: body, native, dropped = [], session } = dialect.translate(counted, exchange.request);
       if (body.model === undefined) throw missing("model");
-      const { client, mesh: { registry }, headers, admit } = exchange;
+      const { client, mesh: { registry, routeDeps }, headers, admit } = exchange;
       poolFor(body.model, { client }, registry);
       await admit?.();
-      return json(counting.formatCount(estimateTokens(body).input), { headers });
+      const text = JSON.stringify(counted);
+      const original = new OriginalRequest({ dialect: dialect.name, dropped, native: native && { text, ...native } });
+      const request = toRoutedRequest(exchange, { operation: chat, body, original, session, time });
+      const count = await countTokens(request, routeDeps);
+      addCountHeaders(headers, count);
+      return json(counting.formatCount(count.tokens), { headers });
     },
   };
 }

@@ -36,17 +36,29 @@ interface CheckedRequest<Body extends RequestBody, Response>
  * @param checked Its operation and validated body, with a model unless the operation has a default.
  */
 export function performRequest<Body extends RequestBody, Response>(
+  exchange: Exchange,
+  checked: CheckedRequest<Body, Response>,
+): Promise<Delivered<Response>> {
+  return exchange.mesh.perform(toRoutedRequest(exchange, checked));
+}
+
+/**
+ * Returns a request as the pipeline performs it, within its remaining time.
+ *
+ * @param checked Its operation and validated body, with a model unless the operation has a default.
+ */
+export function toRoutedRequest<Body extends RequestBody, Response>(
   { mesh, request, requestId, client, admit }: Exchange,
   { operation, body, text, files, original, defaultModel, session: named, signal, time }: CheckedRequest<
     Body,
     Response
   >,
-): Promise<Delivered<Response>> {
+): RoutedRequest<Body, Response> {
   const { startedAt, limitMs } = time;
   const routingConstraints = readRoutingConstraints(request.headers.get("x-mesh-route"), body);
   const session = findSession(request.headers.get("x-mesh-session"), body, named);
   const ownMs = Math.min(limitMs, routingConstraints?.deadlineMs ?? Infinity);
-  return mesh.perform({
+  return {
     id: requestId,
     operation,
     delivery: requestedDelivery(operation, body),
@@ -63,7 +75,7 @@ export function performRequest<Body extends RequestBody, Response>(
     userAgent: request.headers.get("user-agent") ?? undefined,
     trace: readTraceContext(request.headers),
     ...(session === undefined ? {} : { session }),
-  });
+  };
 }
 
 /**

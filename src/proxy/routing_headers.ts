@@ -3,6 +3,7 @@
  * @module
  */
 import type { RoutingRecord } from "../contracts/events.ts";
+import type { TokenCount } from "../pipeline/count_tokens.ts";
 import { formatUsd } from "../util/cost.ts";
 
 const maxNames = 32;
@@ -30,6 +31,16 @@ export function addRoutingHeaders(headers: Record<string, string>, facts: {
   if (facts.dropped !== undefined && facts.dropped.length > 0) {
     headers["x-mesh-dropped-params"] = namesText(facts.dropped);
   }
+}
+
+/** Adds the headers of a token count: the model that it is of, and whether it is estimated. */
+export function addCountHeaders(headers: Record<string, string>, { pool, model, isEstimated }: TokenCount): void {
+  headers["x-mesh-pool"] = headerText(pool);
+  if (model !== undefined) {
+    headers["x-mesh-model"] = headerText(model.name);
+    headers["x-mesh-provider"] = headerText(model.instance.entry.id);
+  }
+  if (isEstimated) headers["x-mesh-estimated"] = "true";
 }
 
 /** Names sent by a client, which may be numerous and long. */

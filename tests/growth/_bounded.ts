@@ -23,6 +23,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/util/annotations.ts#toAnnotation": oneValue,
   "connectors/providers/_anthropic_response.ts#toCallHead": oneValue,
   "connectors/providers/_anthropic_response.ts#toCallName": oneValue,
+  "src/proxy/perform_request.ts#toRoutedRequest": oneValue,
   "connectors/providers/_responses_output.ts#listParts": oneValue,
   "connectors/providers/_responses_output.ts#listThoughts": oneValue,
   "connectors/providers/_responses_output.ts#readEnd": oneValue,

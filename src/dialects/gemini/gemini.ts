@@ -36,9 +36,9 @@ export const gemini: Dialect = {
     };
   },
   counting: {
-    toCountedChat(value, request) {
+    toCounted(value) {
       const inner = isObject(value) ? value.generateContentRequest ?? value.generate_content_request : undefined;
-      return convertGeminiRequest(inner ?? value, findGeminiTarget(request)).chat;
+      return inner ?? value;
     },
     formatCount: (tokens) => ({ totalTokens: tokens }),
   },

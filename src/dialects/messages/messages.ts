@@ -41,7 +41,7 @@ export const messages: Dialect = {
     };
   },
   counting: {
-    toCountedChat: (value) => convertMessagesRequest(isObject(value) ? { max_tokens: 1, ...value } : value).chat,
+    toCounted: (value) => isObject(value) ? { max_tokens: 1, ...value } : value,
     formatCount: (tokens) => ({ input_tokens: tokens }),
   },
 };

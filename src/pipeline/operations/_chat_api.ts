@@ -55,7 +55,7 @@ function mayReason(
  */
 export function findApiLack(body: ChatCompletionRequest, { info, instance }: ModelEntry): string | undefined {
   if (selectChatApi(body, info) !== "responses") return undefined;
-  if (instance.provider?.apis?.includes("responses") === false) return "Responses API";
+  if (instance.provider?.apis?.includes("responses") !== true) return "Responses API";
   const name = refusedBy(responsesRules, body) ?? findAudio(body);
   return name === undefined ? undefined : `${name} in the Responses API`;
 }
