@@ -93,8 +93,7 @@ function withoutFees({ units }: Load): Load["units"] {
 function meanOutput({ members }: Pool): number {
   let responses = 0;
   let tokens = 0;
-  for (const { state: { tracker: { outputTokens } } } of members) {
-    if (outputTokens === undefined) continue;
+  for (const { state: { tracker: { shared: { outputTokens } } } } of members) {
     responses += outputTokens.count;
     tokens += outputTokens.total();
   }

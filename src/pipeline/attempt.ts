@@ -69,10 +69,14 @@ async function tryAdapted<T extends Received>(scope: AttemptScope<T>): Promise<R
     if (blamed === undefined || !await readmit(scope)) return end;
     rejected.push(blamed);
     left = left.filter((name) => name !== blamed);
-    const adapted = adaptRequest(context.plan.request, model, new Set([...tracker.rejectedMembers, ...rejected]));
+    const adapted = adaptRequest(
+      context.plan.request,
+      model,
+      new Set([...tracker.shared.rejectedMembers, ...rejected]),
+    );
     end = await tryModel({ ...scope, ...adapted });
   }
-  for (const name of rejected) tracker.rejectedMembers.add(name);
+  for (const name of rejected) tracker.shared.rejectedMembers.add(name);
   return end;
 }
 

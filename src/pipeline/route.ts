@@ -176,7 +176,7 @@ export class Routing<T extends Received> {
       const loading = request.operation.prepare?.(member.model);
       if (loading !== undefined) await loading;
       context.api = findApi(request, member.model);
-      const adapted = adaptRequest(request, member.model, member.state.tracker.rejectedMembers);
+      const adapted = adaptRequest(request, member.model, member.state.tracker.shared.rejectedMembers);
       end = await attempt({ context, member, permit, alone, ...adapted, call: this.#call });
       if (end instanceof Result) return end;
     } catch (error) {

@@ -91,15 +91,15 @@ export class ModelState implements ModelView, PermittedModel {
   }
 
   get latencyMs(): number | undefined {
-    return this.tracker.latencyMs(this.#now);
+    return this.tracker.shared.latency.value(this.#now);
   }
 
   get requests(): Headroom | undefined {
-    return this.tracker.requests(this.#now);
+    return this.tracker.shared.rate.requests(this.#now);
   }
 
   get tokens(): Headroom | undefined {
-    return this.tracker.tokens(this.#now);
+    return this.tracker.shared.rate.tokens(this.#now);
   }
 
   /**

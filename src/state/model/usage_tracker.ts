@@ -2,7 +2,6 @@
  * Tracks the usage of one model in one pool.
  * @module
  */
-import type { Headroom } from "../../contracts/rotation.ts";
 import { costInNanoUsd } from "../../util/cost.ts";
 import { hasUnpricedFee, maxCostInNanoUsd } from "../../util/max_cost.ts";
 import { isFree as costsNothing } from "../../util/token_cost.ts";
@@ -13,8 +12,8 @@ import { EndDate } from "../breaker/end_date.ts";
 import type { DeactivationDecision } from "../breaker/model_breakers.ts";
 import { AdmittedCall } from "./admitted_call.ts";
 import type { Outcome, RequestEnd } from "../counters/usage.ts";
-import type { BudgetScope, Load, UsageTrackerParts } from "./usage.ts";
-import { firstGuess, type OutputTokens } from "../metrics/output_tokens.ts";
+import type { BudgetScope, Load, SharedCounts, UsageTrackerParts } from "./usage.ts";
+import { firstGuess } from "../metrics/output_tokens.ts";
 import type { ReservedPart } from "../counters/reservation.ts";
 import type { SharedCounters } from "../counters/shared_counters.ts";
 import { FailureWindow } from "../../util/failure_window.ts";
@@ -39,10 +38,8 @@ export class UsageTracker {
   readonly budgetScopes: readonly BudgetScope[];
   /** Whether the model costs nothing. */
   readonly isFree: boolean;
-  /** Output tokens per response. */
-  readonly outputTokens: OutputTokens;
-  /** Members that ModelMesh adds to requests, and that the model has rejected. */
-  readonly rejectedMembers: Set<string>;
+  /** What is counted of the model in all its pools. */
+  readonly shared: SharedCounts;
   readonly #failures: FailureWindow | undefined;
   readonly #budgets: readonly Budget[];
 
@@ -52,8 +49,7 @@ export class UsageTracker {
     this.keys = parts.keys;
     this.sharedCounters = parts.sharedCounters;
     this.budgetScopes = parts.budgetScopes;
-    this.outputTokens = parts.shared.outputTokens;
-    this.rejectedMembers = parts.shared.rejectedMembers;
+    this.shared = parts.shared;
     const { clock, facts: { pool, name, info, routing } } = parts;
     const { errorRate } = routing.deactivation;
     const { onQuotaReset, cooldownMs } = routing.recovery;
@@ -71,24 +67,9 @@ export class UsageTracker {
     this.isFree = info.pricing !== undefined && info.pricing.every(costsNothing);
   }
 
-  /** Returns the EWMA of the time to a response, ms. */
-  latencyMs(now: number): number | undefined {
-    return this.#parts.shared.latency.value(now);
-  }
-
-  /** Returns the headroom of the vendor's request limit. */
-  requests(now: number): Headroom | undefined {
-    return this.#parts.shared.rate.requests(now);
-  }
-
-  /** Returns the headroom of the vendor's token limit. */
-  tokens(now: number): Headroom | undefined {
-    return this.#parts.shared.rate.tokens(now);
-  }
-
   /** Estimates the output tokens: the limit of the request, else the 95th percentile of the model's responses. */
   #estimateOutput({ output }: Pick<Load, "output">): number {
-    return output ?? this.outputTokens.percentile95() ?? firstGuess;
+    return output ?? this.shared.outputTokens.percentile95() ?? firstGuess;
   }
 
   /** Returns the expected cost of a request, nano-dollars; undefined when no price is known. */
@@ -111,7 +92,8 @@ export class UsageTracker {
 
   /** Returns why a request cannot be admitted now. */
   denial(load: Load, now: number): AdmissionDenial | undefined {
-    const { shared: { rate }, facts: { routing: { rateLimit } } } = this.#parts;
+    const { rate } = this.shared;
+    const { rateLimit } = this.#parts.facts.routing;
     const until = rate.fullUntil(now, this.#countTokens(load));
     if (until !== undefined) {
       return { reason: "rate_limited", until: until === Infinity ? now + inFlightRetryMs : until };
@@ -134,7 +116,7 @@ export class UsageTracker {
     const budgets = this.reserveCost(cost, load);
     return new AdmittedCall(this.#parts, {
       costNanoUsd,
-      rate: this.#parts.shared.rate.reserve(now, this.#countTokens(load)),
+      rate: this.shared.rate.reserve(now, this.#countTokens(load)),
       others: quota === undefined
         ? budgets
         : [quota.reserve(load.input + this.#estimateOutput(load), cost), ...budgets],
@@ -183,7 +165,7 @@ export class UsageTracker {
   /** Records the end of a request. */
   requestFinished(outcome: Outcome, end: RequestEnd, now: number): DeactivationDecision | undefined {
     const { ms, output, isReported = true } = end;
-    const { latency, outputTokens } = this.#parts.shared;
+    const { latency, outputTokens } = this.shared;
     if (outcome === "success" && ms !== undefined) latency.observe(now, ms);
     if (outcome === "failure") latency.addFailure(now);
     if (outcome === "success" && output !== undefined && isReported) outputTokens.add(output);
@@ -204,7 +186,7 @@ export class UsageTracker {
   }
 
   #countTokens({ input, output }: Load): number {
-    return input + (output ?? this.outputTokens.percentile95() ?? 0);
+    return input + (output ?? this.shared.outputTokens.percentile95() ?? 0);
   }
 
   #budgetDenial(load: Load, now: number): AdmissionDenial | undefined {
