@@ -139,6 +139,19 @@ const rows: readonly Row[] = [
       input_tokens_details: { cached_tokens: 90_000 },
     },
   }],
+  // gpt-6.1-terra in the tier flex: (100·1 + 900·0.05 + 100·5)·0.5 = 322.5
+  ["a chat with tools, which reaches its model through the Responses API", 0.0003225, {
+    ...{ ...openai, model: "gpt-6.1-terra", config: { responses: true } },
+    asks: {
+      reasoning_effort: "high",
+      tools: [{ type: "function", function: { name: "look", parameters: { type: "object", properties: {} } } }],
+    },
+    more: { service_tier: "flex" },
+    usage: {
+      ...{ input_tokens: 1_000, output_tokens: 100, total_tokens: 1_100 },
+      ...{ input_tokens_details: { cached_tokens: 900 }, output_tokens_details: { reasoning_tokens: 60 } },
+    },
+  }],
   // a search model searches once per request: 1 000·1 + 100·10 + 0.01
   ["the search of a search model", 0.012, {
     ...{ ...openai, model: "gpt-9-search-api", pricing: { ...plain, per_search: 0.01 } },
