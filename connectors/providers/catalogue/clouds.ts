@@ -14,7 +14,7 @@ export const bedrock: readonly CatalogueEntry[] = [
     can: "TSRV",
     window: 1_000_000,
     maxOutput: 128_000,
-    pricing: [{ input: 10, output: 50, cached_input: 0.25, cache_write: 12.5 }],
+    pricing: [{ input: 10, output: 50, cached_input: 0.25, cache_write: 12.5, cache_write_1h: 20 }],
     source: ["aws.amazon.com/bedrock/pricing by LiteLLM", "2026-11-20"],
   },
   {
@@ -22,7 +22,7 @@ export const bedrock: readonly CatalogueEntry[] = [
     can: "TSRV",
     window: 1_000_000,
     maxOutput: 128_000,
-    pricing: [{ input: 4, output: 20, cached_input: 0.2, cache_write: 5 }],
+    pricing: [{ input: 4, output: 20, cached_input: 0.2, cache_write: 5, cache_write_1h: 8 }],
     source: ["aws.amazon.com/bedrock/pricing by LiteLLM", "2026-11-20"],
   },
   {
@@ -30,7 +30,7 @@ export const bedrock: readonly CatalogueEntry[] = [
     can: "TSRV",
     window: 1_000_000,
     maxOutput: 128_000,
-    pricing: [{ input: 5, output: 25, cached_input: 0.5, cache_write: 6.25 }],
+    pricing: [{ input: 5, output: 25, cached_input: 0.5, cache_write: 6.25, cache_write_1h: 10 }],
     source: ["aws.amazon.com/bedrock/pricing by LiteLLM", "2026-11-20"],
   },
   {
@@ -39,7 +39,7 @@ export const bedrock: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 128_000,
     isDefault: true,
-    pricing: [{ input: 2, output: 10, cached_input: 0.1, cache_write: 2.5 }],
+    pricing: [{ input: 2, output: 10, cached_input: 0.1, cache_write: 2.5, cache_write_1h: 4 }],
     source: ["aws.amazon.com/bedrock/pricing by LiteLLM", "2026-11-20"],
   },
   {
@@ -47,7 +47,7 @@ export const bedrock: readonly CatalogueEntry[] = [
     can: "TSRV",
     window: 1_000_000,
     maxOutput: 128_000,
-    pricing: [{ input: 2, output: 10, cached_input: 0.2, cache_write: 2.5 }],
+    pricing: [{ input: 2, output: 10, cached_input: 0.2, cache_write: 2.5, cache_write_1h: 4 }],
     source: ["aws.amazon.com/bedrock/pricing by LiteLLM", "2026-11-20"],
   },
   {
@@ -56,8 +56,8 @@ export const bedrock: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 128_000,
     pricing: [
-      { input: 0.1, output: 0.5, cached_input: 0.01, cache_write: 0.125 },
-      { input: 0.5, output: 2.5, cached_input: 0.05, cache_write: 0.625, above_tokens: 100_000 },
+      { input: 0.1, output: 0.5, cached_input: 0.01, cache_write: 0.125, cache_write_1h: 0.2 },
+      { input: 0.5, output: 2.5, cached_input: 0.05, cache_write: 0.625, cache_write_1h: 1, above_tokens: 100_000 },
     ],
     source: ["aws.amazon.com/bedrock/pricing by LiteLLM", "2026-11-20"],
   },
@@ -66,7 +66,7 @@ export const bedrock: readonly CatalogueEntry[] = [
     can: "TSRV",
     window: 1_000_000,
     maxOutput: 128_000,
-    pricing: [{ input: 5, output: 25, cached_input: 0.5, cache_write: 6.25 }],
+    pricing: [{ input: 5, output: 25, cached_input: 0.5, cache_write: 6.25, cache_write_1h: 10 }],
     source: ["aws.amazon.com/bedrock/pricing by LiteLLM", "2026-11-20"],
   },
   {
@@ -74,7 +74,7 @@ export const bedrock: readonly CatalogueEntry[] = [
     can: "TSRV",
     window: 1_000_000,
     maxOutput: 64_000,
-    pricing: [{ input: 3, output: 15, cached_input: 0.3, cache_write: 3.75 }],
+    pricing: [{ input: 3, output: 15, cached_input: 0.3, cache_write: 3.75, cache_write_1h: 6 }],
     source: ["aws.amazon.com/bedrock/pricing by LiteLLM", "2026-11-20"],
   },
   {
@@ -82,7 +82,7 @@ export const bedrock: readonly CatalogueEntry[] = [
     can: "TSRV",
     window: 200_000,
     maxOutput: 64_000,
-    pricing: [{ input: 1, output: 5, cached_input: 0.1, cache_write: 1.25 }],
+    pricing: [{ input: 1, output: 5, cached_input: 0.1, cache_write: 1.25, cache_write_1h: 2 }],
     source: ["aws.amazon.com/bedrock/pricing by LiteLLM", "2026-11-20"],
   },
   {
@@ -91,7 +91,8 @@ export const bedrock: readonly CatalogueEntry[] = [
     window: 1_000_000,
     maxOutput: 64_000,
     pricing: [{ input: 0.3, output: 2.5, cached_input: 0.075 }],
-    source: ["pricing.us-east-1.amazonaws.com by LiteLLM", "2026-11-20"],
+    tiers: { priority: 1.75 },
+    source: ["pricing.us-east-1.amazonaws.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "amazon.nova-pro-v1:0",
@@ -99,7 +100,8 @@ export const bedrock: readonly CatalogueEntry[] = [
     window: 300_000,
     maxOutput: 10_000,
     pricing: [{ input: 0.8, output: 3.2, cached_input: 0.2 }],
-    source: ["pricing.us-east-1.amazonaws.com by LiteLLM", "2026-11-20"],
+    tiers: { priority: 1.75, flex: 0.5 },
+    source: ["pricing.us-east-1.amazonaws.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "amazon.nova-lite-v1:0",
@@ -123,7 +125,8 @@ export const bedrock: readonly CatalogueEntry[] = [
     window: 128_000,
     maxOutput: 16_384,
     pricing: [{ input: 0.15, output: 0.6 }],
-    source: ["pricing.us-east-1.amazonaws.com by LiteLLM", "2026-11-20"],
+    tiers: { priority: 1.75, flex: 0.5 },
+    source: ["pricing.us-east-1.amazonaws.com by LiteLLM", "2026-11-26"],
   },
   {
     id: "amazon.titan-embed-text-v2:0",
