@@ -8,6 +8,8 @@ import { askForCalls, clientDialects, type ReadAnswer } from "../../support/_dia
 import { dataIn } from "../../support/_dialect_answers.ts";
 import { type Dialect, type Json, speaking } from "../../support/_dialects.ts";
 import { startDialectProxy } from "../../support/_dialect_proxy.ts";
+import { seeded } from "../../support/_mutations.ts";
+import { createDeviatingStream } from "../../support/_stream_deviations.ts";
 import { startTestProxy } from "../../support/proxy.ts";
 import { type Behaviour, startUpstream, whole } from "../../support/upstream.ts";
 
@@ -118,6 +120,32 @@ function joinArguments(body: string): string {
   return deltas.flatMap(({ delta }) => delta.tool_calls ?? []).map(({ function: fn }) => Object(fn).arguments ?? "")
     .join("");
 }
+
+describe("A stream with several deviations at once", () => {
+  it("is the same text, calls and end in every dialect", async () => {
+    const random = seeded(39);
+    let stream = "";
+    await using upstream = await startUpstream(() => sse(stream));
+    await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
+    for (let run = 0; run < 150; run++) {
+      const created = createDeviatingStream(random);
+      const { text, calls, hasReason } = created.meant;
+      stream = created.stream;
+      for (const dialect of Object.keys(clientDialects)) {
+        const read = await askForCalls(proxy.url, { dialect, stream: true });
+        assertEquals([read.status, read.text], [200, text], `${run} ${dialect}: ${stream}`);
+        assertEquals(
+          read.calls.map(({ name, input }) => ({ name, input })),
+          [...calls],
+          `${run} ${dialect}: ${stream}`,
+        );
+        assertEquals(new Set(read.calls.map(({ id }) => id)).size, calls.length, `${run} ${dialect}: ${stream}`);
+        const end = calls.length > 0 ? ends[dialect]![1] : dialect === "chat" && !hasReason ? null : ends[dialect]![0];
+        assertEquals(read.end, end, `${run} ${dialect}: ${stream}`);
+      }
+    }
+  });
+});
 
 /** A complete response of a provider, under the media type of a stream. */
 async function answerAsStream(dialect: Dialect): Promise<Behaviour> {
