@@ -52,9 +52,9 @@ export interface Eligibility {
   readonly eligible: readonly Member[];
   /** Estimated usage of the request. */
   readonly load: Load;
-  /** Whether the request has routing constraints: its outcome then does not affect the pool. */
+  /** Whether the request has routing constraints, or prefers some models: its outcome then does not affect the pool. */
   readonly isConstrained: boolean;
-  /** The request's `order`; undefined if only the strategy decides. */
+  /** The request's `order`, or the models that have all of its features; undefined if only the strategy decides. */
   readonly prefer?: Prefer | undefined;
 }
 
@@ -95,7 +95,9 @@ export function eligibility(context: EligibilityContext): Eligibility {
       const [first = members[0]!] = prefer?.(named) ?? named;
       return keepInterchangeable(members, first, request);
     });
-  return { eligible, load, isConstrained: choice !== undefined, prefer: prefer ?? original?.prefer };
+  const preferNative = prefer === undefined ? original?.findPreference(eligible) : undefined;
+  const isConstrained = choice !== undefined || preferNative !== undefined;
+  return { eligible, load, isConstrained, prefer: prefer ?? preferNative };
 }
 
 /**

@@ -80,11 +80,18 @@ export class OriginalRequest {
     throw error;
   }
 
-  /** Prefers candidates that support the dialect, if the chat form has less than the request; else undefined. */
-  get prefer(): ((candidates: readonly Member[]) => readonly Member[]) | undefined {
+  /**
+   * Prefers candidates that support the dialect, if the chat form has less than the request.
+   *
+   * @param members The eligible members.
+   * @returns Undefined if that makes no difference.
+   */
+  findPreference(members: readonly Member[]): ((candidates: readonly Member[]) => readonly Member[]) | undefined {
     if (this.#native?.isPreferred !== true) return undefined;
+    const supporting = new Set(members.filter(({ model }) => this.#isSupportedBy(model)));
+    if (supporting.size === 0 || supporting.size === members.length) return undefined;
     return (candidates) => {
-      const preferred = candidates.filter(({ model }) => this.#isSupportedBy(model));
+      const preferred = candidates.filter((member) => supporting.has(member));
       return preferred.length === 0 ? candidates : preferred;
     };
   }

@@ -38,9 +38,11 @@ interface SearchStageOptions extends Omit<TestProxyOptions, "upstreams" | "confi
   /** The section `proxy.tools.web_search`; undefined leaves it out. */
   readonly settings?: Json | undefined;
   readonly proxySettings?: Json;
+  /** Strategy of the pool; by priority by default. */
+  readonly strategy?: string;
   /** Further models of the pool, after the first one. */
   readonly others?: Readonly<
-    Record<string, { readonly connector: string; readonly url: string; readonly model: string }>
+    Record<string, { readonly connector: string; readonly url: string; readonly model: string; readonly config?: Json }>
   >;
 }
 
@@ -61,7 +63,7 @@ export async function startSearchStage(
     ...options
   }: SearchStageOptions = {},
 ): Promise<SearchStage> {
-  const { settings = { pool: "search" }, proxySettings, others = {}, ...rest } = options;
+  const { settings = { pool: "search" }, proxySettings, others = {}, strategy = "priority", ...rest } = options;
   const model = await startUpstream(script ?? playTools(dialect, play));
   const searching = await startUpstream(engine);
   const { connector, model: id } = speaking[dialect];
@@ -70,7 +72,12 @@ export async function startSearchStage(
     ...rest,
     config: {
       providers: {
-        ...mapOthers(others, ({ connector, url }, name) => ({ connector, base_url: url, api_key: toApiKey(name) })),
+        ...mapOthers(others, ({ connector, url, config }, name) => ({
+          connector,
+          base_url: url,
+          api_key: toApiKey(name),
+          ...(config && { config }),
+        })),
         only: { connector, base_url: model.url, api_key: toApiKey("only") },
         engine: { connector: "openai.compatible.v1", base_url: searching.url, api_key: toApiKey("engine") },
       },
@@ -80,7 +87,12 @@ export async function startSearchStage(
         engine: { provider: "engine", model: "engine", capabilities: ["web-search"], pricing: { per_search: 0.008 } },
       },
       pools: {
-        chat: { models, strategy: "priority", model_priority: models, retry: { max_attempts: 0 } },
+        chat: {
+          models,
+          strategy,
+          ...(strategy === "priority" ? { model_priority: models } : {}),
+          retry: { max_attempts: 0 },
+        },
         search: { models: ["engine"], retry: { max_attempts: 0 } },
       },
       proxy: {
