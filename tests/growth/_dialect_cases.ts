@@ -24,7 +24,6 @@ import { RoundReader } from "../../src/proxy/web_search/_round_reader.ts";
 import type { Searches } from "../../src/proxy/web_search/searches.ts";
 import { ResponseEvents } from "../../src/dialects/responses/responses.ts";
 import { responses } from "../../src/dialects/responses/responses.ts";
-import { ToolTable } from "../../src/dialects/responses/_tool_table.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { readCitations } from "../../src/util/annotations.ts";
@@ -198,8 +197,7 @@ const partsOfDialects: Readonly<Record<string, readonly string[]>> = {
 
 const translators: Readonly<Record<string, () => EventTranslator>> = {
   "src/dialects/messages/_events.ts#MessageEvents": () => new MessageEvents(["stop"]),
-  "src/dialects/responses/responses.ts#ResponseEvents": () =>
-    new ResponseEvents({ body: { model: "m" }, table: new ToolTable() }),
+  "src/dialects/responses/responses.ts#ResponseEvents": () => new ResponseEvents({ model: "m" }),
   "src/dialects/gemini/_events.ts#ContentEvents": () => new ContentEvents({ includesThoughts: true, isArray: false }),
   "src/dialects/completions/_answer.ts#TextEvents": () =>
     new TextEvents({ echo: undefined, hasUsage: true, firstIndex: 0 }),

@@ -17,6 +17,7 @@ import type { ResponsesNativeOnly } from "./_native_only.ts";
 import type { ResponseContext } from "./_answer.ts";
 import { ResponseOutput } from "./_output.ts";
 import { convertResponsesRequest } from "./_request.ts";
+import { ToolTable } from "./_tool_table.ts";
 import { responsesConventions } from "./conventions.ts";
 
 /** The Responses dialect: input and output consist of items. */
@@ -34,7 +35,7 @@ export const responses: Dialect = {
       native: search === undefined ? createNativeResponses(body, nativeOnly) : undefined,
       search,
       toResponse: (completion, before) => formatCompleteResponse(context, completion, before),
-      events: () => new ResponseEvents(context),
+      events: () => new ResponseEvents(body, table),
     };
   },
 };
@@ -121,9 +122,13 @@ export class ResponseEvents implements EventTranslator {
   #text = "";
   #number = 0;
 
-  /** @param context The request. */
-  constructor(context: ResponseContext) {
-    this.#output = new ResponseOutput(context, (type, event) => {
+  /**
+   * @param body The request.
+   * @param table Its tools.
+   * @default none
+   */
+  constructor(body: JsonObject, table: ToolTable = new ToolTable()) {
+    this.#output = new ResponseOutput({ body, table }, (type, event) => {
       this.#text += `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#number++, ...event })}\n\n`;
     });
   }
