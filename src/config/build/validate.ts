@@ -34,7 +34,7 @@ type ValidateOptions = BuildOptions;
  * ```ts
  * import { groupConnectors } from "../settings/known.ts";
  *
- * validate({ pools: { "chat-completion": { strategy: "round-robin" } } }, { known: groupConnectors([]) });
+ * validate({ pools: { "chat-completion": { strategy: "round-robin" } } }, { knownConnectors: groupConnectors([]) });
  * ```
  */
 export function validate(document: unknown, options: ValidateOptions): Settings {

@@ -43,7 +43,7 @@ export function checkedDocument(document: unknown, settings: Settings): CheckedD
  *
  * class MeshConfig extends MeshConfigBase {
  *   static parse(document: unknown): MeshConfig {
- *     return new MeshConfig(checkDocument(document, { known: groupConnectors([]) }));
+ *     return new MeshConfig(checkDocument(document, { knownConnectors: groupConnectors([]) }));
  *   }
  * }
  * ```
