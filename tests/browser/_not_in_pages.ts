@@ -43,6 +43,10 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "cost: Vertex AI anywhere costs 0.001125 USD": vendor,
     "cost: the type of traffic and a search of Vertex AI costs 0.016025 USD": vendor,
   },
+  [`${slow}/spend_property_test.ts`]: {
+    "the rows of usage per day have the sum of the records (seed 4)": server,
+    "the rows of usage per day have the sum of the records (seed 5)": server,
+  },
   [`${slow}/media_spend_test.ts`]: {
     "cost of media: images at the cost that xAI states cost 0.02 USD": vendor,
   },

@@ -155,7 +155,7 @@ async function drawUnder(daily_limit: number) {
   return { status: response.status, spent: (await readSums(proxy)).budget };
 }
 
-Deno.test("cost of media: an image reserves the price of image tokens, and costs it if the vendor states no usage", async () => {
+it("cost of media: an image reserves the price of image tokens, and costs it if the vendor states no usage", async () => {
   // with the prompt: 2 tokens · 5
   assertEquals(await drawUnder(0.19), { status: 200, spent: 187_210_000 });
   assertEquals(await drawUnder(0.18), { status: 429, spent: 0 });

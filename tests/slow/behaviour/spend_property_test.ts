@@ -84,63 +84,82 @@ async function send(
   }
 }
 
+/** What a check receives after the traffic: the proxy's address, and the sum and the number of its records. */
+interface Traffic {
+  readonly url: string;
+  readonly nanoUsd: number;
+  readonly requests: number;
+}
+
+/** Two models of two providers, and two clients, all under budgets. */
+function createConfig(addresses: Readonly<Record<"a" | "b", string>>): Record<string, unknown> {
+  const entry = (base_url: string) => ({ connector: "openai.llm.v1", base_url, api_key: "key-of-a-0123456789" });
+  const budget = { daily_limit: 1e6 };
+  const model = (provider: string) => ({ provider, capabilities: ["chat-completion"], pricing });
+  return {
+    providers: { a: entry(addresses.a), b: entry(addresses.b) },
+    models: { a: model("a"), b: model("b") },
+    pools: {
+      p: {
+        models: ["a", "b"],
+        strategy: "round-robin",
+        deactivation: { retry_limit: 1000 },
+        retry: { max_attempts: 0 },
+      },
+    },
+    budget,
+    storage: { connector: "mesh.memory.v1" },
+    proxy: {
+      auth: { tokens: [adminToken, ...clients.map((token, index) => ({ token, name: `c${index}`, budget }))] },
+    },
+  };
+}
+
+/** Sends random traffic through a proxy. */
+async function sendTraffic(seed: number, check: (traffic: Traffic) => Promise<void>): Promise<void> {
+  const random = randomFrom(seed);
+  const script = () => randomAnswer(random);
+  await using one = await startUpstream(script);
+  await using other = await startUpstream(script);
+  await using proxy = await startTestProxy({
+    upstreams: {},
+    config: createConfig({ a: one.url, b: other.url }),
+  });
+  const requests = 36;
+  for (let sent = 0; sent < requests; sent += 6) {
+    await Promise.all(Array.from({ length: 6 }, () => {
+      const request = {
+        url: proxy.url,
+        isStreamed: random() < 0.5,
+        key: pick(clients, random),
+        tier: pick([undefined, "auto", "flex", "priority", "default"], random),
+      };
+      return send(request, random() < 0.3 ? random() * 20 : 150);
+    }));
+  }
+  const { in_flight } = await becomesIdle(proxy.url);
+  assertEquals(in_flight, 0);
+  const records = proxy.records.filter((record): record is RoutingRecord => record.type === "routing");
+  const nanoUsd = records.reduce((total, { cost_usd = 0 }) => total + Math.round(cost_usd * 1e9), 0);
+  assert(nanoUsd > 0);
+  await check({ url: proxy.url, nanoUsd, requests: records.length });
+}
+
 for (const seed of [1, 2, 3]) {
   it(`records, budgets, usage by client and metrics have one sum (seed ${seed})`, async () => {
-    const random = randomFrom(seed);
-    const script = () => randomAnswer(random);
-    await using one = await startUpstream(script);
-    await using other = await startUpstream(script);
-    const entry = (base_url: string) => ({
-      ...{ connector: "openai.llm.v1", base_url, api_key: "key-of-a-0123456789" },
+    await sendTraffic(seed, async ({ url, nanoUsd: sum }) => {
+      assertEquals(await readSums({ url }), { budget: sum, client: sum, usage: sum, metrics: sum });
     });
-    await using proxy = await startTestProxy({
-      upstreams: {},
-      config: {
-        providers: { a: entry(one.url), b: entry(other.url) },
-        models: Object.fromEntries(
-          ["a", "b"].map((name) => [name, { provider: name, capabilities: ["chat-completion"], pricing }]),
-        ),
-        pools: {
-          p: {
-            models: ["a", "b"],
-            strategy: "round-robin",
-            deactivation: { retry_limit: 1000 },
-            retry: { max_attempts: 0 },
-          },
-        },
-        budget: { daily_limit: 1e6 },
-        storage: { connector: "mesh.memory.v1" },
-        proxy: {
-          auth: {
-            tokens: [
-              adminToken,
-              ...clients.map((token, index) => ({ token, name: `c${index}`, budget: { daily_limit: 1e6 } })),
-            ],
-          },
-        },
-      },
+  });
+}
+
+for (const seed of [4, 5]) {
+  it(`the rows of usage per day have the sum of the records (seed ${seed})`, async () => {
+    await sendTraffic(seed, async ({ url, nanoUsd, requests }) => {
+      for (const by of ["day", "client", "day,client,pool,model", "model"]) {
+        assertEquals(await sumRows(url, by), { nanoUsd, requests }, by);
+      }
     });
-    const records = () => proxy.records.filter((record): record is RoutingRecord => record.type === "routing");
-    const requests = 36;
-    for (let sent = 0; sent < requests; sent += 6) {
-      await Promise.all(Array.from({ length: 6 }, () => {
-        const request = {
-          url: proxy.url,
-          isStreamed: random() < 0.5,
-          key: pick(clients, random),
-          tier: pick([undefined, "auto", "flex", "priority", "default"], random),
-        };
-        return send(request, random() < 0.3 ? random() * 20 : 150);
-      }));
-    }
-    const { in_flight } = await becomesIdle(proxy.url);
-    assertEquals(in_flight, 0);
-    const sum = records().reduce((total, { cost_usd = 0 }) => total + Math.round(cost_usd * 1e9), 0);
-    assert(sum > 0);
-    assertEquals(await readSums(proxy), { budget: sum, client: sum, usage: sum, metrics: sum });
-    for (const by of ["day", "client", "day,client,pool,model", "model"]) {
-      assertEquals(await sumRows(proxy.url, by), { nanoUsd: sum, requests: records().length }, by);
-    }
   });
 }
 
