@@ -58,6 +58,22 @@ describe("POST /v1/embeddings", () => {
     });
   }
 
+  it("completes what a provider omits, and replaces counts that are not natural numbers", async () => {
+    await using scene = await stage({ a: embeddings() });
+    const estimate = { prompt_tokens: 1, total_tokens: 1 };
+    const usages: readonly (readonly [given: unknown, expected: object])[] = [
+      [undefined, estimate],
+      [{ prompt_tokens: "1", total_tokens: -1 }, estimate],
+      [{ total_tokens: 7 }, { prompt_tokens: 7, total_tokens: 7 }],
+    ];
+    for (const [usage, expected] of usages) {
+      scene.upstreams.a!.follow(json({ model: "a", data: [{ embedding: vector }], usage }));
+      const { json: body } = await scene.post("embeddings", { input: "red" });
+      assertMatchesSchema("CreateEmbeddingResponse", body);
+      assertEquals([body.data[0].embedding, body.usage], [vector, expected]);
+    }
+  });
+
   it("writes vectors as asked for, whichever way the provider writes them", async () => {
     await using scene = await stage({ a: embeddings() });
     const first = async (body: object) =>

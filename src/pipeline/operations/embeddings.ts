@@ -106,24 +106,43 @@ function addSize(sum: TextSize, { latin, alphabetic, ideographic }: TextSize): v
   sum.ideographic += ideographic;
 }
 
-/** Converts vectors to the requested encoding, whichever the vendor uses, and adds usage. */
+/** Converts vectors to the requested encoding, whichever the vendor uses, and adds members that some vendors omit. */
 function inRequestedFormat(
   response: CompletionResponse<EmbeddingResponse>,
   request: EmbeddingRequest,
 ): CompletionResponse<EmbeddingResponse> {
   const { encoding_format: format = "float" } = request;
   const isText = format === "base64";
-  const isRequestedFormat = response.body.data.every(({ embedding }) => (typeof embedding === "string") === isText);
-  if (isRequestedFormat && isObject(response.body.usage)) return response;
+  const isRequested = ({ object, index, embedding }: Embedding) =>
+    (typeof embedding === "string") === isText && object === "embedding" && typeof index === "number";
+  const isComplete = response.body.object === "list" && hasCounts(response.body.usage);
+  if (isComplete && response.body.data.every(isRequested)) return response;
   const { native, body: { data, ...body } } = response;
   return {
     body: {
       ...body,
-      usage: body.usage ?? estimatedUsage(request),
-      data: data.map((item) => ({ ...item, embedding: rewritten(item.embedding, format) })),
+      object: "list",
+      usage: completeUsage(body.usage, request),
+      data: data.map((item, position) => ({
+        ...item,
+        object: "embedding",
+        index: typeof item.index === "number" ? item.index : position,
+        embedding: rewritten(item.embedding, format),
+      })),
     },
     ...(native === undefined ? {} : { native }),
   };
+}
+
+function hasCounts(usage: unknown): usage is EmbeddingResponse["usage"] {
+  return isObject(usage) && isNonNegativeInteger(usage.prompt_tokens) && isNonNegativeInteger(usage.total_tokens);
+}
+
+/** Of an embedding, the total is the input. */
+function completeUsage(usage: unknown, request: EmbeddingRequest): EmbeddingResponse["usage"] {
+  const { prompt_tokens, total_tokens } = Object(usage);
+  const complete = { prompt_tokens: prompt_tokens ?? total_tokens, total_tokens: total_tokens ?? prompt_tokens };
+  return hasCounts(complete) ? { ...Object(usage), ...complete } : estimatedUsage(request);
 }
 
 /** Adds usage, which clients expect and some vendors do not report. */
