@@ -71,7 +71,7 @@ function toAcceptedBlocks(turns: readonly AnthropicTurn[], isUserLast: boolean):
 export function isThinkingMissing(messages: readonly ChatMessage[]): boolean {
   if (messages.at(-1)?.role !== "tool") return false;
   const assistantMessage = messages.findLast(({ role }) => role === "assistant");
-  return listCalls(assistantMessage).every((call) => readThoughts(call).length === 0);
+  return listToolCalls(assistantMessage).every((call) => readThoughts(call).length === 0);
 }
 
 function addBlocks(turns: AnthropicTurn[], role: AnthropicTurn["role"], blocks: readonly Block[]): void {
@@ -118,7 +118,7 @@ function toToolResultBlock(message: ChatMessage, where: string): Block {
 }
 
 function assistantBlocks(message: ChatMessage, where: string): Block[] {
-  const calls = listCalls(message);
+  const calls = listToolCalls(message);
   const uses = calls.map((call, index) => toolUse(call, `${where}.tool_calls[${index}]`));
   const { content } = message;
   const [part, another] = typeof content === "string"
@@ -170,7 +170,7 @@ function nextPositions(thoughts: readonly (readonly Thought[])[], end: number): 
   return positions;
 }
 
-function listCalls(message: ChatMessage | undefined): readonly ToolCall[] {
+function listToolCalls(message: ChatMessage | undefined): readonly ToolCall[] {
   return Array.isArray(message?.tool_calls) ? message.tool_calls : [];
 }
 

@@ -70,7 +70,7 @@ function toListedInfo(entry: JsonObject, existing: ModelInfo | undefined): Omit<
   const input = perMillion(prices.prompt);
   const output = perMillion(prices.completion);
   return {
-    constraints: omitUndefined({
+    constraints: pickPresent({
       context_window: numberIn(context_length),
       max_output_tokens: numberIn(objectOrNone(top_provider).max_completion_tokens),
     }),
@@ -85,9 +85,9 @@ function toListedInfo(entry: JsonObject, existing: ModelInfo | undefined): Omit<
         audio_input: inputs.includes("audio"),
       },
     }),
-    ...omitUndefined({ capabilities: capabilitiesIn({ parameters, inputs, outputs }, existing) }),
+    ...pickPresent({ capabilities: capabilitiesIn({ parameters, inputs, outputs }, existing) }),
     ...(input === undefined || output === undefined ? {} : {
-      pricing: [omitUndefined({
+      pricing: [pickPresent({
         input,
         output,
         cached_input: perMillion(prices.input_cache_read),
@@ -124,7 +124,7 @@ function readKeyQuota({ data }: JsonObject): Quota {
   const { limit, limit_remaining, usage } = objectOrNone(data);
   const most = numberIn(limit);
   const spent = numberIn(usage);
-  return omitUndefined({
+  return pickPresent({
     used: most !== undefined && most > 0 && spent !== undefined ? Math.min(1, spent / most) : undefined,
     remaining: numberIn(limit_remaining),
   });
@@ -142,6 +142,6 @@ function readStrings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-function omitUndefined<T extends object>(values: T): T {
+function pickPresent<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

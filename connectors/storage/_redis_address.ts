@@ -83,8 +83,8 @@ function toRedisAddress(parts: Readonly<Record<string, unknown>>, problem: Probl
   const { host = attributes.host.default, port = attributes.port.default, db = attributes.db.default } = parts;
   const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
   if (!isText(host)) problem("host", "expected a host name or an IP address");
-  if (!isWithin(port, 1, 65_535)) problem("port", "expected an integer from 1 to 65535");
-  if (!isWithin(db, 0, Number.MAX_SAFE_INTEGER)) problem("db", "expected an integer from 0");
+  if (!isIntegerWithin(port, 1, 65_535)) problem("port", "expected an integer from 1 to 65535");
+  if (!isIntegerWithin(db, 0, Number.MAX_SAFE_INTEGER)) problem("db", "expected an integer from 0");
   if (username !== undefined && !isText(username)) problem("username", "expected a string");
   if (password !== undefined && !isText(password)) problem("password", "expected a string");
   return {
@@ -119,6 +119,6 @@ function addressOfUrl(url: unknown, problem: Problem): RedisAddress | undefined 
   };
 }
 
-function isWithin(value: unknown, least: number, most: number): boolean {
+function isIntegerWithin(value: unknown, least: number, most: number): boolean {
   return Number.isInteger(value) && value as number >= least && value as number <= most;
 }

@@ -16,7 +16,7 @@ const { id } = denoKvDeclaration;
 const chunkBytes = 60_000;
 
 /** Metadata of a record; its chunks are stored under its version. */
-interface Head extends StorageStat {
+interface RecordHead extends StorageStat {
   readonly version: string;
   /** Number of chunks, under its name in stored records. */
   readonly chunks: number;
@@ -124,7 +124,7 @@ export class DenoKvStorage implements Storage {
       const chunk = bytes.slice(index * chunkBytes, (index + 1) * chunkBytes);
       await store.commit({ set: [chunkKey(key, version, index), chunk] });
     }
-    const head: Head = { version, chunks, size: bytes.length, modifiedAt: this.#clock.now() };
+    const head: RecordHead = { version, chunks, size: bytes.length, modifiedAt: this.#clock.now() };
     await store.commit({ set: [headKey(key), encodeJson(head)] });
     await removeChunks(store, key, version);
   }
@@ -154,7 +154,7 @@ const chunkKey = (key: string, version: string, index: number) => ["modelmesh", 
 async function readKvChunks(
   store: KeyValues,
   key: string,
-  { version, chunks, size }: Head,
+  { version, chunks, size }: RecordHead,
 ): Promise<Uint8Array | undefined> {
   const bytes = new Uint8Array(size);
   for (let index = 0; index < chunks; index++) {
@@ -175,7 +175,7 @@ function encodeJson(value: object): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }
 
-function decodeHead(value: Uint8Array | undefined): Head | undefined {
+function decodeHead(value: Uint8Array | undefined): RecordHead | undefined {
   return value && JSON.parse(new TextDecoder().decode(value));
 }
 

@@ -85,7 +85,7 @@ export function priceUsage(
   now: number,
 ): Charge | undefined {
   const { cost } = quantities;
-  const stated = cost === undefined ? undefined : toNanoUsd(cost * nanoPerUsd);
+  const stated = cost === undefined ? undefined : roundToNanoUsd(cost * nanoPerUsd);
   if (stated !== undefined) return { nanoUsd: stated };
   if (pricing === undefined) return undefined;
   const rows = listApplicable(pricing, { now, promptTokens: quantities.input });
@@ -144,7 +144,7 @@ export function priceByRow(
   const { hasFees, factor = 1, region } = quantities;
   const regional = findRegionalFactor(row, region);
   const others = (units.usd ?? 0) * (hasFees ? 1 : factor) + (row.per_request ?? 0) * factor;
-  const nanoUsd = toNanoUsd(tokens * regional * factor * nanoPerToken + others * nanoPerUsd);
+  const nanoUsd = roundToNanoUsd(tokens * regional * factor * nanoPerToken + others * nanoPerUsd);
   return nanoUsd === undefined ? undefined : { nanoUsd, unpriced: units.unpriced ?? completed.unpriced };
 }
 
@@ -154,7 +154,7 @@ function findRegionalFactor({ multipliers }: DatedPricing, region: string | unde
 }
 
 /** Rounds an amount; undefined if it is invalid, since a provider may return invalid prices. */
-function toNanoUsd(amount: number): number | undefined {
+function roundToNanoUsd(amount: number): number | undefined {
   const nanoUsd = Math.round(amount);
   return nanoUsd >= 0 ? Math.min(nanoUsd, Number.MAX_SAFE_INTEGER) : undefined;
 }

@@ -45,7 +45,7 @@ export function toChatRequest(options: LanguageCallOptions, model: string): Chat
     seed: options.seed,
     stop: stops.length === 0 ? undefined : [...stops],
     response_format: toResponseFormat(options.responseFormat),
-    ...(functions.length === 0 ? {} : { tools: functions, tool_choice: toToolChoice(options.toolChoice) }),
+    ...(functions.length === 0 ? {} : { tools: functions, tool_choice: toChatToolChoice(options.toolChoice) }),
     reasoning_effort: reasoning === "provider-default" ? undefined : reasoning,
     ...ownOptions(options),
   });
@@ -68,7 +68,7 @@ function toChatTool({ name, description, inputSchema, strict }: LanguageTool): T
   };
 }
 
-function toToolChoice(choice: LanguageCallOptions["toolChoice"]): ChatCompletionRequest["tool_choice"] {
+function toChatToolChoice(choice: LanguageCallOptions["toolChoice"]): ChatCompletionRequest["tool_choice"] {
   return choice?.type === "tool" ? { type: "function", function: { name: choice.toolName } } : choice?.type;
 }
 

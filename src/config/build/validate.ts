@@ -21,8 +21,6 @@ import { ModelNames } from "../check/names.ts";
 import { mergeBudgets } from "../schema/money.ts";
 import type { KnownConnectors } from "../settings/known.ts";
 
-type ValidateOptions = BuildOptions;
-
 /**
  * Validates a document, and returns complete settings. If secrets stand for numbers or booleans, the settings have
  * sample values for these until their `deferred` is resolved.
@@ -37,11 +35,11 @@ type ValidateOptions = BuildOptions;
  * validate({ pools: { "chat-completion": { strategy: "round-robin" } } }, { knownConnectors: groupConnectors([]) });
  * ```
  */
-export function validate(document: unknown, options: ValidateOptions): Settings {
+export function validate(document: unknown, options: BuildOptions): Settings {
   return validateWith(document, options, undefined);
 }
 
-function validateWith(document: unknown, options: ValidateOptions, secrets: ScalarSecrets | undefined): Settings {
+function validateWith(document: unknown, options: BuildOptions, secrets: ScalarSecrets | undefined): Settings {
   const report = new Report(secrets);
   if (!inspectTree(document, report)) throw new ConfigError(report.problems, options.source);
   if (document === null || document === undefined) report.problem("", "expected an object, found nothing");
@@ -65,9 +63,9 @@ function validateWith(document: unknown, options: ValidateOptions, secrets: Scal
 class Deferred implements DeferredSettings {
   readonly names: readonly string[];
   readonly #document: unknown;
-  readonly #options: ValidateOptions;
+  readonly #options: BuildOptions;
 
-  constructor(document: unknown, options: ValidateOptions, names: Iterable<string>) {
+  constructor(document: unknown, options: BuildOptions, names: Iterable<string>) {
     this.names = [...names];
     this.#document = document;
     this.#options = options;
@@ -126,12 +124,16 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
   });
 }
 
-interface Shared {
+interface DomainParts {
   readonly tree: CapabilityTree;
   readonly report: Report;
 }
 
-function buildDomain(values: DocumentValues, { knownConnectors, detected }: BuildOptions, { tree, report }: Shared) {
+function buildDomain(
+  values: DocumentValues,
+  { knownConnectors, detected }: BuildOptions,
+  { tree, report }: DomainParts,
+) {
   const entries = values.providers === undefined && detected !== undefined
     ? new Map(detected.map((entry) => [entry.id, entry]))
     : buildProviders(values.providers ?? new Map(), knownConnectors.providers, report);
@@ -210,7 +212,7 @@ function checkPackages(entries: readonly (string | PackageValues)[], report: Rep
 function checkAliases(
   aliases: ReadonlyMap<string, string>,
   { pools, names }: { pools: ReadonlyMap<string, PoolSettings>; names: ModelNames },
-  { tree, report }: Shared,
+  { tree, report }: DomainParts,
 ): void {
   for (const [alias, target] of aliases) {
     const path = under("aliases", alias);

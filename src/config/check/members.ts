@@ -16,7 +16,7 @@ import { findConfiguredService } from "../settings/offers.ts";
 import type { DocumentValues } from "../schema/schema.ts";
 import type { HealthSettings, PoolSettings, ProviderEntry } from "../settings/settings.ts";
 
-interface PoolFacts extends ProviderParts {
+interface MemberCheckParts extends ProviderParts {
   readonly members: Members;
   readonly health: HealthSettings;
   readonly pools: ReadonlyMap<string, PoolSettings>;
@@ -24,7 +24,7 @@ interface PoolFacts extends ProviderParts {
 }
 
 /** Warns about pools and endpoints without possible models, and settings for models that are not in their pool. */
-export function checkMembers(values: DocumentValues, facts: PoolFacts): void {
+export function checkMembers(values: DocumentValues, facts: MemberCheckParts): void {
   const common = values.pools?.get(everyPool) ?? {};
   for (const [name, value] of values.pools ?? []) {
     const path = under("pools", name);
@@ -42,7 +42,7 @@ export function checkMembers(values: DocumentValues, facts: PoolFacts): void {
 }
 
 /** Warns about a pool for web search whose models are listed, and none of which searches. */
-function checkSearchPool({ proxy, aliases }: DocumentValues, { members, pools, report }: PoolFacts): void {
+function checkSearchPool({ proxy, aliases }: DocumentValues, { members, pools, report }: MemberCheckParts): void {
   const name = proxy?.tools?.web_search?.pool;
   const pool = name === undefined ? undefined : pools.get(name) ?? pools.get(aliases?.get(name) ?? name);
   if (pool === undefined || pool.capability !== undefined) return;
@@ -51,7 +51,7 @@ function checkSearchPool({ proxy, aliases }: DocumentValues, { members, pools, r
   report.warn("proxy.tools.web_search.pool", `has no effect: no model of the pool ${show(name)} searches the web`);
 }
 
-function checkPriorities(value: PoolValues, path: string, pool: PoolSettings, facts: PoolFacts): void {
+function checkPriorities(value: PoolValues, path: string, pool: PoolSettings, facts: MemberCheckParts): void {
   const { members, report } = facts;
   value.model_priority?.forEach((name, index) => {
     if (members.mayHave(pool, name)) return;
@@ -66,7 +66,7 @@ function checkPriorities(value: PoolValues, path: string, pool: PoolSettings, fa
   });
 }
 
-function checkRate(value: PoolValues, path: string, pool: PoolSettings, { members, report }: PoolFacts): void {
+function checkRate(value: PoolValues, path: string, pool: PoolSettings, { members, report }: MemberCheckParts): void {
   const maxRpm = value.rate_limit?.max_rpm ?? 0;
   const models = members.configuredIn(pool).filter(({ limits }) => limits.rpm !== undefined && limits.rpm < maxRpm);
   if (models.length === 0) return;
@@ -75,7 +75,7 @@ function checkRate(value: PoolValues, path: string, pool: PoolSettings, { member
 }
 
 /** Without probes, a provider with the recovery `on_probe_success` never recovers. */
-function checkProbes(pool: PoolSettings, { entries, members, health, report }: PoolFacts): void {
+function checkProbes(pool: PoolSettings, { entries, members, health, report }: MemberCheckParts): void {
   const { providerRecovery, providerDeactivation, recovery } = pool.routing;
   if (providerRecovery !== "on_probe_success" || !providerDeactivation?.size) return;
   if (recovery.probeIntervalMs !== undefined) return;
@@ -97,7 +97,7 @@ function checkScope({ retry }: PoolValues, path: string, first: First, report: R
   );
 }
 
-function checkUnused(values: DocumentValues, { members, pools, report }: PoolFacts): void {
+function checkUnused(values: DocumentValues, { members, pools, report }: MemberCheckParts): void {
   if (pools.size === 0) return;
   const aliased = new Set(values.aliases?.values());
   const pooled = new Set([...pools.values()].flatMap((pool) => members.configuredIn(pool)));
@@ -135,7 +135,7 @@ const endpointFeatures: Readonly<Record<string, keyof InfrastructureFacts>> = {
 };
 
 /** Warns about pools that no model can be in, and about endpoints that are exposed explicitly and that nothing serves. */
-function checkUnserved(values: DocumentValues, parts: PoolFacts): void {
+function checkUnserved(values: DocumentValues, parts: MemberCheckParts): void {
   const { entries, members, pools, report } = parts;
   if (values.providers === undefined && entries.size === 0) return; // providers are detected where the mesh starts
   for (const [name, pool] of pools) {
@@ -160,7 +160,7 @@ export function unservedMessage(endpoint: string): string {
   return `${show(endpoint)} is exposed, but ${server}`;
 }
 
-function mayServe(endpoint: string, parts: PoolFacts): boolean {
+function mayServe(endpoint: string, parts: MemberCheckParts): boolean {
   const feature = endpointFeatures[endpoint];
   if (feature !== undefined) return [...parts.entries.values()].some((entry) => maySupport(entry, feature, parts));
   const operations = endpointOperations[endpoint];

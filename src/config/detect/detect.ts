@@ -27,7 +27,7 @@ interface DetectedProvider {
   readonly source: string;
 }
 
-interface Detection {
+interface DetectionResult {
   /** In connector order. */
   readonly providers: readonly DetectedProvider[];
   /** Names in the filter without a detected provider. */
@@ -47,7 +47,7 @@ export function detectProviders(
   connectors: readonly ProviderDeclaration[],
   env: Environment,
   filter?: readonly string[],
-): Detection {
+): DetectionResult {
   const report = new Report();
   const requested = connectors.filter((connector) => filter?.some((name) => isNamed(connector, name)) ?? true);
   filter?.forEach((name, index) => checkProviderName(name, `providers[${index}]`, connectors, report));
@@ -94,7 +94,7 @@ export function overlayKeys(
  *
  * @throws {ConfigError} For an unknown strategy or model.
  */
-export function detectedSettings(detection: Detection, options: {
+export function detectedSettings(detection: DetectionResult, options: {
   readonly knownConnectors: KnownConnectors;
   /** Strategy of every pool: an id, a short name, or an instance. */
   readonly strategy?: string | SelectionStrategy;

@@ -27,7 +27,7 @@ export async function loadDocument(
   const text = checkText(await readFile(path, files), path);
   const report = new Report();
   const document = format === "json" ? readJson(text, path) : readYaml(text, await loadYaml(path, importYaml), report);
-  return checkDocument(document, path, report);
+  return checkTree(document, path, report);
 }
 
 /**
@@ -37,7 +37,7 @@ export async function loadDocument(
  * @throws {ConfigError} If it is not a document.
  */
 export function readJsonDocument(text: string, source: string): unknown {
-  return checkDocument(readJson(checkText(text, source), source), source);
+  return checkTree(readJson(checkText(text, source), source), source);
 }
 
 /**
@@ -51,7 +51,7 @@ export function detectFormat(path: string): "yaml" | "json" {
   return extension === "json" ? "json" : "yaml";
 }
 
-function checkDocument(document: unknown, source: string, report: Report = new Report()): unknown {
+function checkTree(document: unknown, source: string, report: Report = new Report()): unknown {
   if (report.problems.length === 0 && inspectTree(document, report) && !isPlainObject(document)) {
     report.problem("", `expected an object, found ${describeType(document)}`);
   }

@@ -156,12 +156,15 @@ export function mergeLayers(layers: readonly PoolValues[]): PoolValues {
   return mergeMembers(pool.fields, layers);
 }
 
-type Values = Readonly<Record<string, unknown>>;
+type LayerValues = Readonly<Record<string, unknown>>;
 
-function mergeMembers(fields: Readonly<Record<string, Field>>, layers: readonly Values[]): Values {
+function mergeMembers(fields: Readonly<Record<string, Field>>, layers: readonly LayerValues[]): LayerValues {
   const merged = Object.entries(fields).map(([key, { fields: inner }]) => {
     const present = layers.map((layer) => layer[key]).filter((value) => value !== undefined);
-    return [key, inner === undefined || present.length === 0 ? present[0] : mergeMembers(inner, present as Values[])];
+    return [
+      key,
+      inner === undefined || present.length === 0 ? present[0] : mergeMembers(inner, present as LayerValues[]),
+    ];
   });
   return Object.fromEntries(merged);
 }

@@ -10,13 +10,13 @@ const maxDepth = 64;
 const maxNodes = 100_000;
 const forbiddenKeys: readonly string[] = ["__proto__", "constructor", "prototype"];
 
-interface Size {
+interface TreeSize {
   readonly nodes: number;
   /** Nesting depth of objects and lists. */
   readonly height: number;
 }
 
-const leaf: Size = { nodes: 1, height: 0 };
+const leaf: TreeSize = { nodes: 1, height: 0 };
 
 /** Whether a value is a plain object: not a list, an instance, or an object with methods. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
@@ -42,7 +42,7 @@ export function inspectTree(document: unknown, report: Report): boolean {
 
 class TreeInspector {
   readonly #report: Report;
-  readonly #sizes = new Map<object, Size>();
+  readonly #sizes = new Map<object, TreeSize>();
   readonly #open = new Set<object>();
   #refusal: ConfigProblem | undefined;
 
@@ -58,7 +58,7 @@ class TreeInspector {
     return false;
   }
 
-  #measure(value: unknown, path: string): Size {
+  #measure(value: unknown, path: string): TreeSize {
     if (this.#refusal !== undefined || !(Array.isArray(value) || isPlainObject(value))) return leaf;
     if (this.#open.has(value)) return this.#refuse(path, "contains itself");
     const existing = this.#sizes.get(value);
@@ -73,7 +73,7 @@ class TreeInspector {
     return size;
   }
 
-  #measureMembers(value: object, path: string): Size {
+  #measureMembers(value: object, path: string): TreeSize {
     let nodes = 1;
     let height = 0;
     for (const [key, member] of Object.entries(value)) {
@@ -90,7 +90,7 @@ class TreeInspector {
     return { nodes, height: height + 1 };
   }
 
-  #refuse(path: string, message: string): Size {
+  #refuse(path: string, message: string): TreeSize {
     this.#refusal ??= { path, message };
     return leaf;
   }

@@ -11,7 +11,7 @@ import { proxy as section } from "../schema/proxy.ts";
 import { referencesIn, resolveReferences } from "../schema/references.ts";
 import type { ProviderEntry, ProxySettings, Settings } from "../settings/settings.ts";
 
-type SecretValues = ReadonlyMap<string, string>;
+type SecretsByName = ReadonlyMap<string, string>;
 
 /**
  * Resolves the secret references of a provider entry.
@@ -97,12 +97,12 @@ function listSecretNames(value: unknown): readonly string[] {
   return [...names];
 }
 
-async function lookUp(names: readonly string[], get: Get): Promise<SecretValues> {
+async function lookUp(names: readonly string[], get: Get): Promise<SecretsByName> {
   const found = await Promise.all(names.map(async (name) => [name, (await get(name))?.replace(/\r?\n$/, "")] as const));
   return new Map(found.flatMap(([name, value]) => value === undefined || value.trim() === "" ? [] : [[name, value]]));
 }
 
-function resolve(settings: Settings, values: SecretValues, report: Report): Settings {
+function resolve(settings: Settings, values: SecretsByName, report: Report): Settings {
   const missing = new Set<string>();
   const { failOnMissing, store } = settings.secrets!;
   const filled = failOnMissing ? fillAll(settings, values, missing) : leaveOut(settings, { values, missing, report });
@@ -113,7 +113,7 @@ function resolve(settings: Settings, values: SecretValues, report: Report): Sett
   return { ...filled, providers: new Map(providers) };
 }
 
-function fillAll(settings: Settings, values: SecretValues, missing: Set<string>): Settings {
+function fillAll(settings: Settings, values: SecretsByName, missing: Set<string>): Settings {
   const { providers, models, proxy, storage, observability } = settings;
   return {
     ...settings,
@@ -127,7 +127,7 @@ function fillAll(settings: Settings, values: SecretValues, missing: Set<string>)
 
 /** Leaves out what lacks a secret, and warns about it; only tokens of the proxy are required. */
 function leaveOut(settings: Settings, { values, missing, report }: {
-  readonly values: SecretValues;
+  readonly values: SecretsByName;
   /** Collects the missing secrets that are required. */
   readonly missing: Set<string>;
   readonly report: Report;
@@ -183,7 +183,7 @@ function fillProxy(
   };
 }
 
-function fillAvailable(entry: ProviderEntry, values: SecretValues, report: Report): ProviderEntry {
+function fillAvailable(entry: ProviderEntry, values: SecretsByName, report: Report): ProviderEntry {
   const path = under("providers", entry.id);
   const { apiKeys, ...others } = entry;
   const keys = apiKeys.flatMap((key) => {
@@ -208,7 +208,7 @@ function withDistinctKeys(entry: ProviderEntry, report: Report): ProviderEntry {
   return { ...entry, apiKeys };
 }
 
-function fill<Value>(value: Value, values: SecretValues, missing: Set<string>): Value {
+function fill<Value>(value: Value, values: SecretsByName, missing: Set<string>): Value {
   return mapStrings(value, (text) => {
     const resolved = resolveReferences(text, (name) => values.get(name));
     for (const name of resolved.missing) missing.add(name);

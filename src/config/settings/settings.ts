@@ -45,7 +45,7 @@ export interface TokenSettings
 type ProviderSection = Completed<typeof provider>;
 
 /** Keys of an entry that have settings of another form. */
-type ConvertedKey =
+type ConvertedProviderKey =
   | "connector"
   | "apiKey"
   | "auth"
@@ -62,7 +62,7 @@ type ConvertedKey =
  */
 export interface ProviderEntry
   extends
-    Partial<Omit<ProviderSection, ConvertedKey | "enabled">>,
+    Partial<Omit<ProviderSection, ConvertedProviderKey | "enabled">>,
     Pick<ProviderSection, "enabled">,
     Omit<ProviderSection["execution"], "baseUrl" | "maxRetries" | "ca" | "userAgent"> {
   readonly id: string;

@@ -5,19 +5,19 @@
 import type { Completed } from "../schema/complete.ts";
 import type { storage } from "../schema/schema.ts";
 
-type Section = NonNullable<Completed<typeof storage>>;
-type Persistence = Section["persistence"];
+type StorageSection = NonNullable<Completed<typeof storage>>;
+type Persistence = StorageSection["persistence"];
 
 /** The section `storage`: how records are coded, and when they are written. */
 export interface StorageSettings
   extends
-    Omit<Section, "syncPolicy" | "syncIntervalMs" | "persistence" | "locking">,
+    Omit<StorageSection, "syncPolicy" | "syncIntervalMs" | "persistence" | "locking">,
     Omit<Persistence, "syncPolicy" | "syncIntervalMs"> {
   /** Attributes, with unresolved secret references. */
   readonly config: Readonly<Record<string, unknown>>;
-  readonly policy: Section["syncPolicy"];
+  readonly policy: StorageSection["syncPolicy"];
   /** Interval of the `periodic` policy, ms. */
   readonly intervalMs: number;
   /** Locking settings; undefined if writers do not lock the record. */
-  readonly locking?: Omit<Section["locking"], "enabled">;
+  readonly locking?: Omit<StorageSection["locking"], "enabled">;
 }
