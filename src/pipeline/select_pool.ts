@@ -71,7 +71,7 @@ function selectPool(target: Target, registry: Registry): Pool {
  */
 export function poolFor(name: string, { client }: Pick<RoutedRequest, "client">, registry: Registry): Pool {
   const pools = client?.pools;
-  if (pools === undefined) return selectPool(resolveCapability(name, registry), registry);
+  if (pools === undefined) return registry.pool(name) ?? selectPool(resolveCapability(name, registry), registry);
   const pool = findOwnPool(name, pools, registry);
   if (pool !== undefined) return pool;
   throw new ModelNotFoundError(`There is no such model or pool for the client "${client!.name}"`);
