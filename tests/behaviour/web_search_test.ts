@@ -238,6 +238,35 @@ describe("a search tool, with proxy.tools.web_search", () => {
     });
   }
 
+  it("names the addresses that it has found to a client that includes them", async () => {
+    await using stage = await startSearchStage();
+    const body = { ...searchClients.responses.body(), include: ["web_search_call.action.sources"] };
+    for (const stream of [false, true]) {
+      const { output } = await read("responses", stream, await askSearching(stage, "responses", { stream, body }));
+      const { action } = output.find(({ type }: Json) => type === "web_search_call");
+      assertEquals(action.sources, pages.map(({ url }) => ({ type: "url", url })));
+    }
+  });
+
+  it("has its events in the order of the API", async () => {
+    await using stage = await startSearchStage();
+    const events = dataIn(await (await askSearching(stage, "responses", { stream: true })).text());
+    const types = events.map(({ type }) => String(type)).filter((type) =>
+      /web_search_call|created|completed/.test(type)
+    );
+    const stages = ["in_progress", "searching", "completed"].map((stage) => `response.web_search_call.${stage}`);
+    assertEquals(types, ["response.created", ...stages, "response.completed"]);
+    assertEquals(events.map(({ sequence_number }) => sequence_number), events.map((_, index) => index));
+    const blocks = dataIn(await (await askSearching(stage, "messages", { stream: true })).text());
+    const order = blocks.map(({ type }) => String(type)).filter((type) => type !== "ping").join(" ");
+    assertMatch(
+      order,
+      /^message_start( content_block_start( content_block_delta)* content_block_stop)+ message_delta message_stop$/,
+    );
+    const starts = blocks.flatMap(({ index, type }) => type === "content_block_start" ? [index] : []);
+    assertEquals(starts, starts.map((_, index) => index));
+  });
+
   it("finds only pages of the domains that the tool allows", async () => {
     await using stage = await startSearchStage();
     const body = searchClients.messages.body({ tool: { allowed_domains: ["fruit.example"] } });
