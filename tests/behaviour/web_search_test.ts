@@ -278,11 +278,13 @@ describe("a search tool, with proxy.tools.web_search", () => {
   });
 
   it("is aborted with the client", async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const { promise: isGone, resolve: leave } = Promise.withResolvers<void>();
+    let leave = () => {};
+    const isGone = new Promise<void>((resolve) => leave = resolve);
+    let begin = () => {};
+    const hasBegun = new Promise<void>((resolve) => begin = resolve);
     const engine = {
       play: async ({ closed }: { closed: Promise<unknown> }) => {
-        resolve();
+        begin();
         await closed;
         leave();
       },
@@ -291,7 +293,7 @@ describe("a search tool, with proxy.tools.web_search", () => {
     const stopper = new AbortController();
     const response = await askSearching(stage, "responses", { stream: true, signal: stopper.signal });
     const reading = response.text().catch(() => "left");
-    await promise;
+    await hasBegun;
     stopper.abort();
     assertEquals(await reading, "left");
     await isGone;
