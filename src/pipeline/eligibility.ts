@@ -80,7 +80,8 @@ export function eligibility(context: EligibilityContext): Eligibility {
     : applyFilter("features", delivering, (members) => original.withDialect(members));
   const supporting = applyFilter("features", nativeSpeakers, (members) => {
     return filterByRequest(members, (model) => {
-      return needs.findLack(model.info) ?? (original?.isNativeTo(model) ? undefined : needs.findApiLack?.(model));
+      return needs.findLack(model.info) ??
+        (original?.isNativeTo(model) ? undefined : operation.findApiLack?.(body, model));
     });
   });
   const chosen = choice === undefined

@@ -30,8 +30,6 @@ export interface RequestNeeds {
    * exclude it.
    */
   readonly findLack: (model: ModelInfo) => string | undefined;
-  /** Returns what the API lacks through which it would be sent to a model, unless the model receives a native request. */
-  readonly findApiLack?: (model: ModelEntry) => string | undefined;
 }
 
 /** Members of the body that differ for a model; undefined removes a member. */
@@ -104,6 +102,8 @@ export interface Operation<Body extends RequestBody = RequestBody, Response = un
   prepare?(model: ModelEntry): Promise<void> | undefined;
   /** Selects the API through which a request is sent to a model; undefined if the model declares none. */
   selectApi?(body: Body, model: ModelEntry): ChatApi | undefined;
+  /** Returns what this API lacks for a request; undefined if the model is eligible. */
+  findApiLack?(body: Body, model: ModelEntry): string | undefined;
   /** Adapts a request to a model. */
   reword(body: Body, model: ModelEntry): Rewording;
   /**

@@ -3,13 +3,12 @@
  * @module
  */
 import type { VendorFees } from "./estimate.ts";
-import type { NativeRequest } from "../contracts/provider.ts";
+import type { ChatApi, NativeRequest } from "../contracts/provider.ts";
 import type { UnsupportedRequestError } from "../errors.ts";
 import type { Member, ModelEntry } from "../registry/registry.ts";
 import { editMembers } from "../util/json_members.ts";
 import { privateFields } from "./check_body.ts";
 import type { Rewording } from "./operation.ts";
-import { findOnlyApi } from "./operations/_chat_api.ts";
 import { callNow } from "../util/once.ts";
 
 /** The native form of a request, for providers that support the dialect. */
@@ -143,8 +142,9 @@ export class OriginalRequest {
 
   #isSupportedBy({ instance, info }: ModelEntry): boolean {
     const { dialects, apis } = instance.provider ?? {};
-    const only = findOnlyApi(info);
-    if (only !== undefined && only === this.dialect && apis?.includes(only)) return true;
+    // a model whose chat requests all go through the API of this dialect
+    const { api = info.parameters?.apis?.join() } = info;
+    if (api === this.dialect && apis?.includes(api as ChatApi)) return true;
     if (typeof dialects !== "function") return dialects?.includes(this.dialect) === true;
     try {
       return callNow(() => dialects(info.id)).includes(this.dialect);

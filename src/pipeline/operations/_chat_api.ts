@@ -16,21 +16,18 @@ const responsesRules = {
 } as const satisfies ParameterRules;
 
 /**
- * Returns the API of all chat requests to a model, if it is the same for all of them; undefined if the request decides,
- * and for models that declare no API.
- */
-export function findOnlyApi({ api, parameters: { apis } = {} }: ModelInfo): ChatApi | undefined {
-  return api ?? (apis?.length === 1 ? apis[0] : undefined);
-}
-
-/**
  * Selects the API for a request. Chat is used unless the request would lose something there.
  *
  * @returns Undefined for models that declare no API.
  */
-export function selectChatApi(body: ChatCompletionRequest, info: ModelInfo): ChatApi | undefined {
-  const { apis, tools_via } = info.parameters ?? {};
-  const only = findOnlyApi(info);
+export function selectChatApi(
+  body: ChatCompletionRequest,
+  { info }: Pick<ModelEntry, "info">,
+): ChatApi | undefined {
+  const { api, parameters } = info;
+  if (api === undefined && parameters === undefined) return undefined;
+  const { apis, tools_via } = parameters ?? {};
+  const only = api ?? (apis?.length === 1 ? apis[0] : undefined);
   if (only !== undefined || apis === undefined && tools_via === undefined) return only;
   return tools_via !== undefined && hasTools(body) && mayReason(body, info) ? tools_via : "chat";
 }
@@ -53,9 +50,9 @@ function mayReason(
  *
  * @param body The request, in chat's form.
  */
-export function findApiLack(body: ChatCompletionRequest, { info, instance }: ModelEntry): string | undefined {
-  if (selectChatApi(body, info) !== "responses") return undefined;
-  if (instance.provider?.apis?.includes("responses") !== true) return "Responses API";
+export function findApiLack(body: ChatCompletionRequest, model: ModelEntry): string | undefined {
+  if (selectChatApi(body, model) !== "responses") return undefined;
+  if (model.instance.provider?.apis?.includes("responses") !== true) return "Responses API";
   const name = refusedBy(responsesRules, body) ?? findAudio(body);
   return name === undefined ? undefined : `${name} in the Responses API`;
 }

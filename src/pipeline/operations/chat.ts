@@ -45,10 +45,10 @@ export const chat: CheckedOperation<ChatCompletionRequest, ChatCompletion> = {
     return {
       load: estimateLoad(body, size),
       findLack: chatLacks(body, size),
-      findApiLack: (model) => findApiLack(body, model),
     };
   },
-  selectApi: (body, { info }) => selectChatApi(body, info),
+  selectApi: selectChatApi,
+  findApiLack,
   prepare: loadToolRules,
   reword: rewordChat,
   normalize: normalizeChatResponse,
@@ -144,7 +144,7 @@ const effortName = "reasoning_effort";
 function rewordChat(body: ChatCompletionRequest, { info, instance }: ModelEntry): Rewording {
   const bounded = lowerToBounds(body, info);
   const edits: Record<string, unknown> = { ...bounded };
-  const api = selectChatApi(body, info);
+  const api = selectChatApi(body, { info });
   const own = rulesFor(info);
   const rules = api === "responses" ? withApiRules(own, body) : own;
   const { dropped: left, added } = rules === undefined ? unruled : applyRules(rules, { ...body, ...bounded }, edits);
