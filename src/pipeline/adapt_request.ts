@@ -3,7 +3,7 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
-import type { ModelInfo, OperationRequest } from "../contracts/provider.ts";
+import type { ChatApi, ModelInfo, OperationRequest } from "../contracts/provider.ts";
 import type { ModelEntry } from "../registry/registry.ts";
 import { splitDate } from "../util/model_ids.ts";
 import type { ClientNames } from "./client_names.ts";
@@ -19,6 +19,8 @@ export interface AdaptedRequest {
   readonly added: readonly string[];
   /** The client's names of tools, which its response has to have; undefined if they are sent. */
   readonly clientNames: ClientNames | undefined;
+  /** The API through which it is sent; undefined if the model declares none. */
+  readonly api: ChatApi | undefined;
 }
 
 /** What a request consists of. Translations of other APIs add the rest, so far as it can be expressed in chat. */
@@ -60,7 +62,8 @@ export function adaptRequest(
   const dropped = native === undefined
     ? [...original?.dropped ?? [], ...new Set([...left, ...without.filter((name) => name in body)])].filter(isOfClient)
     : [...native.dropped, ...left.filter((name) => native.isEdited(name) && isOfClient(name))];
-  const api = native === undefined ? operation.selectApi?.(body, model) : undefined;
+  const selected = operation.selectApi?.(body, model);
+  const api = selected !== undefined && native?.request.dialect === "responses" ? "responses" : selected;
   return {
     completion: {
       operation: operation.name,
@@ -77,6 +80,7 @@ export function adaptRequest(
     dropped,
     added,
     clientNames: native === undefined ? clientNames : undefined,
+    api,
   };
 }
 

@@ -80,8 +80,9 @@ export function eligibility(context: EligibilityContext): Eligibility {
     : applyFilter("features", delivering, (members) => original.withDialect(members));
   const supporting = applyFilter("features", nativeSpeakers, (members) => {
     return filterByRequest(members, (model) => {
-      return needs.findLack(model.info) ??
-        (original?.isNativeTo(model) ? undefined : operation.findApiLack?.(body, model));
+      const lack = needs.findLack(model.info);
+      if (lack !== undefined || operation.selectApi?.(body, model) === undefined) return lack;
+      return original?.isNativeTo(model) ? undefined : operation.findApiLack?.(body, model);
     });
   });
   const chosen = choice === undefined

@@ -10,7 +10,7 @@ import { findLeadingTier } from "../rotation/tiers.ts";
 import type { ModelState } from "../state/model/model_state.ts";
 import { openMembers } from "./admission.ts";
 import { type ApplyFilter, eligibility } from "./eligibility.ts";
-import { findApi, type RouteDeps, type RoutedRequest } from "./request.ts";
+import type { RouteDeps, RoutedRequest } from "./request.ts";
 import { modelChoice } from "./model_choice.ts";
 import { RequestContext } from "./request_context.ts";
 import { selectionContext } from "./apply_strategy.ts";
@@ -133,7 +133,7 @@ function scored(
     model: model.name,
     provider: model.instance.entry.id,
     score: computeScore(state),
-    ...formatApi(findApi(request, model)),
+    ...formatApi(request.operation.selectApi?.(request.body, model)),
   }));
   return scores.sort((first, second) => second.score - first.score);
 }

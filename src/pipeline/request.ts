@@ -3,7 +3,7 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
-import type { ChatApi, Delivery, UploadedFile } from "../contracts/provider.ts";
+import type { Delivery, UploadedFile } from "../contracts/provider.ts";
 import type { Runtime, StopSignal } from "../contracts/runtime.ts";
 import type { Budget } from "../state/limits/budget.ts";
 import type { Operation } from "./operation.ts";
@@ -11,7 +11,7 @@ import type { OriginalRequest } from "./original.ts";
 import type { RoutingConstraints } from "./routing_constraints.ts";
 import type { TraceContext } from "../contracts/observability.ts";
 import type { Hub } from "../observe/hub.ts";
-import type { ModelEntry, Registry } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
 
 /** A named client. */
 export interface RequestClient {
@@ -74,16 +74,6 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   readonly userAgent?: string | undefined;
   /** Trace context of the caller. */
   readonly trace?: TraceContext | undefined;
-}
-
-/** Returns the API through which a request is sent to a model; undefined if the model declares none. */
-export function findApi(
-  { operation, body, original }: Pick<RoutedRequest, "operation" | "body" | "original">,
-  model: ModelEntry,
-): ChatApi | undefined {
-  const api = operation.selectApi?.(body, model);
-  const isNative = api === "chat" && original?.dialect === "responses" && original.isNativeTo(model);
-  return isNative ? "responses" : api;
 }
 
 /** Dependencies of the pipeline. */

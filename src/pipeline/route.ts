@@ -4,7 +4,7 @@
  */
 import { eligibility, type EligibilityContext, type ModelChoice, type RequestPlan } from "./eligibility.ts";
 import type { Member, Pool } from "../registry/registry.ts";
-import { findApi, type RouteDeps, type RoutedRequest } from "./request.ts";
+import type { RouteDeps, RoutedRequest } from "./request.ts";
 import { type Call, type Received, Result } from "./result.ts";
 import { poolFor } from "./select_pool.ts";
 import { retryFor } from "../config/settings/routing.ts";
@@ -175,8 +175,8 @@ export class Routing<T extends Received> {
       const { request } = context.plan;
       const loading = request.operation.prepare?.(member.model);
       if (loading !== undefined) await loading;
-      context.api = findApi(request, member.model);
       const adapted = adaptRequest(request, member.model, member.state.tracker.shared.rejectedMembers);
+      context.api = adapted.api;
       end = await attempt({ context, member, permit, alone, ...adapted, call: this.#call });
       if (end instanceof Result) return end;
     } catch (error) {
