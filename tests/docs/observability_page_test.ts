@@ -1,7 +1,8 @@
 /** `docs/observability.md` names what there is: every header and every metric, with its labels. */
 import { assertEquals } from "@std/assert";
 import type { RoutingRecord } from "../../mod.ts";
-import { addRoutingHeaders } from "../../src/proxy/routing_headers.ts";
+import type { TokenCount } from "../../src/pipeline/count_tokens.ts";
+import { addCountHeaders, addRoutingHeaders } from "../../src/proxy/routing_headers.ts";
 import { readPrometheus } from "../support/prometheus.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import { recorder } from "../support/sinks.ts";
@@ -24,6 +25,7 @@ Deno.test("docs/observability.md has every header of a response", () => {
     ...{ pool: "p", model: "m", provider: "a", attempts: 1, fallback_chain: [], routing_latency_ms: 1 },
   } as unknown as RoutingRecord;
   addRoutingHeaders(headers, { routing, dropped: ["seed"], costNanoUsd: 1 });
+  addCountHeaders(headers, { pool: "p", isEstimated: true } as TokenCount);
   const documented = listRows("Header | Meaning").flatMap(([names]) => namesIn(names));
   assertEquals(documented.toSorted(), Object.keys(headers).toSorted());
 });
