@@ -6,10 +6,9 @@ import type { ModelConstraints } from "../contracts/provider.ts";
 import type { BilledUsage, FurtherCall } from "../contracts/usage.ts";
 import type { TokenCounts } from "../state/counters/usage.ts";
 import { isObject } from "../util/is_object.ts";
-import type { ResponseUsage, TakenUsage, UsageContext } from "./operation.ts";
 
 /** The bound for models with unknown context window or output, tokens. */
-const maxTokens = 100_000_000;
+export const maxTokens = 100_000_000;
 
 /**
  * The maximum tokens of one call, input and output.
@@ -149,19 +148,7 @@ function readAmount(value: unknown, most: number): number | undefined {
   return typeof value === "number" && value >= 0 && value <= most ? value : undefined;
 }
 
-/**
- * The usage of an operation without output tokens. It is estimated if the provider does not report it.
- *
- * @param answer The provider's usage, in OpenAI's format; a bare total counts as input.
- */
-export function readInputUsage({ usage }: ResponseUsage, { load }: UsageContext<unknown>): TakenUsage {
-  const { prompt_tokens, total_tokens } = Object(usage);
-  const input = readCount(prompt_tokens, maxTokens) ?? readCount(total_tokens, maxTokens);
-  const isEstimated = input === undefined;
-  const tokens = input ?? load.input;
-  return { quantities: { input: tokens, output: 0 }, tokens, isEstimated };
-}
-
-function readCount(value: unknown, most = 0, least = 0): number | undefined {
+/** An integer of a range. */
+export function readCount(value: unknown, most = 0, least = 0): number | undefined {
   return Number.isInteger(value) && value as number >= least && value as number <= most ? value as number : undefined;
 }

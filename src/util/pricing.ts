@@ -1,5 +1,5 @@
 /**
- * Rows of price lists: their conditions, and the validation of untrusted ones.
+ * Rows of price lists: their conditions, and the form of untrusted ones.
  * @module
  */
 import type { DatedPricing, PriceConditions, PriceTier, Pricing } from "../contracts/provider.ts";
@@ -40,7 +40,9 @@ export function isHours(text: string): boolean {
  * @returns Minutes of the day: the start and the end, which is exclusive; an end at or before the start is on the next
  * day. The days of the week on which it starts, from 0 for Monday.
  */
-function parseHours(text: string): { readonly start: number; readonly end: number; readonly on: readonly number[] } {
+export function parseHours(
+  text: string,
+): { readonly start: number; readonly end: number; readonly on: readonly number[] } {
   const [, from, to = from, hour = 0, minute = 0, endHour = 24, endMinute = 0] = hourForm.exec(text) ?? [];
   const [first, last] = from === undefined ? [0, 6] : [days.indexOf(from), days.indexOf(to!)];
   const count = (last - first + days.length) % days.length + 1;
@@ -49,7 +51,7 @@ function parseHours(text: string): { readonly start: number; readonly end: numbe
 }
 
 /** The Monday after the Unix epoch, ms. */
-const firstMonday = 4 * dayMs;
+export const firstMonday: number = 4 * dayMs;
 
 /**
  * Whether a time is within a range of hours.
@@ -65,33 +67,9 @@ export function isWithinHours(hours: string, now: number): boolean {
   return isToday || start >= end && minute < end && on.includes((day + days.length - 1) % days.length);
 }
 
-/** Whether two ranges of hours have a minute in common. */
-function isOverlapping(first: string, second: string): boolean {
-  const isStartWithin = (hours: string, within: string) => {
-    const { start, on } = parseHours(hours);
-    return on.some((day) => isWithinHours(within, firstMonday + day * dayMs + start * 60_000));
-  };
-  return isStartWithin(first, second) || isStartWithin(second, first);
-}
-
 /** The tier of a row or a call, by one name: undefined for a call without a special tier. */
 export function toTier(tier: string | undefined): string | undefined {
   return tier === "default" || tier === "standard" ? undefined : tier;
-}
-
-/** A row of a list that is not valid, and why. */
-interface RowProblem {
-  readonly index: number;
-  /** A predicate of the row. */
-  readonly message: string;
-}
-
-/** Finds rows without prices, and rows that are not in order or that apply to the same calls as an earlier row. */
-export function findRowProblems(rows: readonly DatedPricing[]): readonly RowProblem[] {
-  return rows.flatMap((row, index) => {
-    const message = hasPrice(row) ? findOrderProblem(row, rows.slice(0, index)) : "has no price";
-    return message === undefined ? [] : [{ index, message }];
-  });
 }
 
 /** Whether a row has a price, besides its conditions. */
@@ -99,24 +77,8 @@ export function hasPrice(row: DatedPricing): boolean {
   return Object.entries(row).some(([name, price]) => typeof price === "number" && name !== "above_tokens");
 }
 
-function findOrderProblem(row: DatedPricing, earlier: readonly DatedPricing[]): string | undefined {
-  for (const [index, before] of earlier.entries()) {
-    if (toTier(before.tier) !== toTier(row.tier) || before.region !== row.region) continue;
-    const order = compareConditions(row, before);
-    const where = `the row at index ${index}`;
-    if (order < 0) return `applies before ${where}: rows are in order of "from", then of "above_tokens"`;
-    if (order > 0) continue;
-    if (row.hours === undefined && before.hours !== undefined) {
-      return `replaces ${where} at all hours: a row without "hours" precedes those with them`;
-    }
-    if (row.hours === undefined || before.hours !== undefined && isOverlapping(row.hours, before.hours)) {
-      return `applies to the same calls as ${where}`;
-    }
-  }
-}
-
 /** Compares rows of one tier and region. */
-function compareConditions(first: PriceConditions, second: PriceConditions): number {
+export function compareConditions(first: PriceConditions, second: PriceConditions): number {
   const [from, otherFrom] = [first.from ?? "", second.from ?? ""];
   if (from !== otherFrom) return from < otherFrom ? -1 : 1;
   return (first.above_tokens ?? 0) - (second.above_tokens ?? 0);

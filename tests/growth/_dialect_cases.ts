@@ -5,7 +5,8 @@
 import { readRoutingConstraints } from "../../src/pipeline/routing_constraints.ts";
 import { measureRequest } from "../../src/pipeline/request_size.ts";
 import { normalizeChatResponse } from "../../src/pipeline/read_response.ts";
-import { readInputUsage, readUsage } from "../../src/pipeline/read_usage.ts";
+import { readInputUsage } from "../../src/pipeline/operations/_input_usage.ts";
+import { readUsage } from "../../src/pipeline/read_usage.ts";
 import { OutputEstimate } from "../../src/pipeline/estimate.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
@@ -396,7 +397,7 @@ export const dialectCases: readonly GrowthCase[] = [
     },
   },
   prepared({
-    covers: ["src/pipeline/read_usage.ts#readUsage", "src/pipeline/read_usage.ts#readInputUsage"],
+    covers: ["src/pipeline/read_usage.ts#readUsage", "src/pipeline/operations/_input_usage.ts#readInputUsage"],
     what: "members",
     size: 2_000,
     input: (size) => Object.fromEntries(times(size, (at) => [`c${at}`, at])),

@@ -10,7 +10,7 @@ import { addText, emptyText } from "../request_size.ts";
 import { bodyChecker, invalid, missing, wrongType } from "../check_body.ts";
 import { countMinTokens, countTokens } from "../estimate.ts";
 import type { CheckedOperation, RequestNeeds } from "../operation.ts";
-import { readInputUsage } from "../read_usage.ts";
+import { readInputUsage } from "./_input_usage.ts";
 import { refusedBy } from "./_chat_lacks.ts";
 import { dropRefused } from "./_rewording.ts";
 
