@@ -14,7 +14,7 @@ import type { ModelInfo } from "../contracts/provider.ts";
 import { type ConfigProblem, MeshError } from "../errors.ts";
 import { isSigned, readPublicKey } from "../util/ed25519.ts";
 import { isObject } from "../util/is_object.ts";
-import { findRowProblems } from "../util/price_order.ts";
+import { findRowProblems } from "../config/schema/money.ts";
 
 /** Maximum size of a document, bytes. */
 export const maxDocumentBytes: number = 8 * 1024 * 1024;

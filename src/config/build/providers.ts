@@ -16,7 +16,7 @@ import { complete } from "../schema/complete.ts";
 import { model, type ModelValues } from "../schema/models.ts";
 import { provider, type ProviderValues } from "../schema/providers.ts";
 import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
-import { findRowProblems } from "../../util/price_order.ts";
+import { findRowProblems } from "../schema/money.ts";
 import { isRows } from "../../util/pricing.ts";
 
 /** Checks each provider's connector, credentials and attributes, and fills in defaults. */
