@@ -69,14 +69,14 @@ export function toErrorRow(error: unknown, requestId: string): ErrorRow {
   }
   if (ProviderError.isInstance(error)) {
     const { status, type, param } = error;
-    return createErrorRow(error, { status, type, param, headers: status >= 500 ? retryHeaders(error) : {} });
+    return createErrorRow(error, { status, type, param, headers: retryHeaders(error) });
   }
   return retryLaterRow(error) ?? serverErrorRow(error, requestId);
 }
 
-/** Official clients repeat a request after a 5xx, unless its headers say that this is pointless. */
-function retryHeaders({ code, isFinal, attempts, retryAfterMs }: ProviderError): Record<string, string> {
-  if (isFinal) return { "x-should-retry": "false" };
+/** Official clients repeat a request after some failures, unless the headers say that this is pointless. */
+function retryHeaders({ status, code, isFinal, attempts, retryAfterMs }: ProviderError): Record<string, string> {
+  if (isFinal || status < 500) return { "x-should-retry": "false" };
   const headers = waitHeaders(retryAfterMs, false);
   if (code === "overloaded" || attempts.some(mayPass)) delete headers["x-should-retry"];
   return headers;

@@ -80,6 +80,7 @@ describe("a fault of the request", () => {
       const seen = await scene.ask();
       assertMatchesSchema("ErrorResponse", seen.body);
       assertEquals([seen.status, seen.error?.message], [400, message]);
+      assertEquals(seen.headers.get("x-should-retry"), "false");
     });
   }
 
