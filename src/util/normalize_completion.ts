@@ -141,6 +141,7 @@ function normalizeCalls(message: Record<string, unknown>, { random }: Completion
     if (isUnique) ids.add(call.id as string);
     isChanged = fillMembers(call, {
       id: isUnique ? undefined : createId(`call_${position}`, random),
+      index: call.index === undefined || call.index === position ? undefined : position, // some servers number all 0
       type: isCustom || call.type === "function" ? undefined : "function",
     }) || isChanged;
     if (!isCustom) isChanged = normalizeFunction(call.function) || isChanged;

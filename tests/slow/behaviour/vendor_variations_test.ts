@@ -211,6 +211,16 @@ describe("A non-streaming response with", () => {
     });
   }
 
+  it("one index for two calls has both in every dialect", async () => {
+    for (const index of [0, null]) {
+      const tool_calls = [{ ...call, index }, { ...call, index, id: "call_2", function: second }];
+      await readAll(json(answer({ role: "assistant", content: null, tool_calls })), ({ calls, body }, name) => {
+        const read = calls.map(({ name, input }) => [name, input]);
+        assertEquals(read, [["read_file", { path: "a" }], ["write_file", { path: "b" }]], `${name}: ${body}`);
+      });
+    }
+  });
+
   it("one id for two calls has two in every dialect", async () => {
     const body = answer({ role: "assistant", content: null, tool_calls: [call, { ...call, function: second }] });
     await readAll(json(body), ({ calls }, name) => assertEquals(new Set(calls.map(({ id }) => id)).size, 2, name));
