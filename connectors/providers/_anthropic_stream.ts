@@ -192,12 +192,13 @@ export class MessageStream {
 
   #finish(): ChatCompletionChunk[] {
     this.#finished = true;
+    const ends = [...this.#blocks.keys()].flatMap((index) => this.#close(index)); // some servers do not end them
     const finishReason = fromStopReason(this.#stopReason);
     const refusal = finishReason === "content_filter" ? toRefusal(this.#stopDetails) : null;
     const last = this.#chunk(refusal === null ? {} : { refusal });
     last.choices[0]!.finish_reason = finishReason;
     const usage = toUsage(this.#usage);
-    return usage === undefined ? [last] : [last, { ...last, choices: [], usage }];
+    return [...ends, last, ...(usage === undefined ? [] : [{ ...last, choices: [], usage }])];
   }
 
   #text(text: unknown): ChatCompletionChunk[] {

@@ -121,6 +121,23 @@ function joinArguments(body: string): string {
     .join("");
 }
 
+it("A block of a Messages stream that has no end has the input of its start, in every other dialect", async () => {
+  const block = { type: "tool_use", id: "toolu_1", name: "read_file", input: { path: "a" } };
+  const list: readonly Json[] = [
+    { type: "message_start", message: { id: "m1", usage: { input_tokens: 1 } } },
+    { type: "content_block_start", index: 0, content_block: block },
+    { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 2 } },
+    { type: "message_stop" },
+  ];
+  const behaviour = sse(list.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join(""));
+  for (const client of ["chat", "responses", "gemini"]) {
+    await using upstream = await startUpstream(behaviour);
+    await using proxy = await startDialectProxy({ a: { dialect: "anthropic", url: upstream.url } });
+    const { calls, body } = await askForCalls(proxy.url, { dialect: client, stream: true });
+    assertEquals(calls.map(({ input }) => input), [{ path: "a" }], `${client}: ${body}`);
+  }
+});
+
 describe("A stream with several deviations at once", () => {
   it("is the same text, calls and end in every dialect", async () => {
     const random = seeded(39);
