@@ -8,6 +8,7 @@ import type { ChatCompletion, ChatCompletionChunk, FinishReason, JsonObject } fr
 import type { CompletionChunk, CompletionResponse } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { isObject } from "../../src/util/is_object.ts";
+import { toText } from "../../src/util/to_text.ts";
 import { parseObject, readBytes, throwIfError } from "./_http.ts";
 import { ChunkStream } from "./_openai_stream.ts";
 import type { NativeReading } from "./_openai_vendor.ts";
@@ -26,7 +27,13 @@ export async function readComplete(
 ): Promise<CompletionResponse> {
   const bytes = await readBytes(response);
   const parsed = parseObject(decoder.decode(bytes));
-  return { body: toLegacyCompletion(parsed), native: bytes, billed: readBilled?.(parsed) };
+  const answer = { body: toLegacyCompletion(parsed), billed: readBilled?.(parsed) };
+  return hasTexts(parsed) ? { ...answer, native: bytes } : answer;
+}
+
+/** Whether every choice has text: some servers answer with null, or as for a chat. */
+function hasTexts({ choices }: JsonObject): boolean {
+  return Array.isArray(choices) && choices.every((choice) => typeof Object(choice).text === "string");
 }
 
 /**
@@ -86,7 +93,7 @@ function toLegacyChunk({ choices, ...event }: JsonObject): ChatCompletionChunk {
 function toLegacyChoices(choices: unknown) {
   return (Array.isArray(choices) ? choices : []).filter(isObject).map((choice, position) => ({
     index: typeof choice.index === "number" ? choice.index : position,
-    text: typeof choice.text === "string" ? choice.text : "",
+    text: toText(choice.text ?? Object(choice.message).content),
     logprobs: mergeLogprobs(choice.logprobs),
     reason: (choice.finish_reason ?? null) as FinishReason | null,
   }));

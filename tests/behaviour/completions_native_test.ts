@@ -45,6 +45,19 @@ describe("/v1/completions to a provider that has it", () => {
     assertEquals([tokens_in, tokens_out, estimated], [4, 2, undefined]);
   });
 
+  it("returns text where the provider answers with null, or as for a chat", async () => {
+    const message = { role: "assistant", content: " a time" };
+    const replies: readonly (readonly [choice: object, text: string])[] = [
+      [{ text: null, index: 0, finish_reason: "stop" }, ""],
+      [{ message, index: 0, finish_reason: "stop" }, " a time"],
+    ];
+    for (const [choice, text] of replies) {
+      await using scene = await stage({ n: json({ ...head, choices: [choice], usage }) });
+      const { status: code, json: body } = await scene.post("completions", { prompt: "Once upon" });
+      assertEquals([code, body.choices], [200, [{ text, index: 0, logprobs: null, finish_reason: "stop" }]]);
+    }
+  });
+
   it("passes events on as they came, the token counts where the client wants them, and one end", async () => {
     for (const end of ["", done]) {
       await using scene = await stage({ n: streamed(eventsOf(" a", " time") + usageEvent + end) });
