@@ -192,6 +192,7 @@ export function createDeclaration(vendor: OpenAiCompatible): ProviderDeclaration
       return listVendorModels(vendor);
     },
     needsBaseUrl: vendor.baseUrl === undefined,
+    apis: ["chat", "responses"],
     keyless: vendor.keyless ?? vendor.local ?? false,
     local: vendor.local ?? false,
     attributes: vendor.attributes ?? {},

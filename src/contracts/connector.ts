@@ -5,7 +5,7 @@
 import type { Discovery } from "./discovery.ts";
 import type { InfrastructureFacts } from "./infrastructure.ts";
 import type { Observability } from "./observability.ts";
-import type { DatedPricing, ModelInfo, ParameterRules, Provider } from "./provider.ts";
+import type { ChatApi, DatedPricing, ModelInfo, ParameterRules, Provider } from "./provider.ts";
 import type { SelectionStrategy } from "./rotation.ts";
 import type { Runtime } from "./runtime.ts";
 import type { SecretStore } from "./secret_store.ts";
@@ -200,6 +200,8 @@ export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   readonly completePrices?: (row: DatedPricing, model: string) => DatedPricing;
   /** Whether audio in a chat is billed by its duration (`per_minute`) instead of by tokens. */
   readonly billsAudioByDuration?: boolean;
+  /** The APIs through which it can send a chat request (`Provider.apis`); its own alone when omitted. */
+  readonly apis?: readonly ChatApi[];
   /** Whether it has no default URL: `base_url` must be configured. */
   readonly needsBaseUrl?: boolean;
   /** Whether it works without an API key. */

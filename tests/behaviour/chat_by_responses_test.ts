@@ -5,7 +5,7 @@ import type { RoutingRecord } from "../../mod.ts";
 import { dataIn, saidIn } from "../support/_dialect_answers.ts";
 import type { Json } from "../support/_dialects.ts";
 import { speaking } from "../support/_dialects.ts";
-import { firstTurn, message, reasoner, toolsIn } from "../support/_reasoner.ts";
+import { firstTurn, message, reasoner, sealed, toolsIn } from "../support/_reasoner.ts";
 import { eventsText, responseAnswer, type ResponseReply } from "../support/_response_answers.ts";
 import type { Any, Turn } from "../support/_said.ts";
 import { startTestProxy } from "../support/proxy.ts";
@@ -520,6 +520,44 @@ describe("Azure", () => {
     await scene.turn("chat", [question, { kept }, results(said.calls)], false);
     const { body } = scene.upstreams.azure!.requests[0]!;
     assert(body.includes("call_a") && !body.includes("sealed"));
+  });
+});
+
+describe("custom tools of a chat request", () => {
+  const format = { type: "grammar", grammar: { syntax: "lark", definition: "start: /a/" } };
+  const tools = [{ type: "custom", custom: { name: "patch", description: "Patches", format } }];
+  const made = { id: "ctc_1", type: "custom_tool_call", call_id: "call_p", name: "patch", input: "*** a" };
+
+  it("are flat in Responses, and their calls come back as calls of custom tools", async () => {
+    for (const stream of [false, true]) {
+      const script = responseAnswer({ items: [sealed("rs_1"), made] });
+      await using scene = await stage({ gpt: { script } });
+      const text =
+        await (await scene.chat({ tools, stream, tool_choice: { type: "custom", custom: { name: "patch" } } }))
+          .text();
+      const sent = scene.upstreams.gpt!.requests[0]!.json();
+      const { grammar, ...rest } = format;
+      assertEquals(sent.tools, [{ ...tools[0]!.custom, type: "custom", format: { ...rest, ...grammar } }]);
+      assertEquals(sent.tool_choice, { type: "custom", name: "patch" });
+      const calls: Any[] = stream
+        ? (dataIn(text) as Any[]).flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? [])
+        : JSON.parse(text).choices[0].message.tool_calls;
+      assertEquals([calls[0].id, calls[0].type, calls[0].custom.name], ["call_p", "custom", "patch"]);
+      assertEquals(calls.map(({ custom }) => custom.input).join(""), "*** a");
+      const { index: _, ...first } = calls[0];
+      const call = { ...first, custom: { name: "patch", input: "*** a" } };
+      const messages = [{ role: "user", content: "Go" }, { role: "assistant", content: null, tool_calls: [call] }, {
+        role: "tool",
+        tool_call_id: "call_p",
+        content: "done",
+      }];
+      await scene.chat({ messages, tools });
+      assertEquals(scene.upstreams.gpt!.requests[1]!.json().input.slice(1), [
+        { ...sealed("rs_1"), type: "reasoning" },
+        { type: "custom_tool_call", call_id: "call_p", name: "patch", input: "*** a" },
+        { type: "custom_tool_call_output", call_id: "call_p", output: "done" },
+      ]);
+    }
   });
 });
 

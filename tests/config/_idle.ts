@@ -73,6 +73,7 @@ export const idle: readonly Idle[] = [
   [{}, "models.voice.parameters.tools_via", "responses"],
   [{}, "models.voice.parameters.default_effort", "none"],
   [{}, "models.voice.api", "responses"],
+  [claude, "models.chat.api", "responses"],
   [{}, "models.voice.parameters.efforts", { none: { a: 1 } }],
   [{}, "models.voice.parameters.thoughts", "none"],
   [{}, "models.voice.parameters.cache_control", false],

@@ -153,6 +153,7 @@ class ConditionChecker {
         ? connector === undefined ? null : connector.infrastructure
         : value.instance.infrastructure?.facts,
       queries: value.instance === undefined ? connector?.queries : queriesTo(value.instance),
+      apis: value.instance === undefined && connector !== undefined ? connector.apis ?? ["chat"] : undefined,
       billsAudioByDuration: value.instance !== undefined || (connector?.billsAudioByDuration ?? false),
     };
   }

@@ -126,7 +126,6 @@ const readers: readonly (readonly [keys: readonly string[], operations: readonly
     ["chat"],
   ],
   [["features.reasoning"], ["chat"]],
-  [["api"], ["chat"]],
   [["features.vision"], ["chat", "moderation"]],
   [["constraints.context_window"], ["chat", "embeddings", "rerank", "moderation"]],
   [["constraints.max_output_tokens"], ["chat"]],
@@ -182,6 +181,14 @@ export const modelConditions = (): readonly Condition<ModelSubject>[] => [
     keys: ["features.fine_tunable"],
     idle: [false],
     reason: ({ provider }) => offers("fineTuning", provider) ? undefined : ": the provider has no fine-tuning",
+  },
+  {
+    keys: ["api"],
+    idle: ["auto", "chat"],
+    reason: ({ serves, provider: { apis } }) => {
+      if (!serves("chat")) return ": the model serves no chat";
+      return apis?.includes("responses") === false ? ": the provider does not have the Responses API" : undefined;
+    },
   },
   {
     keys: ["delivery.streaming"],

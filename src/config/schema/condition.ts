@@ -8,7 +8,7 @@ import type { BudgetValues, ProviderValues } from "./providers.ts";
 import type { DocumentValues } from "./schema.ts";
 import type { VendorQuery } from "../../contracts/connector.ts";
 import type { InfrastructureFacts } from "../../contracts/infrastructure.ts";
-import type { OperationName } from "../../contracts/provider.ts";
+import type { ChatApi, OperationName } from "../../contracts/provider.ts";
 
 /** Settings that act only under a condition. */
 export interface Condition<Subject> {
@@ -46,6 +46,8 @@ export interface ProviderSubject {
   readonly queries: readonly VendorQuery[] | undefined;
   /** Whether audio in a chat is billed by its duration, or may be. */
   readonly billsAudioByDuration: boolean;
+  /** The APIs through which it sends chat requests; undefined if they are unknown. */
+  readonly apis: readonly ChatApi[] | undefined;
 }
 
 /** An entry of `models` of an enabled provider. */

@@ -21,6 +21,7 @@ export interface KnownProvider extends
     | "queries"
     | "assumedPrices"
     | "billsAudioByDuration"
+    | "apis"
   > {
   readonly models: readonly KnownModel[];
 }
