@@ -181,6 +181,29 @@ describe("a search tool, with proxy.tools.web_search", () => {
       assertEquals(stage.model.requests[1]!.json().tool_choice, "none");
     });
 
+    it(`ends with a model that calls again and again, ${stream ? "" : "non-"}streaming`, async () => {
+      const call = { id: "call_s1", name: "web_search", input: { query: "kumquat" } };
+      await using stage = await startSearchStage({
+        play: () => ({ calls: [call] }),
+        settings: { pool: "search", max_uses: 2 },
+      });
+      for (const client of ["messages", "responses"] as const) {
+        const answered = await read(client, stream, await askSearching(stage, client, { stream }));
+        if (client === "messages") assertEquals(answered.stop_reason, "end_turn");
+        else assertEquals(answered.status, "completed");
+      }
+      assertEquals([stage.engine.calls, stage.model.calls], [4, 8]);
+    });
+
+    it(`asks again where the model wrote no query, and not for ever, ${stream ? "" : "non-"}streaming`, async () => {
+      const play = ({ results }: Turn): Reply =>
+        results.length > 0 ? { pieces: ["Enough"] } : { calls: [{ id: "call_s1", name: "web_search", input: {} }] };
+      await using stage = await startSearchStage({ play });
+      const { content } = await read("messages", stream, await askSearching(stage, "messages", { stream }));
+      assertEquals([content[1].content.error_code, content[2].text], ["invalid_tool_input", "Enough"]);
+      assertEquals(stage.engine.calls, 0);
+    });
+
     it(`leaves calls of the client's tools to the client, with what was found, ${stream ? "" : "non-"}streaming`, async () => {
       const play = ({ results }: Turn): Reply =>
         results.length > 0 ? { pieces: ["Done"] } : {

@@ -64,10 +64,8 @@ async function respondComplete(
     const { calls, others, message } = splitCalls(completion, searches);
     const run = await searches.run(calls, work.time);
     for (const { search } of run) cited.addSources(search.sources);
-    if (calls.length > 0) {
-      before.push({ message: { ...message, tool_calls: [] } }, ...run.map(({ search }) => ({ search })));
-    }
-    if (calls.length === 0 || others.length > 0) {
+    if (calls.length > 0) before.push({ message: toEarlier(message) }, ...run.map(({ search }) => ({ search })));
+    if (calls.length === 0 || others.length > 0 || searches.isOver) {
       addRoutingHeaders(exchange.headers, { ...result, costNanoUsd: addCosts(costNanoUsd, searches.costNanoUsd) });
       const answer = toAnswer(completion, { others: calls.length > 0 ? others : undefined, usage, cited });
       return json(translation.toResponse(answer, before), exchange);
@@ -84,6 +82,11 @@ function splitCalls({ choices }: ChatCompletion, searches: Searches) {
   return { message, calls: all.filter(isSearch), others: all.filter((call) => !isSearch(call)) };
 }
 
+/** What a round with searches has besides calls. Reasoning without text belongs to the calls. */
+function toEarlier({ reasoning_details, tool_calls: _, ...message }: AssistantMessage): AssistantMessage {
+  return message.content ? { ...message, ...(reasoning_details && { reasoning_details }) } : message;
+}
+
 interface AnswerEnd {
   /** The calls that are left, if the model has searched at the same time; its text is a part before it. */
   readonly others: ToolCall[] | undefined;
@@ -98,10 +101,22 @@ function toAnswer(completion: ChatCompletion, { others, usage, cited }: AnswerEn
   const { message } = choice;
   const found = [...cited.add(typeof message.content === "string" ? message.content : ""), ...cited.end()];
   const annotations = [...message.annotations ?? [], ...found];
-  const answer = others === undefined
-    ? { ...message, ...(annotations.length === 0 ? {} : { annotations }) }
-    : { role: message.role, content: null, refusal: null, tool_calls: others };
-  return { ...rest, choices: [{ ...choice, message: answer }, ...more], ...(usage === undefined ? {} : { usage }) };
+  const withUsage = usage === undefined ? rest : { ...rest, usage };
+  if (others === undefined) {
+    const answer = { ...message, ...(annotations.length === 0 ? {} : { annotations }) };
+    return { ...withUsage, choices: [{ ...choice, message: answer }, ...more] };
+  }
+  const { role, content, reasoning_details } = message;
+  const details = content || others.length === 0 ? undefined : reasoning_details;
+  const last = {
+    role,
+    content: null,
+    refusal: null,
+    tool_calls: others,
+    ...(details && { reasoning_details: details }),
+  };
+  const finish_reason = others.length === 0 && choice.finish_reason === "tool_calls" ? "stop" : choice.finish_reason;
+  return { ...withUsage, choices: [{ ...choice, message: last, finish_reason }, ...more] };
 }
 
 function addCosts(one: number | undefined, other: number | undefined): number | undefined {

@@ -104,7 +104,7 @@ export class SearchedStream {
       this.#cited.addSources(search.sources);
       this.#ready.push({ search });
     }
-    if (round.hasOtherCalls || this.#isCancelled) return this.#end();
+    if (round.hasOtherCalls || searches.isOver || this.#isCancelled) return this.#end();
     this.#body = toNextRequest(this.#body, round.message, { run, searches });
     this.#round = this.#createReader(false);
     this.#stream = this.#follow(await open(this.#body));

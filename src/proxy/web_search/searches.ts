@@ -36,6 +36,8 @@ interface SearchContext {
 export class Searches {
   readonly #context: SearchContext;
   #remaining: number;
+  /** How many rounds may follow, of a model that goes on calling. */
+  #rounds: number;
   #count = 0;
   #costNanoUsd: number | undefined = 0;
 
@@ -43,11 +45,17 @@ export class Searches {
     this.#context = context;
     const { tool, settings } = context;
     this.#remaining = Math.min(settings.maxUses, tool.maxUses ?? Infinity);
+    this.#rounds = this.#remaining + 2;
   }
 
   /** Whether the model may search again. */
   get isExhausted(): boolean {
     return this.#remaining <= 0;
+  }
+
+  /** Whether the model is not asked again: it goes on calling, though it gets no more results. */
+  get isOver(): boolean {
+    return this.#rounds <= 0;
   }
 
   /** Cost of the searches, nano-dollars; undefined if it is unknown. */
@@ -68,6 +76,7 @@ export class Searches {
    * @throws The reason of the signal.
    */
   run(calls: readonly ToolCall[], time: RequestTime): Promise<RunSearch[]> {
+    this.#rounds--;
     return Promise.all(calls.map(async (call) => ({ call, search: await this.#runOne(call, time) })));
   }
 
