@@ -50,7 +50,10 @@ interface OpenText {
   readonly start: number;
 }
 
-/** Builds the output of one response. Text is closed when another item starts; calls stay open until the end. */
+/**
+ * Builds the output of one response. Text is closed when another item starts; calls stay open until the end, where items
+ * are closed in their order.
+ */
 export class ResponseOutput {
   readonly #context: ResponseContext;
   readonly #emit: Emit;
@@ -117,9 +120,12 @@ export class ResponseOutput {
   end(): JsonObject {
     const end = formatStatus({ reason: this.#reason, hasRefused: this.#hasRefused });
     const status = end.status as string;
+    const index = this.#text?.item.index ?? this.#items.length;
+    const calls = [...this.#calls.values()];
+    for (const call of calls.filter((call) => call.index < index)) this.#closeCall(call, status);
     this.#closeText(status);
     this.#carryDetails();
-    for (const call of this.#calls.values()) this.#closeCall(call, status);
+    for (const call of calls.filter((call) => call.index > index)) this.#closeCall(call, status);
     const response = { ...this.#response, ...end, output: this.#items, ...formatResponseUsage(this.#usage) };
     this.#emit(`response.${status}`, { response });
     return response;
