@@ -71,7 +71,11 @@ const runMinutes = 20;
 const sharesFolder = "tests/runtime";
 
 /** Runs a command to its end. */
-async function run(command: string, args: readonly string[], cwd = root, env: Record<string, string> = {}) {
+async function run(
+  command: string,
+  args: readonly string[],
+  { cwd = root, env = {} }: { readonly cwd?: unknown; readonly env?: Record<string, string> } = {},
+) {
   const signal = AbortSignal.timeout(runMinutes * 60_000);
   const { code, stdout, stderr } = await new Deno.Command(command, { args: [...args], cwd, env, signal }).output();
   const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
@@ -79,7 +83,7 @@ async function run(command: string, args: readonly string[], cwd = root, env: Re
 }
 
 async function mustRun(command: string, args: readonly string[], cwd = root): Promise<string> {
-  const { code, out, err } = await run(command, args, cwd);
+  const { code, out, err } = await run(command, args, { cwd });
   if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${out}\n${err}`);
   return out;
 }
@@ -163,7 +167,10 @@ async function test(node: string, modules: readonly string[], folder: string): P
   const version = (await mustRun(node, ["--version"])).trim();
   const started = performance.now();
   const counts = await Promise.all(modules.map(async (module) => {
-    const { code, out, err } = await run(node, ["--enable-source-maps", module], folder, { NODE_NO_WARNINGS: "1" });
+    const { code, out, err } = await run(node, ["--enable-source-maps", module], {
+      cwd: folder,
+      env: { NODE_NO_WARNINGS: "1" },
+    });
     const { passed, failed } = parseCounts(out, code === 0);
     if (failed > 0) console.log(`${out}\n${err}`);
     return { passed, failed };

@@ -76,9 +76,9 @@ Deno.test("formatRows() prints the figure, what it must reach and the verdict", 
 Deno.test("ratio() is of rounds, and nothing when one took no part", () => {
   const rate = (perSecond: number) => ({ perSecond, cpuMicros: 100 / perSecond, p99: 1 });
   const rates = new Map([["deno", [rate(4), rate(9)]], ["pass", [rate(2), rate(3)]]]);
-  assertEquals(ratio(rates, "deno", "pass", "perSecond"), 2.5);
-  assertEquals(ratio(rates, "deno", "pass", "cpuMicros")?.toFixed(3), "0.417");
-  assertEquals(ratio(rates, "deno", "litellm", "perSecond"), undefined);
+  assertEquals(ratio(rates, { name: "deno", base: "pass", of: "perSecond" }), 2.5);
+  assertEquals(ratio(rates, { name: "deno", base: "pass", of: "cpuMicros" })?.toFixed(3), "0.417");
+  assertEquals(ratio(rates, { name: "deno", base: "litellm", of: "perSecond" }), undefined);
 });
 
 Deno.test("cpuTicksIn() is not confused by a program's name", () => {

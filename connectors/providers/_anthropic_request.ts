@@ -183,7 +183,9 @@ function planThinking(generation: Generation, input: ThinkingInput): ThinkingPla
       "reasoning_effort",
     );
   }
-  return generation.thinking === "adaptive" ? adaptive(generation, level, plain, input) : budgeted(level, plain, input);
+  return generation.thinking === "adaptive"
+    ? adaptive(generation, level, { plain, input })
+    : budgeted(level, plain, input);
 }
 
 function switchedOff({ off, thinking }: Generation): Partial<ThinkingPlan> {
@@ -195,8 +197,7 @@ function switchedOff({ off, thinking }: Generation): Partial<ThinkingPlan> {
 function adaptive(
   { efforts }: Generation,
   level: Effort,
-  plain: ThinkingPlan,
-  { forcedTool }: ThinkingInput,
+  { plain, input: { forcedTool } }: { readonly plain: ThinkingPlan; readonly input: ThinkingInput },
 ): ThinkingPlan {
   const wanted = effortLevels.indexOf(level);
   const effort = efforts.findLast((candidate) => effortLevels.indexOf(candidate) <= wanted) ?? "low";

@@ -32,7 +32,7 @@ const textFormats = [
 export function closedSchema(schema: JsonObject): JsonObject {
   const closed: JsonObject = {};
   const advice: JsonObject = {};
-  for (const [keyword, value] of Object.entries(schema)) assignKeyword(keyword, value, closed, advice);
+  for (const [keyword, value] of Object.entries(schema)) assignKeyword(keyword, value, { closed, advice });
   if (closed.type === "object" || closed.properties !== undefined) {
     closed.additionalProperties = schema.additionalProperties ?? false;
   }
@@ -45,7 +45,11 @@ export function closedSchema(schema: JsonObject): JsonObject {
   return closed;
 }
 
-function assignKeyword(keyword: string, value: unknown, closed: JsonObject, advice: JsonObject): void {
+function assignKeyword(
+  keyword: string,
+  value: unknown,
+  { closed, advice }: { readonly closed: JsonObject; readonly advice: JsonObject },
+): void {
   if (keyword === "description" || keyword === "additionalProperties" || keyword === "$schema") return;
   if (plainKeywords.includes(keyword)) closed[keyword] = value;
   else if (listKeywords.includes(keyword) && Array.isArray(value)) closed[keyword] = value.map(closeAny);

@@ -66,13 +66,17 @@ class SchemaCleaner {
     }
     this.#nodes++;
     const node = asObject(value) ?? {};
-    if (typeof node.$ref === "string") return this.#reference(node.$ref, node, open, depth);
+    if (typeof node.$ref === "string") return this.#reference(node.$ref, node, { open, depth });
     const own = this.#keywords(node, open, depth);
     if (!Array.isArray(node.allOf)) return own;
     return merged([own, ...node.allOf.map((member) => this.#node(member, open, depth + 1))]);
   }
 
-  #reference(pointer: string, { $ref: _, ...beside }: JsonObject, open: readonly string[], depth: number): JsonObject {
+  #reference(
+    pointer: string,
+    { $ref: _, ...beside }: JsonObject,
+    { open, depth }: { readonly open: readonly string[]; readonly depth: number },
+  ): JsonObject {
     const target = asObject(resolvePointer(this.#root, pointer));
     if (target === undefined) return this.#node(beside, open, depth + 1);
     if (!open.includes(pointer) && this.#nodes < maxNodes && this.#inlined++ < maxInlined) {

@@ -35,7 +35,7 @@ function createAwsStore(aws: Aws): Required<SecretStore> {
   return {
     async get(name) {
       const task = `look up the secret "${name}"`;
-      const { code, body } = await aws.call(task, "GetSecretValue", { SecretId: name }, absent);
+      const { code, body } = await aws.call(task, "GetSecretValue", { input: { SecretId: name }, expected: absent });
       if (code !== undefined) return undefined;
       if (typeof body.SecretString === "string") return body.SecretString;
       throw new ConnectorError(`${id}: cannot ${task}: it is binary, but must be a string`);
@@ -43,27 +43,33 @@ function createAwsStore(aws: Aws): Required<SecretStore> {
     async set(name, value) {
       const task = `store the secret "${name}"`;
       const put = { SecretId: name, SecretString: value, ClientRequestToken: crypto.randomUUID() };
-      const { code } = await aws.call(task, "PutSecretValue", put, absent);
+      const { code } = await aws.call(task, "PutSecretValue", { input: put, expected: absent });
       if (code === undefined) return;
       if (code === "ResourceNotFoundException") {
         const { SecretId, ...secret } = put;
-        await aws.call(task, "CreateSecret", { Name: SecretId, ...secret });
+        await aws.call(task, "CreateSecret", { input: { Name: SecretId, ...secret } });
         return;
       }
-      await aws.call(task, "RestoreSecret", { SecretId: name }); // it was deleted, and is still in the recovery window
-      await aws.call(task, "PutSecretValue", put);
+      await aws.call(task, "RestoreSecret", { input: { SecretId: name } }); // it was deleted, and is still in the recovery window
+      await aws.call(task, "PutSecretValue", { input: put });
     },
     list: () =>
       aws.vendor.names(async (next) => {
         const page = { MaxResults: 100, ...(next === undefined ? {} : { NextToken: next }) };
-        const { body } = await aws.call("list secrets", "ListSecrets", page);
+        const { body } = await aws.call("list secrets", "ListSecrets", { input: page });
         const secrets = Array.isArray(body.SecretList) ? body.SecretList as { Name?: unknown }[] : [];
         return { names: secrets.map(({ Name }) => Name), next: body.NextToken };
       }),
     async delete(name) {
-      const there = await aws.call(`delete the secret "${name}"`, "DescribeSecret", { SecretId: name }, absent);
+      const there = await aws.call(`delete the secret "${name}"`, "DescribeSecret", {
+        input: { SecretId: name },
+        expected: absent,
+      });
       if (there.code !== undefined || typeof there.body.DeletedDate === "number") return false;
-      const { code } = await aws.call(`delete the secret "${name}"`, "DeleteSecret", { SecretId: name }, absent);
+      const { code } = await aws.call(`delete the secret "${name}"`, "DeleteSecret", {
+        input: { SecretId: name },
+        expected: absent,
+      });
       return code === undefined;
     },
   };
@@ -84,7 +90,11 @@ class Aws {
     this.#region = region;
   }
 
-  async call(task: string, action: string, input: object, expected: readonly string[] = []): Promise<VendorResponse> {
+  async call(
+    task: string,
+    action: string,
+    { input, expected = [] }: { readonly input: object; readonly expected?: readonly string[] },
+  ): Promise<VendorResponse> {
     const body = JSON.stringify(input);
     const headers = await this.#signed(task, action, body);
     return await this.vendor.call({ task, url: this.#url, headers, body, expected });

@@ -94,13 +94,13 @@ export class DriveFolder {
 
   /** Creates a file and returns its id. */
   async create(facts: DriveFacts, content: Uint8Array): Promise<string> {
-    const { bytes } = await this.#upload("POST", "", { ...facts, parents: [this.#options.folder] }, content);
+    const { bytes } = await this.#upload("POST", "", { facts: { ...facts, parents: [this.#options.folder] }, content });
     return JSON.parse(new TextDecoder().decode(bytes)).id;
   }
 
   /** Replaces a file's content and metadata; false if it no longer exists. */
   async update({ id }: Pick<DriveFile, "id">, facts: DriveFacts, content: Uint8Array): Promise<boolean> {
-    return (await this.#upload("PATCH", `/${id}`, facts, content)).status !== 404;
+    return (await this.#upload("PATCH", `/${id}`, { facts, content })).status !== 404;
   }
 
   async delete({ id }: Pick<DriveFile, "id">): Promise<boolean> {
@@ -109,7 +109,11 @@ export class DriveFolder {
   }
 
   /** Metadata and content are sent as one multipart body, so that the update is atomic. */
-  #upload(method: "POST" | "PATCH", path: string, facts: object, content: Uint8Array): Promise<RemoteResponse> {
+  #upload(
+    method: "POST" | "PATCH",
+    path: string,
+    { facts, content }: { readonly facts: object; readonly content: Uint8Array },
+  ): Promise<RemoteResponse> {
     const boundary = crypto.randomUUID();
     const head = `--${boundary}\r\ncontent-type: application/json; charset=UTF-8\r\n\r\n${JSON.stringify(facts)}\r\n` +
       `--${boundary}\r\ncontent-type: application/octet-stream\r\n\r\n`;

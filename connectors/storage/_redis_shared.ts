@@ -108,10 +108,13 @@ export class RedisShared implements Shared {
   /**
    * @param connection The connection of the storage.
    * @param clock Wall clock, for the expiry of counters.
-   * @param prefix Prefix of all keys.
-   * @param leaseTimeMs Lease duration, ms.
    */
-  constructor(connection: RedisConnection, clock: Clock, prefix: string, leaseTimeMs: number = leaseMs) {
+  constructor(connection: RedisConnection, clock: Clock, { prefix, leaseTimeMs = leaseMs }: {
+    /** Prefix of all keys. */
+    readonly prefix: string;
+    /** Lease duration, ms. */
+    readonly leaseTimeMs?: number;
+  }) {
     this.leaseMs = leaseTimeMs;
     this.#connection = connection;
     this.#clock = clock;

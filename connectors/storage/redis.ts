@@ -66,7 +66,7 @@ export class RedisStorage implements Storage {
     this.#clock = clock;
     this.#prefix = prefix;
     this.#connection = new RedisConnection(address, clock, importClient);
-    this.shared = new RedisShared(this.#connection, clock, prefix, leaseMs);
+    this.shared = new RedisShared(this.#connection, clock, { prefix, leaseTimeMs: leaseMs });
   }
 
   async load(key: string): Promise<Uint8Array | undefined> {

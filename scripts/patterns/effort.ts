@@ -244,7 +244,7 @@ function sharesText(first: State, second: State): boolean {
         for (const c of to.next) {
           if (![...a.characters].some((sample) => b.characters.has(sample) && c.characters.has(sample))) continue;
           if (a === first && b === second && c === second) return true;
-          if (isKnown(seen, a, b, c)) continue;
+          if (isKnown(seen, { a, b, c })) continue;
           open.push([a, b, c]);
         }
       }
@@ -253,7 +253,10 @@ function sharesText(first: State, second: State): boolean {
   return false;
 }
 
-function isKnown(seen: Map<State, Map<State, Set<State>>>, a: State, b: State, c: State): boolean {
+function isKnown(
+  seen: Map<State, Map<State, Set<State>>>,
+  { a, b, c }: { readonly a: State; readonly b: State; readonly c: State },
+): boolean {
   const ofA = seen.get(a) ?? new Map<State, Set<State>>();
   seen.set(a, ofA);
   const ofB = ofA.get(b) ?? new Set<State>();

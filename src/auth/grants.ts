@@ -79,7 +79,7 @@ async function fetchToken(
     () => controller.abort(failure("server", `did not respond within ${maxWaitMs} ms`)),
   );
   try {
-    return await untilAborted(requestToken(url, form, runtime, controller.signal), controller.signal);
+    return await untilAborted(requestToken(url, form, { runtime, signal: controller.signal }), controller.signal);
   } catch (error) {
     if (UpstreamError.isInstance(error)) throw error;
     throw failure("network", MeshError.isInstance(error) ? "cannot be reached" : "broke off its response");
@@ -92,8 +92,7 @@ async function fetchToken(
 async function requestToken(
   url: string,
   form: Readonly<Record<string, string | undefined>>,
-  runtime: Runtime,
-  signal: AbortSignal,
+  { runtime, signal }: { readonly runtime: Runtime; readonly signal: AbortSignal },
 ): Promise<FetchedToken> {
   const fields = Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const response = await runtime.send({

@@ -156,7 +156,7 @@ export class HealthProbes {
     const { state, clock } = this.#parts;
     if (this.#unhealthy.has(entry.id)) return;
     this.#unhealthy.add(entry.id);
-    this.#emit(entry.id, "healthy", "unhealthy", kind);
+    this.#emit(entry.id, { from: "healthy", to: "unhealthy", reason: kind });
     const override = state.overrides.get({ provider: entry.id }, "health_probe");
     state.report(override.open("health_probe", clock.monotonic(), Infinity));
   }
@@ -166,14 +166,14 @@ export class HealthProbes {
     const { monitoring, state } = this.#parts;
     monitoring.clearFailures?.(provider);
     if (!this.#unhealthy.delete(provider)) return;
-    this.#emit(provider, "unhealthy", "healthy", "request");
+    this.#emit(provider, { from: "unhealthy", to: "healthy", reason: "request" });
     state.report(state.overrides.get({ provider }, "health_probe").close(undefined, true));
   }
 
   #succeed(instance: ProviderInstance): void {
     const { state } = this.#parts;
     const { entry } = instance;
-    if (this.#unhealthy.delete(entry.id)) this.#emit(entry.id, "unhealthy", "healthy", "probe");
+    if (this.#unhealthy.delete(entry.id)) this.#emit(entry.id, { from: "unhealthy", to: "healthy", reason: "probe" });
     for (const breaker of state.breakers) {
       if (this.#isOver(breaker, instance)) state.report(breaker.close(undefined, true));
     }
@@ -197,7 +197,10 @@ export class HealthProbes {
     return disproved.has(reason) && !isByHand;
   }
 
-  #emit(provider: string, from: string, to: string, reason: string): void {
+  #emit(
+    provider: string,
+    { from, to, reason }: { readonly from: string; readonly to: string; readonly reason: string },
+  ): void {
     this.#parts.hub.event({ event: "health", provider, from, to, reason, metadata: {} });
   }
 }

@@ -63,7 +63,7 @@ export async function requestListing(
 ): Promise<ModelListing> {
   const { entry } = instance;
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, listingLimitMs) };
-  const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
+  const connection = new Connection(runtime, { ...instance, entry: limits }, { delivery: "sync" });
   try {
     const models = checkModelCount(await untilAborted(requestModels(instance.provider!, connection), connection.stop));
     const mayBeEmpty = entry.instance !== undefined && entry.discovery?.enumerateModels === undefined; // its models are configured

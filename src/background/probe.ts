@@ -38,7 +38,7 @@ export async function probeProvider(
 ): Promise<ProbeResult> {
   const { entry } = instance;
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, timeoutMs) };
-  const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
+  const connection = new Connection(runtime, { ...instance, entry: limits }, { delivery: "sync" });
   try {
     return { models: checkModelCount(await untilAborted(request(instance.provider!, connection), connection.stop)) };
   } catch (error) {

@@ -42,8 +42,7 @@ export async function describedModels(
   const described = await query(
     instance,
     "describeModels",
-    parts,
-    (options) => instance.provider!.describeModels?.(options),
+    { parts, call: (options) => instance.provider!.describeModels?.(options) },
   );
   return new Map((Array.isArray(described) ? described : []).flatMap((description) => {
     const info = infoIn(description);
@@ -68,7 +67,7 @@ export async function checkQuotas({ instances, allPools }: Registry, parts: Quer
   await Promise.all(
     instances.filter((instance) => isAsked(instance, "quota")).map(async (instance) => {
       const { entry, provider } = instance;
-      const quota = await query(instance, "checkQuota", parts, (options) => provider!.checkQuota?.(options));
+      const quota = await query(instance, "checkQuota", { parts, call: (options) => provider!.checkQuota?.(options) });
       if (typeof quota !== "object" || quota === null) return;
       reportQuota(instance, quota, parts);
       if (!isSpent(quota)) return;
@@ -109,12 +108,14 @@ function reportQuota({ entry: { id } }: ProviderInstance, { used, remaining }: Q
 async function query<Result>(
   instance: ProviderInstance,
   question: "describeModels" | "checkQuota",
-  { runtime, hub, redact }: QueryParts,
-  call: (options: Connection) => Promise<Result> | undefined,
+  { parts: { runtime, hub, redact }, call }: {
+    readonly parts: QueryParts;
+    readonly call: (options: Connection) => Promise<Result> | undefined;
+  },
 ): Promise<Result | undefined> {
   const { entry, provider } = instance;
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, limitMs) };
-  const connection = new Connection(runtime, { ...instance, entry: limits }, "sync");
+  const connection = new Connection(runtime, { ...instance, entry: limits }, { delivery: "sync" });
   const warn = (problem: string) => {
     const message = `The provider "${entry.id}": ${question}() ${problem}`;
     hub.trace({ severity: "warning", component: "provider", message, provider: entry.id });

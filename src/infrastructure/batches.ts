@@ -96,7 +96,7 @@ export class BatchService {
       ),
     );
     const now = parts.map((part) => ended.find(({ id }) => id === part.id) ?? part);
-    return await this.#seen(id, now, { ref, account }, call);
+    return await this.#seen(id, now, { located: { ref, account }, call });
   }
 
   /** Returns a page of the caller's batches, newest first. */
@@ -173,7 +173,7 @@ export class BatchService {
   }
 
   async #refresh(id: string, located: Located, call: ObjectCall): Promise<Batch> {
-    return await this.#seen(id, await this.#fetchParts(located, call), located, call);
+    return await this.#seen(id, await this.#fetchParts(located, call), { located, call });
   }
 
   async #fetchParts({ ref, account }: Located, call: ObjectCall): Promise<Batch[]> {
@@ -189,7 +189,11 @@ export class BatchService {
   }
 
   /** Stores the state of a batch, and settles it once when it has ended. */
-  async #seen(id: string, parts: readonly Batch[], located: Located, call: ObjectCall): Promise<Batch> {
+  async #seen(
+    id: string,
+    parts: readonly Batch[],
+    { located, call }: { readonly located: Located; readonly call: ObjectCall },
+  ): Promise<Batch> {
     const records = getObjectRecords(this.#mesh);
     const existing = await records.load(located.ref);
     const shown = await this.#shown(id, parts, located);

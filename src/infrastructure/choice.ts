@@ -93,5 +93,5 @@ export function chooseMember(
   }
   const load = { input: 0, output: 0 };
   const context = selectionContext({ pool, load, tried: new Set(), isConstrained: true }, runtime);
-  return applyStrategy(open, pool, context, hub);
+  return applyStrategy(open, pool, { context, hub });
 }

@@ -115,7 +115,10 @@ export function openConnection(
   { userAgent }: ObjectCall,
   { runtime }: Pick<InfrastructureMesh, "runtime">,
 ): Connection {
-  const connection = new Connection(runtime, instance, "stream", { apiKey: key, observe: () => undefined });
+  const connection = new Connection(runtime, instance, {
+    delivery: "stream",
+    spending: { apiKey: key, observe: () => undefined },
+  });
   connection.userAgent = userAgent;
   return connection;
 }

@@ -21,14 +21,16 @@ import type { RequestContext } from "./request_context.ts";
  *
  * @param candidates At least one.
  * @param pool The pool, with its strategy.
- * @param context The facts available to the strategy.
- * @param hub Receives a trace if the strategy fails.
  */
 export function applyStrategy(
   candidates: readonly Member[],
   pool: Pool,
-  context: SelectionContext,
-  hub: Hub,
+  { context, hub }: {
+    /** The facts available to the strategy. */
+    readonly context: SelectionContext;
+    /** Receives a trace if the strategy fails. */
+    readonly hub: Hub;
+  },
 ): Member {
   const tier = findLeadingTier(candidates.map(({ state }) => state), context, pool);
   let [chosen] = tier.candidates;

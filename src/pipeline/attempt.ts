@@ -154,7 +154,10 @@ async function tryOnce<T extends Received>(
   context.withoutResponseMs = 0; // not the wait of an earlier model
   context.check();
   const reservation = permit.take();
-  const connection = new Connection(runtime, instance, completion.stream ? "stream" : "sync", reservation);
+  const connection = new Connection(runtime, instance, {
+    delivery: completion.stream ? "stream" : "sync",
+    spending: reservation,
+  });
   const trace = context.beginSpan();
   if (trace !== undefined) connection.trace = trace;
   connection.userAgent = context.plan.request.userAgent;

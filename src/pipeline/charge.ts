@@ -18,13 +18,15 @@ const incomplete = /* @__PURE__ */ new WeakSet<object>();
  * reported once per model.
  *
  * @param member The model that responded.
- * @param plan The estimated usage of the request.
  */
 export function charge(
   quantities: Quantities,
   member: Member,
-  { load }: { readonly load: Load },
-  { runtime, hub }: RouteDeps,
+  { plan: { load }, deps: { runtime, hub } }: {
+    /** The estimated usage of the request. */
+    readonly plan: { readonly load: Load };
+    readonly deps: RouteDeps;
+  },
 ): Pick<Usage, "costNanoUsd" | "estimated"> {
   const found = findTotal(quantities, { member, load, now: runtime.clock.now() });
   if (found?.unpriced === undefined) return { costNanoUsd: found?.nanoUsd };

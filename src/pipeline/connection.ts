@@ -67,10 +67,13 @@ export class Connection implements CallOptions {
   /**
    * @param runtime Clock and network.
    * @param instance The provider, with its timeouts.
-   * @param delivery For a complete response the total time is limited, for a stream the time without data.
-   * @param spending Receives the limits in response headers.
    */
-  constructor(runtime: Runtime, instance: ProviderInstance, delivery: Delivery, spending?: CallShare) {
+  constructor(runtime: Runtime, instance: ProviderInstance, { delivery, spending }: {
+    /** For a complete response the total time is limited, for a stream the time without data. */
+    readonly delivery: Delivery;
+    /** Receives the limits in response headers. */
+    readonly spending?: CallShare;
+  }) {
     this.#spending = spending;
     this.#runtime = runtime;
     this.#stopper = runtime.stopper?.() ?? new AbortController();

@@ -147,7 +147,7 @@ export class Result<T extends Received = Received> {
     const quantities = { ...readStatedCost(end.billed), ...read.quantities };
     const { input, output, cached } = sumTokens(quantities);
     const tokens = Math.max(total, input + output);
-    const { costNanoUsd, ...estimate } = charge(quantities, this.member, plan, deps);
+    const { costNanoUsd, ...estimate } = charge(quantities, this.member, { plan, deps });
     const cost = { costNanoUsd, ...(isEstimated ? { estimated: true as const } : estimate) };
     if (isEstimated) return { input, output, tokens, ...cost, isReported: false };
     const costUsd = costNanoUsd && costNanoUsd / 1e9;

@@ -155,7 +155,7 @@ export class Routing<T extends Received> {
     const { plan, deps, tried } = context;
     const { pool, load, request: { session } } = plan;
     const selection = selectionContext({ pool, load, tried, session, isConstrained: isIsolated(plan) }, deps.runtime);
-    const member = applyStrategy(candidates, pool, selection, deps.hub);
+    const member = applyStrategy(candidates, pool, { context: selection, hub: deps.hub });
     reportChoice({ member, candidates }, context);
     if (deps.hub.isTraced("debug")) {
       const names = { request_id: plan.request.id, pool: pool.name, model: member.model.name };

@@ -27,15 +27,16 @@ const chunkBytes = 4096;
  */
 export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse> = withUserAgent(fetchSender(
   classifyFetchFault,
-  (url, init, others) => (url.startsWith("http:") ? fetch : trustingFetch(others))(url, init),
-  // Deno resends strings and bytes itself when a pooled connection is closed, although the provider may have read them
-  (body) => isIncoming(body) ? readableFrom(body) : new Blob(Array.isArray(body) ? body : [body as BlobPart]),
-  (body) => {
-    const reader = body.getReader({ mode: "byob" }); // takes two thirds of the time of a default reader
-    return {
-      read: () => reader.read(new Uint8Array(chunkBytes)) as Promise<ReadableStreamReadResult<Uint8Array>>,
-      cancel: (reason) => reader.cancel(reason),
-    };
+  {
+    fetcher: (url, init, others) => (url.startsWith("http:") ? fetch : trustingFetch(others))(url, init),
+    bodyOf: (body) => isIncoming(body) ? readableFrom(body) : new Blob(Array.isArray(body) ? body : [body as BlobPart]),
+    open: (body) => {
+      const reader = body.getReader({ mode: "byob" }); // takes two thirds of the time of a default reader
+      return {
+        read: () => reader.read(new Uint8Array(chunkBytes)) as Promise<ReadableStreamReadResult<Uint8Array>>,
+        cancel: (reason) => reader.cancel(reason),
+      };
+    },
   },
 ));
 

@@ -65,7 +65,7 @@ export function disk(callsOf: () => DiskCalls = () => builtin("node:fs").promise
       const data = await unlessMissing(callsOf().readFile(path));
       return data && Uint8Array.from(data); // Node's buffers share their memory
     },
-    replace: (path, data, options) => replace(callsOf(), path, data, options?.modifiedAt),
+    replace: (path, data, options) => replace(callsOf(), path, { data, modifiedAt: options?.modifiedAt }),
     create: (path, data) => create(callsOf(), path, data),
     append: (path, data) => append(callsOf(), path, data),
     rename: (path, to) => rename(callsOf(), path, to),
@@ -93,15 +93,22 @@ function notRegular(): Error {
   return Object.assign(new Error("not a regular file"), { code: "EINVAL" });
 }
 
-async function replace(calls: DiskCalls, path: string, data: Uint8Array, modifiedAt?: number): Promise<void> {
+async function replace(
+  calls: DiskCalls,
+  path: string,
+  { data, modifiedAt }: { readonly data: Uint8Array; readonly modifiedAt?: number },
+): Promise<void> {
   const target = await calls.realpath(path).catch(() => path); // a link remains a link
   const info = await unlessMissing(calls.stat(target));
   // the operating system rejects the replacement of a folder
   if (info?.isFile() === false && !info.isDirectory()) throw notRegular();
-  await withDraft(calls, target, data, async (draft) => {
-    if (info !== undefined) await calls.chmod(draft, info.mode & 0o777);
-    if (modifiedAt !== undefined) await calls.utimes(draft, modifiedAt / 1000, modifiedAt / 1000);
-    await calls.rename(draft, target);
+  await withDraft(calls, target, {
+    data,
+    publish: async (draft) => {
+      if (info !== undefined) await calls.chmod(draft, info.mode & 0o777);
+      if (modifiedAt !== undefined) await calls.utimes(draft, modifiedAt / 1000, modifiedAt / 1000);
+      await calls.rename(draft, target);
+    },
   });
   await flushFolder(calls, target);
 }
@@ -109,14 +116,17 @@ async function replace(calls: DiskCalls, path: string, data: Uint8Array, modifie
 /** A hard link creates a file atomically, and fails if there is one. */
 async function create(calls: DiskCalls, path: string, data: Uint8Array): Promise<boolean> {
   let isNew = true;
-  await withDraft(calls, path, data, async (draft) => {
-    try {
-      await calls.link(draft, path);
-    } catch (error) {
-      if (readErrorCode(error) !== "EEXIST") throw error;
-      isNew = false;
-    }
-    await calls.rm(draft, { force: true });
+  await withDraft(calls, path, {
+    data,
+    publish: async (draft) => {
+      try {
+        await calls.link(draft, path);
+      } catch (error) {
+        if (readErrorCode(error) !== "EEXIST") throw error;
+        isNew = false;
+      }
+      await calls.rm(draft, { force: true });
+    },
   });
   return isNew;
 }
@@ -135,8 +145,7 @@ async function append(calls: DiskCalls, path: string, data: Uint8Array): Promise
 async function withDraft(
   calls: DiskCalls,
   path: string,
-  data: Uint8Array,
-  publish: (draft: string) => Promise<void>,
+  { data, publish }: { readonly data: Uint8Array; readonly publish: (draft: string) => Promise<void> },
 ): Promise<void> {
   const draft = `${path}~${crypto.randomUUID()}.tmp`;
   try {

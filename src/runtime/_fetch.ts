@@ -31,15 +31,20 @@ const decoded = new Set(["gzip", "br"]);
  * Creates an upstream client over `fetch`.
  *
  * @param classify Classifies errors of this runtime.
- * @param bodyOf Converts a body to the form in which it is sent.
- * @param open Opens the body of a response for reading.
  */
 export function fetchSender(
   classify: FaultClassifier,
-  fetcher: (url: string, init: RequestInit, authorities?: Authorities) => Promise<Response> = fetch,
-  bodyOf: (body: NonNullable<UpstreamRequest["body"]>) => BodyInit | Promise<BodyInit> = (body) =>
-    (Array.isArray(body) ? new Blob(body) : body) as BodyInit,
-  open: (body: ReadableStream<Uint8Array>) => BodyReader = (body) => body.getReader(),
+  {
+    fetcher = fetch,
+    bodyOf = (body) => (Array.isArray(body) ? new Blob(body) : body) as BodyInit,
+    open = (body) => body.getReader(),
+  }: {
+    readonly fetcher?: (url: string, init: RequestInit, authorities?: Authorities) => Promise<Response>;
+    /** Converts a body to the form in which it is sent. */
+    readonly bodyOf?: (body: NonNullable<UpstreamRequest["body"]>) => BodyInit | Promise<BodyInit>;
+    /** Opens the body of a response for reading. */
+    readonly open?: (body: ReadableStream<Uint8Array>) => BodyReader;
+  } = {},
 ): (request: UpstreamRequest) => Promise<UpstreamResponse> {
   return async (request) => {
     const { url, method = "POST", headers, body, signal, onBytes, authorities } = request;
@@ -58,7 +63,7 @@ export function fetchSender(
         ...(sent instanceof ReadableStream ? { duplex: "half" } : {}),
       }, authorities);
     } catch (error) {
-      throw translate(error, signal, classify, withoutResponse);
+      throw translate(error, signal, { classify, otherwise: withoutResponse });
     }
     onBytes?.();
     return toUpstreamResponse(response, request, { classify, open });
@@ -87,7 +92,7 @@ function toUpstreamResponse(
       try {
         return new Uint8Array(await response.arrayBuffer());
       } catch (error) {
-        throw translate(error, request.signal, classify, cutShort);
+        throw translate(error, request.signal, { classify, otherwise: cutShort });
       }
     },
   };
@@ -102,7 +107,7 @@ function guarded(reader: BodyReader, { signal, onBytes }: UpstreamRequest, class
         if (!result.done) onBytes?.();
         return result;
       } catch (error) {
-        throw translate(error, signal, (text) => inBody(classify(text)), cutShort);
+        throw translate(error, signal, { classify: (text) => inBody(classify(text)), otherwise: cutShort });
       }
     },
     cancel: (reason) => reader.cancel(reason),
@@ -112,8 +117,7 @@ function guarded(reader: BodyReader, { signal, onBytes }: UpstreamRequest, class
 function translate(
   error: unknown,
   signal: UpstreamRequest["signal"],
-  classify: FaultClassifier,
-  otherwise: NetworkFault,
+  { classify, otherwise }: { readonly classify: FaultClassifier; readonly otherwise: NetworkFault },
 ): unknown {
   if (signal?.aborted) return signal.reason;
   if (isResourceLack(error)) return createOverload();

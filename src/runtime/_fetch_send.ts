@@ -13,5 +13,5 @@ import { withUserAgent } from "./_user_agent.ts";
 export function sendOver(fetcher: typeof fetch): Runtime["send"] {
   const toFetchBody = (body: NonNullable<UpstreamRequest["body"]>) =>
     (isIncoming(body) ? readableFrom(body) : Array.isArray(body) ? new Blob(body) : body) as BodyInit;
-  return withUserAgent(fetchSender(classifyFetchFault, fetcher, toFetchBody));
+  return withUserAgent(fetchSender(classifyFetchFault, { fetcher, bodyOf: toFetchBody }));
 }

@@ -50,7 +50,7 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
   const onRequest: RequestListener = (message, response) => {
     if (idle.isRefused(message.socket)) message.resume();
     else if (message.httpVersionMajor === 1) {
-      exchange(open, handler.plain, message, response).catch(() => response.destroy());
+      exchange(open, handler.plain, { message, response }).catch(() => response.destroy());
     } else response.writeHead(505, { connection: "close" }).end(); // the parser accepts 0.9 and 2.0
   };
   const { server, ...renewal } = tls === undefined
@@ -70,7 +70,7 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
     port: address.port,
     listener: "node",
     ...renewal,
-    stop: (graceMs) => stopServer(server, open, idle, graceMs),
+    stop: (graceMs) => stopServer(server, { open, idle, graceMs }),
   };
 }
 
@@ -83,7 +83,10 @@ function descriptorLimit(): number {
   }
 }
 
-async function stopServer(server: Server, open: OpenResponses, idle: IdleSockets, graceMs: number): Promise<void> {
+async function stopServer(
+  server: Server,
+  { open, idle, graceMs }: { readonly open: OpenResponses; readonly idle: IdleSockets; readonly graceMs: number },
+): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   idle.close();
   const cancelEnd = callAfter(graceMs, () => open.endAll());
@@ -112,8 +115,7 @@ function refuse({ code = "" }: Error & { code?: string }, socket: Duplex & { _ht
 async function exchange(
   open: OpenResponses,
   plain: RequestHandler["plain"],
-  message: IncomingMessage,
-  response: ServerResponse,
+  { message, response }: { readonly message: IncomingMessage; readonly response: ServerResponse },
 ): Promise<void> {
   const client = new Stop();
   const over = new Promise<void>((resolve) => {

@@ -39,7 +39,7 @@ export function explainBlocked(url: string, { isOffline, page }: PageFacts): Net
 
 /** Creates an upstream client over a `fetch` that the program supplies. */
 export function sendWith(fetcher: typeof fetch): Runtime["send"] {
-  const send = fetchSender(() => undefined, fetcher);
+  const send = fetchSender(() => undefined, { fetcher });
   return async (request) => {
     try {
       return await send(request);

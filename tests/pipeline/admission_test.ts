@@ -50,23 +50,23 @@ describe("openMembers()", () => {
     ["once its trial request succeeds it is free again", 1000, ([a]) => {
       a!.breakers.own.open("retry_limit", 0, 1000);
       a!.state.refresh(1000);
-      a!.state.finish(a!.state.begin(), "success", 1000);
+      a!.state.finish(a!.state.begin(), "success", { now: 1000 });
       a!.state.begin();
     }, "a b c"],
     ["a trial request without an outcome leaves it half-open, and free", 1000, ([a]) => {
       a!.breakers.own.open("retry_limit", 0, 1000);
       a!.state.refresh(1000);
-      a!.state.finish(a!.state.begin(), "none", 1000);
+      a!.state.finish(a!.state.begin(), "none", { now: 1000 });
     }, "a b c"],
     ["a failed trial request sends it back for twice the time", 2999, ([a]) => {
-      a!.state.finish(a!.state.begin(), "failure", 0);
+      a!.state.finish(a!.state.begin(), "failure", { now: 0 });
       a!.state.refresh(1000);
-      a!.state.finish(a!.state.begin(), "failure", 1000);
+      a!.state.finish(a!.state.begin(), "failure", { now: 1000 });
     }, "b c"],
     ["and no longer than that", 3000, ([a]) => {
-      a!.state.finish(a!.state.begin(), "failure", 0);
+      a!.state.finish(a!.state.begin(), "failure", { now: 0 });
       a!.state.refresh(1000);
-      a!.state.finish(a!.state.begin(), "failure", 1000);
+      a!.state.finish(a!.state.begin(), "failure", { now: 1000 });
     }, "a b c"],
     ["a half-open provider takes one trial request over all its models", 1000, ([a, b]) => {
       a!.breakers.provider.open("quota_exhausted", 0, 1000);

@@ -44,7 +44,7 @@ function open(rest: EventsAfter, { wantsUsage = false, iterator }: OpenOptions =
   const provider = { classifyError: () => "network", isRetryable: () => true };
   const entry = { id: "acme", silenceMs: 100, timeoutMs: 1000 };
   const model = createModel("m", {}, { instance: { vendor: "acme", entry, provider } } as never);
-  const connection = new Connection(runtime, model.instance, "stream");
+  const connection = new Connection(runtime, model.instance, { delivery: "stream" });
   const received: OpenStream = {
     isEmpty: false,
     held: [chunk("one")],

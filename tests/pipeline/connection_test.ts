@@ -13,9 +13,9 @@ const instance = {
 
 const request = { method: "POST", url: "https://api.acme.example/v1/chat", headers: {} };
 
-function connect(kind: ConstructorParameters<typeof Connection>[2], options: TestRuntimeOptions = {}) {
+function connect(kind: ConstructorParameters<typeof Connection>[2]["delivery"], options: TestRuntimeOptions = {}) {
   const runtime = testRuntime({ send: () => Promise.resolve(createFakeResponse()), ...options });
-  return { runtime, clock: runtime.clock, connection: new Connection(runtime, instance, kind) };
+  return { runtime, clock: runtime.clock, connection: new Connection(runtime, instance, { delivery: kind }) };
 }
 
 describe("The time limit of a connection", () => {

@@ -18,7 +18,7 @@ function createConnection() {
   const provider = { classifyError: () => "network", isRetryable: () => true };
   const entry = { id: "acme", silenceMs: 100, timeoutMs: 1000 };
   const model = createModel("m", {}, { instance: { vendor: "acme", entry, provider } } as never);
-  return { runtime, model, connection: new Connection(runtime, model.instance, "stream") };
+  return { runtime, model, connection: new Connection(runtime, model.instance, { delivery: "stream" }) };
 }
 
 async function* createSource(sent: Sent): AsyncGenerator<Uint8Array> {

@@ -163,8 +163,7 @@ describe("applyStrategy()", () => {
         applyStrategy(
           pool.members,
           { ...pool, strategy: second, ...(fallback && { fallback }) },
-          contextOf(...lists),
-          new Hub(fakeClock()),
+          { context: contextOf(...lists), hub: new Hub(fakeClock()) },
         ),
       ])[0];
     assertEquals(chosenBy(third, ["gone"], []), "c");
@@ -186,7 +185,7 @@ describe("applyStrategy()", () => {
         strategy,
         ...(fallback === undefined ? {} : { fallback }),
       });
-      assertEquals(listNames([applyStrategy(pool.members, pool, contextOf([], []), hub)]), [chosen]);
+      assertEquals(listNames([applyStrategy(pool.members, pool, { context: contextOf([], []), hub })]), [chosen]);
       assertEquals(
         reported.map(({ severity, component }) => [severity, component]),
         Array(traces).fill(["error", "pool"]),

@@ -51,7 +51,7 @@ export class Process {
     const model = this.model(path);
     const now = this.clock.monotonic();
     model.refresh(now);
-    model.finish(model.begin(), outcome, now, { status });
+    model.finish(model.begin(), outcome, { now, end: { status } });
     model.refresh(now);
   }
 

@@ -23,7 +23,7 @@ function model(settings: Partial<DeactivationSettings> = {}) {
   });
   const request = (outcome: Outcome, now = 0, status?: number) => {
     state.refresh(now);
-    state.finish(state.begin(), outcome, now, { status });
+    state.finish(state.begin(), outcome, { now, end: { status } });
     state.refresh(now);
   };
   return { state, reported, request };
@@ -70,7 +70,7 @@ Deno.test("after the cooldown it is half-open, one trial request at a time, and 
   assertEquals([state.status, state.isHalfOpen, state.breakers.hasTrialRequest], ["active", true, false]);
   const begun = state.begin();
   assertEquals(state.breakers.hasTrialRequest, true);
-  state.finish(begun, "success", 60_000);
+  state.finish(begun, "success", { now: 60_000 });
   assertEquals([state.isHalfOpen, state.breakers.hasTrialRequest], [false, false]);
   assertEquals(reported.map(({ to }) => to), ["standby", "active"]);
 });
@@ -101,7 +101,7 @@ Deno.test("a late success of a request begun before the standby does not end it"
   const { state, request } = model({ retryLimit: 1 });
   const early = state.begin();
   request("failure");
-  state.finish(early, "success", 1);
+  state.finish(early, "success", { now: 1 });
   state.refresh(1);
   assertEquals(state.status, "standby");
 });
@@ -140,9 +140,9 @@ Deno.test("a request begun before the standby neither passes for a trial request
   request("failure");
   state.refresh(60_000);
   const trial = state.begin();
-  state.finish(early, "success", 60_000);
+  state.finish(early, "success", { now: 60_000 });
   assertEquals([state.isHalfOpen, state.breakers.hasTrialRequest], [true, true]);
-  state.finish(trial, "success", 60_000);
+  state.finish(trial, "success", { now: 60_000 });
   assertEquals(state.isHalfOpen, false);
 });
 
@@ -156,8 +156,8 @@ Deno.test("an earlier trial request neither closes nor opens the breaker after a
     state.refresh(180_000);
     assertEquals([state.status, state.isHalfOpen], ["active", true]);
     const trial = state.begin();
-    state.finish(early, outcome, 180_000);
+    state.finish(early, outcome, { now: 180_000 });
     if (outcome === "success") assertEquals([state.isHalfOpen, state.breakers.hasTrialRequest], [true, true]);
-    state.finish(trial, "success", 180_000);
+    state.finish(trial, "success", { now: 180_000 });
   }
 });

@@ -151,7 +151,7 @@ describe("a restored state", () => {
     const model = process.model("chat/a@one");
     const request = model.begin();
     process.takeUp(tired().written());
-    model.finish(request, "success", 0);
+    model.finish(request, "success", { now: 0 });
     assertEquals(process.look("chat/a@one"), "retry_limit for 60s");
   });
 

@@ -19,7 +19,11 @@ const scenes: readonly { title: string; isStream: boolean; mode: UpstreamMode }[
 ];
 
 /** Returns the times until the upstream's connection was closed, ms; Infinity for each that was not. */
-async function leave(bench: Bench, side: Side, isStream: boolean, mode: UpstreamMode): Promise<number[]> {
+async function leave(
+  bench: Bench,
+  side: Side,
+  { isStream, mode }: { readonly isStream: boolean; readonly mode: UpstreamMode },
+): Promise<number[]> {
   await bench.upstream.set(mode);
   const leaving = { mode: "leave", tries, afterMs, waitMs } as const;
   const target = side.target(isStream);
@@ -44,7 +48,7 @@ export const disconnect: Figure = {
       for (const name of ["pass", "deno", "deno-node", "node20", "node24", "portkey24", "litellm"]) {
         const [side] = await bench.sides([name]);
         if (side === undefined || isStream && !side.isStreaming) continue;
-        const times = await leave(bench, side, isStream, mode);
+        const times = await leave(bench, side, { isStream, mode });
         const lost = times.filter((time) => !Number.isFinite(time)).length;
         const most = Math.max(...times);
         const note = lost === 0 ? "" : `${lost} of ${tries} were not closed within ${afterMs + waitMs} ms`;

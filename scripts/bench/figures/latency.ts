@@ -23,7 +23,11 @@ export const owns: readonly (readonly [name: string, title: string, base: string
 ];
 
 /** A sample of one side; NaN when the load failed. */
-function takeSample(bench: Bench, { contestant }: Side, { failed, requests }: Load, value: number | null): number {
+function takeSample(
+  bench: Bench,
+  { contestant }: Side,
+  { load: { failed, requests }, value }: { readonly load: Load; readonly value: number | null },
+): number {
   if (failed <= requests / 100 && value !== null) return value;
   bench.problem(`${contestant.name}: ${failed} of ${failed + requests} requests failed`);
   return NaN;
@@ -51,7 +55,7 @@ export const latency: Figure = {
         mode: { delayMs },
         async measure(side) {
           const done = await load(side.target(), mode, side.isSecure);
-          return takeSample(bench, side, done, done.p50);
+          return takeSample(bench, side, { load: done, value: done.p50 });
         },
       });
       bench.raw[`latency ${connections}`] = Object.fromEntries(samples);
@@ -83,7 +87,7 @@ export const tail: Figure = {
       sides,
       rounds: 1,
       async measure(side) {
-        const { requests, seconds } = await saturate(side.target(), 64, 1, side.isSecure);
+        const { requests, seconds } = await saturate(side.target(), 64, { seconds: 1, isSecure: side.isSecure });
         return requests / seconds;
       },
     });
@@ -96,7 +100,7 @@ export const tail: Figure = {
           bench.problem(`tail, ${side.contestant.name}: the load itself was ${Math.round(done.late)} ms late`);
           return NaN;
         }
-        return takeSample(bench, side, done, done.p99);
+        return takeSample(bench, side, { load: done, value: done.p99 });
       },
     });
     bench.raw.tail = { rates: Object.fromEntries(rates), p99: Object.fromEntries(samples) };

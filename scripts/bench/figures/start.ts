@@ -149,7 +149,7 @@ export const start: Figure = {
 async function stopOnce(bench: Bench, contestant: Contestant): Promise<number> {
   const { program, target: { port } } = await startOne(bench, contestant);
   try {
-    await untilListening(program, port, startMs, 1);
+    await untilListening(program, port, { limitMs: startMs, lookMs: 1 });
     using _open = await Deno.connect({ hostname: "127.0.0.1", port });
     const from = performance.now();
     program.child.kill("SIGTERM");

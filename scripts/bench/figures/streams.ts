@@ -42,7 +42,7 @@ function pacedRows(bench: Bench, samples: ReadonlyMap<string, Paced[]>): void {
       const figure = `first token later than through the pass-through, 64 paced streams, ${share}: ${title}`;
       bench.rows.push({ figure, measured, unit: "ms", better: "less", ...(name === "deno" ? firstGoals[of] : {}) });
     }
-    const measured = ratio(samples, name, base, "cpuMicros");
+    const measured = ratio(samples, { name, base, of: "cpuMicros" });
     if (measured === undefined) continue;
     const figure = `CPU an event over the pass-through's, 64 paced streams: ${title}`;
     bench.rows.push({ figure, measured, better: "less", ...pacedGoals[name] });
@@ -65,7 +65,7 @@ export const streams: Figure = {
       async measure(side): Promise<Paced> {
         const done = await bench.withUsage(side, () => load(side.target(true), mode, side.isSecure));
         const { p50, p99 } = done.first ?? {};
-        return { ...toRate(bench, side, done, done.events), first: p50 ?? NaN, firstP99: p99 ?? NaN };
+        return { ...toRate(bench, side, { usage: done, count: done.events }), first: p50 ?? NaN, firstP99: p99 ?? NaN };
       },
     });
     bench.raw.streams = Object.fromEntries(samples);
@@ -103,7 +103,7 @@ export const events: Figure = {
           async measure(side) {
             const mode = { mode: "closed", connections: size, seconds: bench.secondsFor(side) } as const;
             const done = await bench.withUsage(side, () => load(side.target(true), mode, side.isSecure));
-            return toRate(bench, side, done, done.events);
+            return toRate(bench, side, { usage: done, count: done.events });
           },
         }),
       );
@@ -112,7 +112,7 @@ export const events: Figure = {
     bench.tables.push(formatRates(`Streams of ${unpacedEvents} events, unpaced, by connections`, "ev", measured));
     for (const [size, rates] of measured) {
       for (const [name, title, base] of owns) {
-        const value = ratio(rates, name, base, "perSecond");
+        const value = ratio(rates, { name, base, of: "perSecond" });
         if (value === undefined) continue;
         const goal = size >= 16 && name === "deno" ? eventGoals : {};
         const figure = `events/s over the pass-through's, unpaced: ${title}, ${size} connections`;

@@ -29,8 +29,10 @@ export type Rates = ReadonlyMap<string, readonly Rate[]>;
 export function toRate(
   bench: Bench,
   side: Side,
-  { collections, cpuSeconds, ...load }: Used<Load>,
-  count: number = load.requests,
+  { usage: { collections, cpuSeconds, ...load }, count = load.requests }: {
+    readonly usage: Used<Load>;
+    readonly count?: number;
+  },
 ): Rate {
   if (load.failed > load.requests / 100) {
     bench.problem(`${side.contestant.name}: ${load.failed} of ${load.failed + load.requests} requests failed`);
@@ -40,7 +42,10 @@ export function toRate(
 }
 
 /** Returns the ratio of two contestants, round by round. */
-export function ratio(rates: Rates, name: string, base: string, of: Compared): number | undefined {
+export function ratio(
+  rates: Rates,
+  { name, base, of }: { readonly name: string; readonly base: string; readonly of: Compared },
+): number | undefined {
   const [left, right] = [rates.get(name), rates.get(base)];
   if (left === undefined || right === undefined) return undefined;
   return medianOfPairs(left.map((rate) => rate[of]), right.map((rate) => rate[of]), (a, b) => a / b);
@@ -104,13 +109,13 @@ function toRateRows(byConnections: ReadonlyMap<number, Rates>): Row[] {
   const rows: Row[] = [];
   for (const { name, base, title, connections, must, aim } of goals) {
     for (const size of connections) {
-      const measured = ratio(byConnections.get(size) ?? new Map(), name, base, "perSecond");
+      const measured = ratio(byConnections.get(size) ?? new Map(), { name, base, of: "perSecond" });
       if (measured === undefined) continue;
       rows.push({ figure: `requests/s: ${title}, ${size} connections`, measured, must, aim, better: "more" });
     }
   }
   for (const [size, rates] of byConnections) {
-    const measured = ratio(rates, "deno", "pass", "cpuMicros");
+    const measured = ratio(rates, { name: "deno", base: "pass", of: "cpuMicros" });
     if (measured === undefined) continue;
     rows.push({
       figure: `CPU a request: Deno over the bare pass-through, ${size} connections`,
@@ -120,7 +125,7 @@ function toRateRows(byConnections: ReadonlyMap<number, Rates>): Row[] {
     if (size !== 16 && size !== 64) continue;
     rows.push({
       figure: `p99 over the bare pass-through's: Deno, ${size} connections`,
-      measured: ratio(rates, "deno", "pass", "p99"),
+      measured: ratio(rates, { name: "deno", base: "pass", of: "p99" }),
       better: "less",
       must: 1.4,
       aim: 1.1,
@@ -140,8 +145,8 @@ async function measureAll(bench: Bench, connections: readonly number[], isSecure
       await bench.rounds({
         sides,
         async measure(side) {
-          const run = () => saturate(side.target(), size, bench.secondsFor(side), side.isSecure);
-          return toRate(bench, side, await bench.withUsage(side, run));
+          const run = () => saturate(side.target(), size, { seconds: bench.secondsFor(side), isSecure: side.isSecure });
+          return toRate(bench, side, { usage: await bench.withUsage(side, run) });
         },
       }),
     );
@@ -175,7 +180,7 @@ export const tls: Figure = {
     bench.tables.push(formatCollections("Whole answers, TLS upstream", measured));
     for (const [size, rates] of measured) {
       for (const { name, base, title } of goals.slice(0, 3)) {
-        const ratios = [ratio(rates, name, base, "perSecond"), ratio(rates, name, base, "cpuMicros")];
+        const ratios = [ratio(rates, { name, base, of: "perSecond" }), ratio(rates, { name, base, of: "cpuMicros" })];
         if (ratios[0] === undefined) continue;
         const at = `${title}, TLS upstream, ${size} connections`;
         const goal = name === "deno" && size === 64 ? { must: 0.95, aim: 1.1 } : {};

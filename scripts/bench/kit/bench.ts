@@ -155,7 +155,7 @@ export class Bench {
     const log = `${folder}/log`;
     const program = await startProgram({ folder, ...await contestant.start(stage), core: "gateway", log });
     try {
-      await untilListening(program, stage.port, contestant.startMs);
+      await untilListening(program, stage.port, { limitMs: contestant.startMs });
     } catch (error) {
       await program.kill();
       throw new Error(`${(error as Error).message}: ${(await Deno.readTextFile(log)).trim().slice(-500)}`);
@@ -181,7 +181,7 @@ export class Bench {
       const seconds = this.secondsFor(side);
       // warm-up until the code is compiled, which takes longer the more a program does per request
       for (let warm = 0; warm < minWarmSeconds; warm += seconds) {
-        await saturate(side.target(), 64, seconds, side.isSecure);
+        await saturate(side.target(), 64, { seconds, isSecure: side.isSecure });
       }
       return { ...side, isStreaming };
     } catch (error) {
@@ -254,7 +254,7 @@ export class Bench {
 
   async #rewarm({ program, target, isSecure }: Side, isStream: boolean): Promise<void> {
     if (program === undefined) return;
-    if (!isStream) return void await saturate(target(), 64, rewarmSeconds, isSecure);
+    if (!isStream) return void await saturate(target(), 64, { seconds: rewarmSeconds, isSecure });
     await load(target(true), { mode: "closed", connections: 64, seconds: rewarmSeconds }, isSecure);
   }
 

@@ -46,10 +46,13 @@ export async function hasWrk(): Promise<boolean> {
  * Sends as many requests as possible.
  *
  * @param connections Number of concurrent connections.
- * @param seconds Duration, s.
- * @param isSecure Whether the target uses TLS.
  */
-export async function saturate(target: Target, connections: number, seconds: number, isSecure = false): Promise<Load> {
+export async function saturate(target: Target, connections: number, { seconds, isSecure = false }: {
+  /** Duration, s. */
+  readonly seconds: number;
+  /** Whether the target uses TLS. */
+  readonly isSecure?: boolean;
+}): Promise<Load> {
   if (!await hasWrk()) return await load(target, { mode: "closed", connections, seconds }, isSecure);
   const address = `${isSecure ? "https" : "http"}://127.0.0.1:${target.port}${target.path}`;
   const size = ["-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "10s"];

@@ -153,15 +153,17 @@ export function freePort(): number {
 /**
  * Waits until a process listens.
  *
- * @param limitMs Timeout, ms.
- * @param lookMs Polling interval, ms.
  * @throws {Error} When it exits, or does not listen in time.
  */
 export async function untilListening(
   program: Running,
   port: number,
-  limitMs: number = 20_000,
-  lookMs: number = 20,
+  { limitMs = 20_000, lookMs = 20 }: {
+    /** Timeout, ms. */
+    readonly limitMs?: number;
+    /** Polling interval, ms. */
+    readonly lookMs?: number;
+  } = {},
 ): Promise<void> {
   const until = performance.now() + limitMs;
   let hasEnded = false;

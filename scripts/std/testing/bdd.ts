@@ -68,8 +68,7 @@ let current: Suite | undefined;
 function defineSuite(
   name: string,
   body: () => void | undefined,
-  mode: Mode,
-  options: SuiteOptions = {},
+  { mode, options = {} }: { readonly mode: Mode; readonly options?: SuiteOptions },
 ): TestSuite<unknown> {
   const suite = new Suite(name, mode);
   const handle = { symbol: Symbol(name) };
@@ -154,11 +153,11 @@ function hook(kind: keyof Suite["hooks"]): (body: Body) => void {
 export const describe: DefineSuite = Object.assign(
   (...[name, ...others]: [string, () => void] | [string, SuiteOptions, () => void]) => {
     const [options, body] = others.length === 1 ? [{}, others[0]] : others;
-    return defineSuite(name, body, "run", options);
+    return defineSuite(name, body, { mode: "run", options });
   },
   {
-    only: (name: string, body: () => void) => defineSuite(name, body, "only"),
-    skip: (name: string, body: () => void) => defineSuite(name, body, "skip"),
+    only: (name: string, body: () => void) => defineSuite(name, body, { mode: "only" }),
+    skip: (name: string, body: () => void) => defineSuite(name, body, { mode: "skip" }),
   },
 );
 export const it: DefineTest = Object.assign(

@@ -50,15 +50,19 @@ export function buildPools(values: ReadonlyMap<string, PoolValues>, parts: PoolP
     const path = under("pools", name);
     checkRouting(value, path, parts);
     if (name === everyPool) checkCommon(value, parts.report);
-    else pools.set(name, buildPool(name, value, common, parts));
-    checkContradictions(value, path, name === everyPool ? everywhere : [[value, common]], parts);
+    else pools.set(name, buildPool(name, value, { common, parts }));
+    checkContradictions(value, path, { layers: name === everyPool ? everywhere : [[value, common]], facts: parts });
   }
   return { pools, defaultRouting: mergeRouting([common], parts), defaultBudget: mergeBudgets([common.budget]) };
 }
 
-function buildPool(name: string, value: PoolValues, common: PoolValues, parts: PoolParts): PoolSettings {
+function buildPool(
+  name: string,
+  value: PoolValues,
+  { common, parts }: { readonly common: PoolValues; readonly parts: PoolParts },
+): PoolSettings {
   const path = under("pools", name);
-  checkTarget(name, value, path, parts);
+  checkTarget(name, value, { path, parts });
   checkModels(value.models, `${path}.models`, parts);
   checkProviders(value.providers, `${path}.providers`, parts);
   checkProviders(value.excluded_providers, `${path}.excluded_providers`, parts);
@@ -78,11 +82,15 @@ function buildPool(name: string, value: PoolValues, common: PoolValues, parts: P
   };
 }
 
-function checkTarget(name: string, value: PoolValues, path: string, { tree, report }: PoolParts): void {
-  if (value.capability !== undefined) checkCapability(value.capability, `${path}.capability`, tree, report);
+function checkTarget(
+  name: string,
+  value: PoolValues,
+  { path, parts: { tree, report } }: { readonly path: string; readonly parts: PoolParts },
+): void {
+  if (value.capability !== undefined) checkCapability(value.capability, `${path}.capability`, { tree, report });
   if (value.capability !== undefined || value.models !== undefined) return;
   if (report.hasProblemAt(`${path}.capability`) || report.hasProblemAt(`${path}.models`)) return;
-  if (tree.matches(name).length > 0) return checkCapability(name, path, tree, report);
+  if (tree.matches(name).length > 0) return checkCapability(name, path, { tree, report });
   report.problem(path, `needs "capability" or "models": ${show(name)} ${unknownCapability(name, tree)}`);
 }
 

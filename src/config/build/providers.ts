@@ -28,7 +28,7 @@ export function buildProviders(
   const entries = new Map<string, ProviderEntry>();
   for (const [id, value] of values) {
     const entry = buildProvider(id, value);
-    entries.set(id, { ...entry, config: checkProvider(entry, value, connectors, report) });
+    entries.set(id, { ...entry, config: checkProvider(entry, value, { connectors, report }) });
     checkCodes(value.error, `${under("providers", id)}.error`, report);
   }
   return entries;
@@ -75,7 +75,7 @@ export function buildModels(
     checkModelProvider(value, path, parts);
     const entry = entries.get(value.provider ?? "");
     value.capabilities?.forEach((capability, index) => {
-      checkCapability(capability, `${path}.capabilities[${index}]`, tree, report);
+      checkCapability(capability, `${path}.capabilities[${index}]`, { tree, report });
     });
     checkPriceRows(value, path, report);
     models.set(name, buildModel(name, value, entry && parts.connectorOf(entry)?.vendor));
@@ -104,8 +104,7 @@ function checkModelProvider(
 function checkProvider(
   entry: ProviderEntry,
   value: ProviderValues,
-  connectors: readonly KnownProvider[],
-  report: Report,
+  { connectors, report }: { readonly connectors: readonly KnownProvider[]; readonly report: Report },
 ): ProviderEntry["config"] {
   const path = under("providers", entry.id);
   const connector = connectors.find(({ id }) => id === entry.connector);

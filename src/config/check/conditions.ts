@@ -75,29 +75,36 @@ class ConditionChecker {
 
   check(): void {
     const { providers, models, pools, observability } = this.#values;
-    this.#report(this.#values, "", this.#table.document, this.#documentSubject());
+    this.#report(this.#values, "", { table: this.#table.document, subject: this.#documentSubject() });
     for (const [id, value] of providers ?? []) {
       if (value.enabled === false) continue;
-      this.#report(value, under("providers", id), this.#table["providers.*"], this.#providerSubject(id));
+      this.#report(value, under("providers", id), {
+        table: this.#table["providers.*"],
+        subject: this.#providerSubject(id),
+      });
     }
     for (const [name, value] of models ?? []) {
       const subject = this.#modelSubject(name);
       if (subject === undefined) continue;
       const path = under("models", name);
-      this.#report(value, path, this.#table["models.*"], subject);
+      this.#report(value, path, { table: this.#table["models.*"], subject });
       for (const [row, suffix] of listRows(value.pricing)) {
-        this.#report(row, `${path}.pricing${suffix}`, this.#table["models.*.pricing"], subject);
+        this.#report(row, `${path}.pricing${suffix}`, { table: this.#table["models.*.pricing"], subject });
       }
     }
     for (const [name, value] of pools ?? []) this.#checkPool(name, value);
     observability?.logging?.forEach((value, index, { length }) => {
       const path = `observability.logging${length === 1 ? "" : `[${index}]`}`;
-      this.#report(value, path, this.#table["observability.logging"], { value: { ...value } });
+      this.#report(value, path, { table: this.#table["observability.logging"], subject: { value: { ...value } } });
     });
     this.#checkBudgets();
   }
 
-  #report<Subject>(value: unknown, path: string, table: readonly Condition<Subject>[], subject: Subject): void {
+  #report<Subject>(
+    value: unknown,
+    path: string,
+    { table, subject }: { readonly table: readonly Condition<Subject>[]; readonly subject: Subject },
+  ): void {
     for (const { keys, idle = [], reason } of table) {
       for (const key of keys) {
         const setting = valueAt(value, key);
@@ -209,7 +216,8 @@ class ConditionChecker {
 
   #checkBudgets(): void {
     const { budget, providers, pools, proxy } = this.#values;
-    const report = (path: string, layers: BudgetSubject) => this.#report(layers[0], path, this.#table.budget, layers);
+    const report = (path: string, layers: BudgetSubject) =>
+      this.#report(layers[0], path, { table: this.#table.budget, subject: layers });
     report("budget", [budget]);
     for (const [id, value] of providers ?? []) report(`${under("providers", id)}.budget`, [value.budget]);
     for (const [name, value] of pools ?? []) {

@@ -28,13 +28,15 @@ export interface RoutingFacts {
  * Reports contradictions in the routing of one pool, or of `*`.
  *
  * @param value The parsed settings.
- * @param layers The layers of each pool that includes `value`, highest precedence first.
  */
 export function checkContradictions(
   value: PoolValues,
   path: string,
-  layers: readonly (readonly PoolValues[])[],
-  facts: RoutingFacts,
+  { layers, facts }: {
+    /** The layers of each pool that includes `value`, highest precedence first. */
+    readonly layers: readonly (readonly PoolValues[])[];
+    readonly facts: RoutingFacts;
+  },
 ): void {
   if (value.deactivation?.error_rate_threshold === 0) {
     facts.report.warn(
@@ -43,12 +45,16 @@ export function checkContradictions(
     );
   }
   const first = createLookup(layers[0] ?? [value]);
-  checkMaintenance(value, path, first, facts.report);
-  checkProviderRecovery(value, path, first, facts);
-  checkDelays(value, path, first, facts.report);
+  checkMaintenance(value, path, { first, report: facts.report });
+  checkProviderRecovery(value, path, { first, facts });
+  checkDelays(value, path, { first, report: facts.report });
 }
 
-function checkMaintenance({ deactivation }: PoolValues, path: string, first: First, report: Report): void {
+function checkMaintenance(
+  { deactivation }: PoolValues,
+  path: string,
+  { first, report }: { readonly first: First; readonly report: Report },
+): void {
   const { maintenance_window: own, maintenance_duration: ownMs } = deactivation ?? {};
   const start = first((layer) => layer.deactivation?.maintenance_window);
   if (own === undefined && ownMs === undefined || start === undefined) return;
@@ -61,7 +67,11 @@ function checkMaintenance({ deactivation }: PoolValues, path: string, first: Fir
   );
 }
 
-function checkProviderRecovery(value: PoolValues, path: string, first: First, facts: RoutingFacts): void {
+function checkProviderRecovery(
+  value: PoolValues,
+  path: string,
+  { first, facts }: { readonly first: First; readonly facts: RoutingFacts },
+): void {
   const { report, hasHealthProbes } = facts;
   if (value.provider_recovery !== "on_probe_success" || hasHealthProbes) return;
   if (first(({ recovery }) => recovery?.probe_interval) !== undefined) return;
@@ -72,7 +82,11 @@ function checkProviderRecovery(value: PoolValues, path: string, first: First, fa
   );
 }
 
-function checkDelays({ retry, rate_limit: rate }: PoolValues, path: string, first: First, report: Report): void {
+function checkDelays(
+  { retry, rate_limit: rate }: PoolValues,
+  path: string,
+  { first, report }: { readonly first: First; readonly report: Report },
+): void {
   const initialMs = first((layer) => layer.retry?.initial_delay) ?? defaultRetry.initialDelayMs;
   const maxMs = first((layer) => layer.retry?.max_delay) ?? defaultRetry.maxDelayMs;
   const maxDelay = `"max_delay" (${formatDuration(maxMs)})`;

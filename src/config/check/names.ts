@@ -27,7 +27,11 @@ export function unknownCapability(name: string, tree: CapabilityTree): string {
 }
 
 /** Reports a name that is unknown or ambiguous. */
-export function checkCapability(name: string, path: string, tree: CapabilityTree, report: Report): void {
+export function checkCapability(
+  name: string,
+  path: string,
+  { tree, report }: { readonly tree: CapabilityTree; readonly report: Report },
+): void {
   const problem = capabilityProblem(name, tree);
   if (problem !== undefined) report.problem(path, problem);
 }

@@ -44,16 +44,18 @@ export function isNamed({ id, vendor, detection }: ProviderDeclaration, name: st
  * The models that a name refers to: known ones, otherwise the id after a provider's name.
  *
  * @param name `<vendor>.<id>`, `<vendor>/<id>` or the upstream model id, which may be dated.
- * @param report Collects a problem for each unknown name.
  */
 export function findModels(
   name: string,
   path: string,
-  owners: readonly {
-    readonly connector: Pick<ProviderDeclaration, "vendor" | "models">;
-    readonly entry: { readonly id: string };
-  }[],
-  report: Report,
+  { owners, report }: {
+    readonly owners: readonly {
+      readonly connector: Pick<ProviderDeclaration, "vendor" | "models">;
+      readonly entry: { readonly id: string };
+    }[];
+    /** Collects a problem for each unknown name. */
+    readonly report: Report;
+  },
 ): readonly {
   /** The name in pools and records. */
   readonly name: string;

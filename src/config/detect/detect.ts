@@ -50,7 +50,7 @@ export function detectProviders(
 ): DetectionResult {
   const report = new Report();
   const requested = connectors.filter((connector) => filter?.some((name) => isNamed(connector, name)) ?? true);
-  filter?.forEach((name, index) => checkProviderName(name, `providers[${index}]`, connectors, report));
+  filter?.forEach((name, index) => checkProviderName(name, `providers[${index}]`, { connectors, report }));
   const providers = requested.flatMap((connector) => detect(connector, env, report) ?? []);
   if (report.problems.length > 0) throw new ConfigError(report.problems);
   if (providers.length === 0) throw nothingFound(requested, report.warnings);
@@ -107,7 +107,9 @@ export function detectedSettings(detection: DetectionResult, options: {
     const names = knownConnectors.strategies.map(toShortName);
     report.problem("strategy", `no strategy ${show(strategy)} is registered${suggest(strategy, names)}`);
   }
-  const chosen = models?.flatMap((name, index) => findModels(name, `models[${index}]`, detection.providers, report));
+  const chosen = models?.flatMap((name, index) =>
+    findModels(name, `models[${index}]`, { owners: detection.providers, report })
+  );
   if (report.problems.length > 0) throw new ConfigError(report.problems);
   const settings = buildSettings(
     {
@@ -131,8 +133,7 @@ function excluded(name: string): ConfigProblem {
 function checkProviderName(
   name: string,
   path: string,
-  connectors: readonly ProviderDeclaration[],
-  report: Report,
+  { connectors, report }: { readonly connectors: readonly ProviderDeclaration[]; readonly report: Report },
 ): void {
   if (connectors.some((connector) => isNamed(connector, name))) return;
   const names = name.includes(".") ? connectors.map(({ id }) => id) : connectors.map(({ vendor }) => vendor);
@@ -148,7 +149,7 @@ function detect(connector: ProviderDeclaration, env: Environment, report: Report
   const key = firstKey(detection.keys, env, report);
   const source = connector.local ? host?.variable : key?.variable ?? host?.variable;
   if (source === undefined) return undefined;
-  const address = readAddress(connector, detection, env, report);
+  const address = readAddress(connector, detection, { env, report });
   const required = readRequired(detection, env);
   // the other variables are needed only to construct the URL
   const missing = Object.keys(detection.requires ?? {}).filter((setting) => !Object.hasOwn(required, setting));
@@ -204,8 +205,7 @@ function readRequired({ requires = {} }: DetectionFacts, env: Environment): Reco
 function readAddress(
   { local }: ProviderDeclaration,
   { baseUrl = [], host = [], port }: DetectionFacts,
-  env: Environment,
-  report: Report,
+  { env, report }: { readonly env: Environment; readonly report: Report },
 ): string | undefined {
   const found = firstSet([...baseUrl, ...host], env);
   if (found === undefined) return undefined;

@@ -25,7 +25,7 @@ export function readYaml(text: string, yaml: YamlModule, report: Report): unknow
     const document = yaml.parse(text, { schema: "core" });
     if (document === null) return report.problem("", "the file is empty");
     if (!inspectTree(document, report)) return document;
-    compare(document, yaml.parse(text, { schema: "failsafe" }), { report, seen: new Set() }, "");
+    compare(document, yaml.parse(text, { schema: "failsafe" }), { context: { report, seen: new Set() }, path: "" });
     // a quoted key is a plain string, which the parser does not distinguish
     return /["']<<["']/.test(text) ? document : mergeKeys(document, report);
   } catch (error) {
@@ -76,8 +76,10 @@ function withoutQuotes(text: string): string {
 function compare(
   value: unknown,
   written: unknown,
-  context: { readonly report: Report; readonly seen: Set<object> },
-  path: string,
+  { context, path }: {
+    readonly context: { readonly report: Report; readonly seen: Set<object> };
+    readonly path: string;
+  },
 ): void {
   if (typeof value === "number" && typeof written === "string" && !plainNumber.test(written)) {
     context.report.problem(
@@ -89,11 +91,11 @@ function compare(
   if (typeof value !== "object" || value === null || context.seen.has(value)) return;
   context.seen.add(value);
   if (Array.isArray(value) && Array.isArray(written)) {
-    value.forEach((item, index) => compare(item, written[index], context, `${path}[${index}]`));
+    value.forEach((item, index) => compare(item, written[index], { context, path: `${path}[${index}]` }));
   } else if (isPlainObject(value) && isPlainObject(written)) {
     for (const [key, member] of Object.entries(written)) {
       const isOwn = Object.hasOwn(value, key) && key !== "[object Object]";
-      if (isOwn) compare(value[key], member, context, under(path, key));
+      if (isOwn) compare(value[key], member, { context, path: under(path, key) });
       else {context.report.problem(
           under(path, key),
           "is a key that YAML readers do not read as a string: put it in quotes",

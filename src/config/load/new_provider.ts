@@ -77,15 +77,19 @@ export function detectedDocument(
 /** Entries of providers that no document lists. */
 function writtenDetected(settings: Settings, context: ConfigContext, problems: ConfigProblem[]): Document {
   const detected = [...settings.providers.values()].filter(({ source }) => source !== "config");
-  return Object.fromEntries(detected.map((entry) => [entry.id, toWrittenEntry(entry, settings, context, problems)]));
+  return Object.fromEntries(
+    detected.map((entry) => [entry.id, toWrittenEntry(entry, { settings, context, problems })]),
+  );
 }
 
 /** The entry of a detected provider, with a reference to the variable of its API key. */
 function toWrittenEntry(
   { id, connector: connectorId, apiKeys, baseUrl, config, source }: ProviderEntry,
-  { secrets }: Settings,
-  { providers, env }: ConfigContext,
-  problems: ConfigProblem[],
+  { settings: { secrets }, context: { providers, env }, problems }: {
+    readonly settings: Settings;
+    readonly context: ConfigContext;
+    readonly problems: ConfigProblem[];
+  },
 ): Document {
   const [key] = apiKeys;
   const connector = providers.find((provider) => provider.id === connectorId);

@@ -82,7 +82,7 @@ function readObject(field: Field, value: unknown, location: ValueLocation): unkn
     const read = knownField === undefined ? passOn(member, inner) : readValue(knownField, member, inner);
     if (read !== undefined) values[key] = read;
   }
-  for (const [first, second] of aliases) compareAliases(values, first, second, location);
+  for (const [first, second] of aliases) compareAliases(values, { key: first, other: second, location });
   return values;
 }
 
@@ -106,16 +106,23 @@ function listNestedMembers(value: unknown, fields: Fields, location: ValueLocati
     const isDotted = head.length < key.length && Object.hasOwn(fields, head);
     const name = isDotted ? head : key;
     const nested = isDotted ? { [key.slice(head.length + 1)]: member } : member;
-    members.set(name, members.has(name) ? merge(members.get(name), nested, under(path, name), report) : nested);
+    members.set(
+      name,
+      members.has(name) ? merge(members.get(name), nested, { path: under(path, name), report }) : nested,
+    );
   }
   return members;
 }
 
-function merge(first: unknown, second: unknown, path: string, report: Report): unknown {
+function merge(
+  first: unknown,
+  second: unknown,
+  { path, report }: { readonly path: string; readonly report: Report },
+): unknown {
   if (isPlainObject(first) && isPlainObject(second)) {
     const merged = new Map(Object.entries(first));
     for (const [key, member] of Object.entries(second)) {
-      merged.set(key, merged.has(key) ? merge(merged.get(key), member, under(path, key), report) : member);
+      merged.set(key, merged.has(key) ? merge(merged.get(key), member, { path: under(path, key), report }) : member);
     }
     return Object.fromEntries(merged);
   }
@@ -123,7 +130,14 @@ function merge(first: unknown, second: unknown, path: string, report: Report): u
   return first;
 }
 
-function compareAliases(values: unknown, key: string, other: string, { path, report }: ValueLocation): void {
+function compareAliases(
+  values: unknown,
+  { key, other, location: { path, report } }: {
+    readonly key: string;
+    readonly other: string;
+    readonly location: ValueLocation;
+  },
+): void {
   const [first, second] = [valueAt(values, key), valueAt(values, other)];
   if (first === undefined || second === undefined || isSame(first, second)) return;
   report.problem(under(path, other), `differs from "${key}", which is an alias: set only one of them`);

@@ -172,14 +172,16 @@ export class ApiKeyPool {
    *
    * @param key The key. It may have been replaced in the meantime.
    * @param model The provider's id of the model called.
-   * @param at Monotonic ms, and standby durations for rejections without a hint.
    * @returns Undefined for a failure that does not concern the key.
    */
   reject(
     key: ApiKey,
     model: string,
-    call: RejectedCall,
-    at: { readonly now: number; readonly times: KeyCooldowns },
+    { call, at }: {
+      readonly call: RejectedCall;
+      /** Monotonic ms, and standby durations for rejections without a hint. */
+      readonly at: { readonly now: number; readonly times: KeyCooldowns };
+    },
   ): KeyRejection | undefined {
     if (!isAboutKey(call)) return undefined;
     const { now } = at;

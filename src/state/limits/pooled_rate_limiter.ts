@@ -26,13 +26,15 @@ export class PooledRateLimiter implements ModelRateLimiter {
   /**
    * @param pool The API keys.
    * @param model The provider's model id.
-   * @param limits Declared limits of each key, and both clocks.
    */
   constructor(
     pool: ApiKeyPool,
     model: string,
-    limits?: RateLimits,
-    clock?: Pick<Clock, "now" | "monotonic">,
+    { limits, clock }: {
+      /** Declared limits of each key, and both clocks. */
+      readonly limits?: RateLimits;
+      readonly clock?: Pick<Clock, "now" | "monotonic">;
+    } = {},
   ) {
     this.#pool = pool;
     this.#model = model;

@@ -92,7 +92,7 @@ export class AdmittedCall extends Reservation {
       quotaMs: quotaRecovery(recovery, provider, clock),
       statedEnd: statedEnd(call.retryAt, clock, call.kind === "rate_limited" ? maxHintMs : undefined),
     };
-    return keys!.reject(apiKey, info.id, call, { now: clock.monotonic(), times });
+    return keys!.reject(apiKey, info.id, { call, at: { now: clock.monotonic(), times } });
   }
 
   /**

@@ -166,7 +166,11 @@ export class ModelState implements ModelView, PermittedModel {
   }
 
   /** Ends a request. A failed trial request opens the pool's breaker again. */
-  finish(request: InFlightRequest, outcome: Outcome, now: number, end: RequestEnd = {}): void {
+  finish(
+    request: InFlightRequest,
+    outcome: Outcome,
+    { now, end = {} }: { readonly now: number; readonly end?: RequestEnd },
+  ): void {
     this.#detectRecovery();
     const decision = this.tracker.requestFinished(outcome, end, now);
     const isProviders = outcome === "failure" && decision?.scope === "provider" && isProviderTrialRequest(request);

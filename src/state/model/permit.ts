@@ -27,7 +27,11 @@ export interface PermittedModel {
   /** Unregisters an admitted request that was not sent. */
   withdraw(request: InFlightRequest): void;
   /** Ends the request. */
-  finish(request: InFlightRequest, outcome: Outcome, now: number, end?: RequestEnd): void;
+  finish(
+    request: InFlightRequest,
+    outcome: Outcome,
+    options: { readonly now: number; readonly end?: RequestEnd },
+  ): void;
 }
 
 /**
@@ -181,7 +185,7 @@ export class Permit {
     this.#isOver = true;
     if (this.#isInUse) this.#call.end(end);
     else this.#cancel();
-    this.#state.finish(this.#request, outcome, now, end);
+    this.#state.finish(this.#request, outcome, { now, end });
   }
 
   /** Cancels the reservation of an unsent call. */

@@ -132,5 +132,5 @@ function createRateLimiter(
     readonly clock: Clock;
   },
 ): ModelRateLimiter {
-  return keys === undefined ? new RateLimiter(limits, clock) : new PooledRateLimiter(keys, model, limits, clock);
+  return keys === undefined ? new RateLimiter(limits, clock) : new PooledRateLimiter(keys, model, { limits, clock });
 }
