@@ -136,10 +136,10 @@ export const serverConnectors: readonly PluggableConnector[] = [
  * @param vendor The vendor's declaration.
  */
 function lazyOpenAiCompatible(vendor: OpenAiCompatible): LazyProviderConnector {
-  const whole = withDialectAttributes(vendor);
+  const declared = withDialectAttributes(vendor);
   return loadedBy(
-    createDeclaration(whole),
-    async () => (await import("./providers/_openai_compatible.ts")).openAiCompatible(whole),
+    createDeclaration(declared),
+    async () => (await import("./providers/_openai_compatible.ts")).openAiCompatible(declared),
   );
 }
 

@@ -16,7 +16,7 @@ export interface SourceText {
 const forTests: readonly string[] = ["src/runtime/test.ts"];
 const declared = /^export (?:declare |abstract |async )*(?:function\*?|class|interface|type|const|let|enum) (\w+)/gm;
 const named = /^(?:import|export)(?: type)? (?:\w+, )?\{([^}]*)\} from "([^"]+)";/gm;
-const whole = /^(?:import|export)(?: type)? \* (?:as \w+ )?from "([^"]+)";|\bimport\("([^"]+)"\)(?!\.\w)/gm;
+const namespaceImport = /^(?:import|export)(?: type)? \* (?:as \w+ )?from "([^"]+)";|\bimport\("([^"]+)"\)(?!\.\w)/gm;
 const ofType = /\bimport\("([^"]+)"\)\.(\w+)/g;
 
 /**
@@ -36,7 +36,7 @@ export function checkExports(files: readonly SourceText[]): string[] {
     for (const [, names = "", to = ""] of text.matchAll(named)) {
       for (const name of names.split(",")) addImport(path, to, name.trim().replace(/^type /, "").split(" as ")[0]!);
     }
-    for (const [, first, second] of text.matchAll(whole)) addImport(path, first ?? second ?? "", "*");
+    for (const [, first, second] of text.matchAll(namespaceImport)) addImport(path, first ?? second ?? "", "*");
     for (const [, to = "", name = ""] of text.matchAll(ofType)) addImport(path, to, name);
   }
   return files.filter(({ path }) => /^(src|connectors)\//.test(path) && !forTests.includes(path)).flatMap((file) =>

@@ -6,9 +6,9 @@
  */
 import { killAgainAndAgain, spentAt, StateProcess } from "../tests/support/_crash.ts";
 
-function readNumberOption(name: string, standard: number): number {
+function readNumberOption(name: string, defaultValue: number): number {
   const argument = Deno.args.find((arg) => arg.startsWith(`--${name}=`));
-  return argument === undefined ? standard : Number(argument.slice(name.length + 3));
+  return argument === undefined ? defaultValue : Number(argument.slice(name.length + 3));
 }
 
 const kills = readNumberOption("kills", 200);

@@ -45,12 +45,12 @@ async function inThreads(queue: Iterator<Task>, threads: number, onReport: (repo
   const drive = async () => {
     const worker = new Worker(import.meta.url, { type: "module" });
     for (let task = queue.next(); !task.done && !isOver; task = queue.next()) {
-      const answer = new Promise<Report>((resolve, reject) => {
+      const report = new Promise<Report>((resolve, reject) => {
         worker.onmessage = ({ data }) => resolve(data);
         worker.onerror = (event) => reject(new Error(event.message));
       });
       worker.postMessage(task.value);
-      if (!onReport(await answer)) isOver = true;
+      if (!onReport(await report)) isOver = true;
     }
     worker.terminate();
   };

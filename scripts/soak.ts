@@ -8,9 +8,9 @@ import { findProblems, soak, type SoakSample } from "../tests/support/_soak.ts";
 import { stop } from "./npm/esbuild.ts";
 import { buildPackage } from "./npm/package.ts";
 
-function readNumber(name: string, standard: number): number {
+function readNumber(name: string, defaultValue: number): number {
   const argument = Deno.args.find((arg) => arg.startsWith(`--${name}=`));
-  return argument === undefined ? standard : Number(argument.slice(name.length + 3));
+  return argument === undefined ? defaultValue : Number(argument.slice(name.length + 3));
 }
 
 const [minutes, streams] = [readNumber("minutes", 10), readNumber("streams", 500)];

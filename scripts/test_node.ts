@@ -74,7 +74,7 @@ const sharesFolder = "tests/runtime";
 async function run(
   command: string,
   args: readonly string[],
-  { cwd = root, env = {} }: { readonly cwd?: unknown; readonly env?: Record<string, string> } = {},
+  { cwd = root, env = {} }: { readonly cwd?: string; readonly env?: Record<string, string> } = {},
 ) {
   const signal = AbortSignal.timeout(runMinutes * 60_000);
   const { code, stdout, stderr } = await new Deno.Command(command, { args: [...args], cwd, env, signal }).output();

@@ -23,12 +23,12 @@ export function showChain(steps: readonly FallbackStep[], status?: number): HTML
 
 /** The attempts, each with its share of the whole time. */
 export function showAttempts(chain: readonly FallbackStep[]): HTMLElement {
-  const whole = Math.max(1, chain.reduce((sum, { ms }) => sum + ms, 0));
+  const total = Math.max(1, chain.reduce((sum, { ms }) => sum + ms, 0));
   let start = 0;
   const rows = chain.map((step) => {
     const { model, provider, outcome, ms } = step;
     const bar = el("i", outcome === "ok" ? {} : { "data-tone": "bad" });
-    setSpan(bar, { start: start / whole, share: ms / whole });
+    setSpan(bar, { start: start / total, share: ms / total });
     start += ms;
     return el(
       "li",

@@ -20,8 +20,8 @@ export class TokenError extends Error {
 }
 
 /** The proxy returned an error. */
-export class AnswerError extends Error {
-  override readonly name = "AnswerError";
+export class ResponseError extends Error {
+  override readonly name = "ResponseError";
   /** HTTP status. */
   readonly status: number;
   /** Code of the error, if it had one. */
@@ -89,7 +89,7 @@ export class Connection {
    * Sends a request.
    *
    * @throws {TokenError} For status 401.
-   * @throws {AnswerError} For any other status outside 200 to 299.
+   * @throws {ResponseError} For any other status outside 200 to 299.
    * @throws {UnreachableError} When no response arrives.
    */
   async request(path: string, init: RequestInit = {}): Promise<Response> {
@@ -100,7 +100,7 @@ export class Connection {
     });
     if (response.ok) return response;
     const { message, code } = await readFault(response);
-    throw response.status === 401 ? new TokenError(message) : new AnswerError(response.status, message, code);
+    throw response.status === 401 ? new TokenError(message) : new ResponseError(response.status, message, code);
   }
 
   /** Sends JSON. */

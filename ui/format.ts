@@ -3,7 +3,7 @@
  * @module
  */
 
-const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const integer = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
@@ -12,7 +12,7 @@ export const none = "–";
 
 /** A count: `950`, `12.4K`. */
 export function count(value: number): string {
-  return value < 10_000 ? whole.format(value) : compact.format(value);
+  return value < 10_000 ? integer.format(value) : compact.format(value);
 }
 
 /** A count with its noun: `1 model`, `12 models`. */

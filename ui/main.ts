@@ -4,7 +4,7 @@
  * @module
  */
 import { showAccounts, withCost } from "./accounts.ts";
-import { AnswerError, Connection, TokenError } from "./connection.ts";
+import { Connection, ResponseError, TokenError } from "./connection.ts";
 import { Decisions } from "./decisions.ts";
 import { byId, setText } from "./dom.ts";
 import { span } from "./format.ts";
@@ -172,7 +172,7 @@ async function run(): Promise<never> {
         retries = -1;
         continue;
       }
-      reason = error instanceof AnswerError ? error.message : "The proxy does not respond";
+      reason = error instanceof ResponseError ? error.message : "The proxy does not respond";
     }
     await onLost(retries, reason);
   }

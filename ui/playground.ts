@@ -4,7 +4,7 @@
  */
 import type { RoutingRecord } from "../src/contracts/events.ts";
 import { showAttempts, showFacts } from "./attempts.ts";
-import { AnswerError, type Connection } from "./connection.ts";
+import { type Connection, ResponseError } from "./connection.ts";
 import { byId, el, setText } from "./dom.ts";
 import { count, duration, rate, usd } from "./format.ts";
 import type { MeshStatus } from "./records.ts";
@@ -15,7 +15,7 @@ const chat = "generation.text-generation.chat-completion";
 /** The part of the page that sends. */
 export class Playground {
   readonly #connection: Connection;
-  readonly #answer = byId("play-answer");
+  readonly #response = byId("play-answer");
   readonly #state = byId("play-state");
   readonly #route = byId("play-route");
   readonly #model = byId<HTMLSelectElement>("play-model");
@@ -87,8 +87,8 @@ export class Playground {
       });
       setText(this.#state, `Answer of ${response.headers.get("x-mesh-model") ?? "the model"}`);
       if (stream) await this.#read(response);
-      else this.#answer.textContent = getMessageText((await response.json()).choices?.[0]?.message);
-      if (this.#answer.textContent === "") setText(this.#state, "The answer has no text");
+      else this.#response.textContent = getMessageText((await response.json()).choices?.[0]?.message);
+      if (this.#response.textContent === "") setText(this.#state, "The answer has no text");
     } catch (error) {
       if (running.signal.aborted) setText(this.#state, "Stopped");
       else this.#fail(error as Error);
@@ -100,8 +100,8 @@ export class Playground {
 
   #begin(): void {
     this.#setRunning(true);
-    this.#answer.classList.remove("problem");
-    this.#answer.textContent = "";
+    this.#response.classList.remove("problem");
+    this.#response.textContent = "";
     setText(this.#state, "Waiting for an answer");
     this.#route.replaceChildren();
     this.#requestId = `ui-${crypto.randomUUID?.() ?? Math.random().toString(36).slice(2)}`; // no UUIDs without TLS
@@ -119,25 +119,25 @@ export class Playground {
         if (!line.startsWith("data: {")) continue;
         const event = JSON.parse(line.slice("data: ".length));
         if (event.error !== undefined) throw new Error(event.error.message);
-        this.#answer.append(getMessageText(event.choices?.[0]?.delta));
+        this.#response.append(getMessageText(event.choices?.[0]?.delta));
       }
-      this.#answer.scrollTop = this.#answer.scrollHeight;
+      this.#response.scrollTop = this.#response.scrollHeight;
     }
   }
 
   #fail(error: Error): void {
-    const { status, code } = error instanceof AnswerError ? error : {};
+    const { status, code } = error instanceof ResponseError ? error : {};
     setText(this.#state, ["Failed", status, code].filter(Boolean).join(" · "));
-    this.#answer.classList.add("problem");
+    this.#response.classList.add("problem");
     const message = error instanceof TypeError ? "The connection to the proxy was lost" : error.message;
-    this.#answer.append(this.#answer.textContent === "" ? message : `\n${message}`);
+    this.#response.append(this.#response.textContent === "" ? message : `\n${message}`);
   }
 
   #setRunning(isRunning: boolean): void {
     byId("play-stop").hidden = !isRunning;
     byId("play-send").setAttribute("aria-disabled", String(isRunning));
     byId("play-result").hidden = false;
-    this.#answer.setAttribute("aria-busy", String(isRunning));
+    this.#response.setAttribute("aria-busy", String(isRunning));
   }
 }
 

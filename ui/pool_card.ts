@@ -44,7 +44,7 @@ export class PoolCard {
   }
 
   /** Whether no model is in standby. */
-  get isWhole(): boolean {
+  get isActive(): boolean {
     return this.#badge.dataset.tone === "good";
   }
 

@@ -52,7 +52,7 @@ export class Pools {
   }
 
   #filter(): void {
-    for (const { element, isWhole } of this.#cards) element.hidden = this.#isStandbyOnly && isWhole;
+    for (const { element, isActive: isWhole } of this.#cards) element.hidden = this.#isStandbyOnly && isWhole;
     const isEmpty = this.#cards.every(({ element }) => element.hidden);
     const text = this.#cards.length === 0 ? "No pool is configured." : isEmpty ? "No model is in standby." : "";
     setText(byId("pools-empty"), text);

@@ -3,7 +3,7 @@
  * @module
  */
 import type { RoutingRecord } from "../src/contracts/events.ts";
-import { AnswerError, type Connection } from "./connection.ts";
+import { type Connection, ResponseError } from "./connection.ts";
 import { byId, el, setText } from "./dom.ts";
 import { none, usd } from "./format.ts";
 import type { MeshStatus } from "./records.ts";
@@ -38,7 +38,7 @@ export class Spend {
       const response = await this.#connection.request("/mesh/usage?by=day,client");
       this.#rows = (await response.json()).data;
     } catch (error) {
-      if (!(error instanceof AnswerError)) throw error;
+      if (!(error instanceof ResponseError)) throw error;
       this.#problem = error.message;
     }
   }

@@ -99,9 +99,9 @@ export class AnthropicProvider extends BaseProvider {
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await this.#post(request, options);
     const bytes = await readBytes(response);
-    const answer = parseObject(decoder.decode(bytes));
-    const body = toChatCompletion(answer, this.#facts(request));
-    const billed = readClaudeBilled(answer.usage);
+    const message = parseObject(decoder.decode(bytes));
+    const body = toChatCompletion(message, this.#facts(request));
+    const billed = readClaudeBilled(message.usage);
     return request.native === undefined ? { body, billed } : { body, billed, native: bytes };
   }
 
@@ -109,8 +109,8 @@ export class AnthropicProvider extends BaseProvider {
     const { events, text = "" } = await openStreamBody(await this.#post(request, options));
     const facts = this.#facts(request);
     if (events === undefined) {
-      const answer = parseObject(text);
-      yield* splitIntoChunks(toChatCompletion(answer, facts), readClaudeBilled(answer.usage));
+      const message = parseObject(text);
+      yield* splitIntoChunks(toChatCompletion(message, facts), readClaudeBilled(message.usage));
       return;
     }
     const stream = new MessageStream(facts);

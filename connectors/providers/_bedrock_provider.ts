@@ -68,8 +68,8 @@ class BedrockProvider extends BaseProvider {
               options,
             );
             const counted = Number(response.headers.get("x-amzn-bedrock-input-token-count") ?? NaN);
-            const answer = read(await readJsonObject(response));
-            return { tokens: counted, ...answer };
+            const result = read(await readJsonObject(response));
+            return { tokens: counted, ...result };
           },
         };
       }),
@@ -78,16 +78,16 @@ class BedrockProvider extends BaseProvider {
 
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await this.#post("converse", request, options);
-    const answer = await readJsonObject(response);
-    return { body: fromConverse(answer, this.#readFacts(request, response)), billed: readConverseBilled(answer) };
+    const output = await readJsonObject(response);
+    return { body: fromConverse(output, this.#readFacts(request, response)), billed: readConverseBilled(output) };
   }
 
   override async *stream(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const response = await this.#post("converse-stream", request, options);
     const facts = this.#readFacts(request, response);
     if (/json|html/.test(response.headers.get("content-type") ?? "")) {
-      const answer = await readJsonObject(response);
-      yield* splitIntoChunks(fromConverse(answer, facts), readConverseBilled(answer));
+      const output = await readJsonObject(response);
+      yield* splitIntoChunks(fromConverse(output, facts), readConverseBilled(output));
       return;
     }
     const stream = new ConverseStream(facts);

@@ -42,12 +42,12 @@ const decoder = /* @__PURE__ */ new TextDecoder();
 /**
  * Translates a complete response.
  *
- * @param answer The parsed body.
+ * @param response The parsed body.
  * @param facts Values to fill in.
  * @throws {UpstreamError} `invalid_response` if it has no message.
  */
-export function fromConverse(answer: JsonObject, facts: ConverseFacts): ChatCompletion {
-  const { message } = objectOrEmpty(answer.output);
+export function fromConverse(response: JsonObject, facts: ConverseFacts): ChatCompletion {
+  const { message } = objectOrEmpty(response.output);
   const { content } = objectOrEmpty(message);
   if (!Array.isArray(content)) {
     throw new UpstreamError("The provider's response has no message", { kind: "invalid_response" });
@@ -55,14 +55,14 @@ export function fromConverse(answer: JsonObject, facts: ConverseFacts): ChatComp
   return toChatCompletion({
     id: facts.id,
     content: content.flatMap((block) => fromConverseBlock(objectOrEmpty(block), facts.signs)),
-    stop_reason: toStopReason(answer.stopReason),
-    usage: readBedrockUsage(answer),
+    stop_reason: toStopReason(response.stopReason),
+    usage: readBedrockUsage(response),
   }, facts);
 }
 
 /** Extracts what the vendor bills besides the token counts of {@linkcode fromConverse}. */
-export function readConverseBilled(answer: JsonObject): BilledUsage {
-  return readClaudeBilled(readBedrockUsage(answer));
+export function readConverseBilled(response: JsonObject): BilledUsage {
+  return readClaudeBilled(readBedrockUsage(response));
 }
 
 /** Translates one streaming response, event by event. */

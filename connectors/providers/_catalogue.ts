@@ -132,11 +132,11 @@ function toModelInfo(entry: CatalogueEntry, vendor: VendorRules): ModelInfo {
 function listPrices({ pricing, everyRow, tiers = {} }: CatalogueEntry): readonly DatedPricing[] | undefined {
   if (pricing === null) return undefined;
   const rows = everyRow === undefined ? pricing : pricing.map((row) => ({ ...row, ...everyRow }));
-  const standard = rows.filter(({ tier }) => tier === undefined);
+  const baseRows = rows.filter(({ tier }) => tier === undefined);
   return [
     ...rows,
     ...Object.entries(tiers).flatMap(([tier, factor]) =>
-      standard.map((row) => ({ ...scaleTokenPrices(row, factor), tier: tier as PriceTier }))
+      baseRows.map((row) => ({ ...scaleTokenPrices(row, factor), tier: tier as PriceTier }))
     ),
   ];
 }

@@ -9,17 +9,17 @@ import type { BilledUsage } from "../../src/contracts/usage.ts";
 /**
  * Converts a complete response to a stream of chunks.
  *
- * @param answer The response, in OpenAI's shape.
+ * @param completion The response, in OpenAI's shape.
  * @param billed What the vendor bills besides its usage.
  */
-export function* splitIntoChunks(answer: ChatCompletion, billed?: BilledUsage): Generator<CompletionChunk> {
+export function* splitIntoChunks(completion: ChatCompletion, billed?: BilledUsage): Generator<CompletionChunk> {
   const head = {
-    id: answer.id,
+    id: completion.id,
     object: "chat.completion.chunk",
-    created: answer.created,
-    model: answer.model,
+    created: completion.created,
+    model: completion.model,
   } as const;
-  for (const { index, message, finish_reason, logprobs } of answer.choices) {
+  for (const { index, message, finish_reason, logprobs } of completion.choices) {
     const { tool_calls, ...rest } = message;
     const delta = tool_calls === undefined
       ? rest
@@ -29,7 +29,7 @@ export function* splitIntoChunks(answer: ChatCompletion, billed?: BilledUsage): 
       value: { ...head, choices: [{ index, delta: {}, finish_reason: finish_reason ?? "stop", logprobs: null }] },
     };
   }
-  const { usage, service_tier } = answer;
+  const { usage, service_tier } = completion;
   const tier = service_tier === undefined ? {} : { service_tier };
   if (usage !== undefined) yield { value: { ...head, ...tier, choices: [], usage }, billed };
 }

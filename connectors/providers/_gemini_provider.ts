@@ -96,14 +96,14 @@ export class GeminiProvider extends BaseProvider {
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     const response = await this.#post("generateContent", request, options);
     const bytes = await readBytes(response);
-    const [answer] = this.#answersIn(decoder.decode(bytes));
-    if (answer === undefined) {
+    const [result] = this.#parseAccepted(decoder.decode(bytes));
+    if (result === undefined) {
       throw new UpstreamError("The provider's response has no candidates", { kind: "invalid_response" });
     }
-    const body = fromGenerateContent(answer, this.#createFacts(request));
-    const billed = readGeminiBilled(asObject(answer.usageMetadata), {
+    const body = fromGenerateContent(result, this.#createFacts(request));
+    const billed = readGeminiBilled(asObject(result.usageMetadata), {
       model: request.model.id,
-      queries: asObjects(answer.candidates).reduce((sum, candidate) => sum + countQueries(candidate), 0),
+      queries: asObjects(result.candidates).reduce((sum, candidate) => sum + countQueries(candidate), 0),
       tier: response.headers.get(tierHeader),
     });
     return request.native === undefined ? { body, billed } : { body, billed, native: bytes };
@@ -177,16 +177,16 @@ export class GeminiProvider extends BaseProvider {
       body: content,
     });
     const bytes = await readBytes(await this.#accepted(response));
-    const answer = parseObject(decoder.decode(bytes));
-    const body = fromGeminiEmbeddings(isSingle ? { embeddings: [answer.embedding] } : answer, request);
+    const result = parseObject(decoder.decode(bytes));
+    const body = fromGeminiEmbeddings(isSingle ? { embeddings: [result.embedding] } : result, request);
     return native === undefined ? { body } : { body, native: bytes };
   }
 
   async #generateImages(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
     const content = toImageContent(request);
     options.reportDropped?.(droppedImageParams(request));
-    const answer = await this.#generate(request.model.id, content, options);
-    return { body: { ...toImages(answer, Math.floor(this.#runtime.clock.now() / 1000)) } };
+    const result = await this.#generate(request.model.id, content, options);
+    return { body: { ...toImages(result, Math.floor(this.#runtime.clock.now() / 1000)) } };
   }
 
   async #synthesize(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {
@@ -199,8 +199,8 @@ export class GeminiProvider extends BaseProvider {
     const { droppedAudioParams, toTranscriptionContent, toTranscript } = await loadAudio();
     const content = toTranscriptionContent(request);
     options.reportDropped?.(droppedAudioParams(request));
-    const answer = await this.#generate(request.model.id, content, options);
-    return toTranscript(answer, { ...this.#createFacts(request), request });
+    const result = await this.#generate(request.model.id, content, options);
+    return toTranscript(result, { ...this.#createFacts(request), request });
   }
 
   async #generate(model: string, content: JsonObject, options: CallOptions): Promise<JsonObject> {
@@ -209,7 +209,7 @@ export class GeminiProvider extends BaseProvider {
       headers: this.#headers(options),
       body: JSON.stringify(content),
     });
-    return this.#answersIn(await readResponseText(await this.#accepted(response)))[0] ?? {};
+    return this.#parseAccepted(await readResponseText(await this.#accepted(response)))[0] ?? {};
   }
 
   /** The API key is sent in a header, since URLs are often logged. */
@@ -248,17 +248,17 @@ export class GeminiProvider extends BaseProvider {
     throw withOwnKind(await readHttpFault(response, this.#faults, this.#runtime.clock));
   }
 
-  #answersIn(text: string): JsonObject[] {
+  #parseAccepted(text: string): JsonObject[] {
     return this.#accept(parseResponses(text));
   }
 
   /** @throws {UpstreamError} If a response contains an error. */
-  #accept(answers: JsonObject[]): JsonObject[] {
-    for (const answer of answers) {
-      const fault = faultInside(answer, this.#runtime.clock.now());
+  #accept(responses: JsonObject[]): JsonObject[] {
+    for (const result of responses) {
+      const fault = faultInside(result, this.#runtime.clock.now());
       if (fault !== undefined) throw fault;
     }
-    return answers;
+    return responses;
   }
 
   #listed({ name, inputTokenLimit, outputTokenLimit, supportedGenerationMethods: methods }: JsonObject): ModelInfo[] {

@@ -64,9 +64,9 @@ export function readEvents(
 }
 
 function toLegacyCompletion(body: JsonObject): ChatCompletion {
-  const { choices, ...answer } = checkCompletion(body) as unknown as JsonObject;
+  const { choices, ...others } = checkCompletion(body) as unknown as JsonObject;
   return {
-    ...answer,
+    ...others,
     object: "chat.completion",
     choices: toLegacyChoices(choices).map(({ index, text, logprobs, reason }) => ({
       index,

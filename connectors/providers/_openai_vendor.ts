@@ -136,7 +136,7 @@ export interface OpenAiCompatible {
    * Extracts what the vendor bills from a response or a chunk with `usage` or a finish reason, as far as it deviates from
    * OpenAI's usage: units other than tokens, tiers by other names, the cost, counts elsewhere.
    */
-  readonly readBilled?: (answer: JsonObject) => BilledUsage;
+  readonly readBilled?: (response: JsonObject) => BilledUsage;
   /**
    * If its responses state their cost: the prices by which a request to a model without known prices reserves, high. Such
    * models may then be used under a budget.

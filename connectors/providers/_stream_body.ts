@@ -35,9 +35,9 @@ export async function openStreamBody(response: UpstreamResponse): Promise<Stream
     read.push(value);
     first = value.find((byte) => !isBlank(byte));
   }
-  const whole = new Replay(read, reader);
+  const replay = new Replay(read, reader);
   const isComplete = first === undefined ? hasOtherType(response) : startsComplete(first);
-  return isComplete ? { text: decoder.decode(await readToEnd(whole)) } : { events: whole };
+  return isComplete ? { text: decoder.decode(await readToEnd(replay)) } : { events: replay };
 }
 
 /** White space, or a byte order mark. */

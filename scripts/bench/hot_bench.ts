@@ -23,7 +23,14 @@ const text = JSON.stringify({ model: "chat", messages, max_tokens: 100 });
 const long = JSON.stringify({ model: "chat", messages: [{ role: "user", content: content.repeat(400) }] });
 const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
 const choice = { index: 0, message: { role: "assistant", content }, finish_reason: "stop" };
-const answer = JSON.stringify({ id: "a", object: "chat.completion", created: 1, model: "m", choices: [choice], usage });
+const completion = JSON.stringify({
+  id: "a",
+  object: "chat.completion",
+  created: 1,
+  model: "m",
+  choices: [choice],
+  usage,
+});
 const delta = { id: "a", object: "chat.completion.chunk", created: 1, model: "m" };
 const event = JSON.stringify({ ...delta, choices: [{ index: 0, delta: { content: "word " }, finish_reason: null }] });
 
@@ -64,7 +71,7 @@ for (const cancel of others) cancel();
 
 /** A mesh whose provider responds immediately. */
 const mesh = new ModelMesh({
-  fetch: () => Promise.resolve(new Response(answer, { headers: { "content-type": "application/json" } })),
+  fetch: () => Promise.resolve(new Response(completion, { headers: { "content-type": "application/json" } })),
 });
 await mesh.initialize({
   providers: { a: { connector: "openai.compatible.v1", base_url: "http://127.0.0.1:9/v1", api_key: "key-123456" } },

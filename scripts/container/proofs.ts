@@ -129,8 +129,8 @@ export const proofs: readonly Proof[] = [
       let token = "";
       await withProxy(image, async (proxy) => {
         const body = JSON.stringify({ name: "app" });
-        const answer = await fetch(`${url}/mesh/clients`, { method: "POST", headers, body });
-        token = (await answer.json()).token;
+        const response = await fetch(`${url}/mesh/clients`, { method: "POST", headers, body });
+        token = (await response.json()).token;
         proxy.kill("SIGTERM");
         await proxy.code;
       });

@@ -27,7 +27,7 @@ export const oneProvider: string = `
 `;
 
 /** A program that uses everything. */
-export const wholeEntry: string = `export * from "${browserEntry}";`;
+export const completeEntry: string = `export * from "${browserEntry}";`;
 
 /** Resolves the package to the sources. */
 const sources: Plugin = {
@@ -61,7 +61,7 @@ export interface PageBundle {
   readonly files: ReadonlyMap<string, string>;
   readonly modules: ReadonlyMap<string, string>;
   /** All code, including what is loaded later. */
-  readonly wholeText: string;
+  readonly allText: string;
 }
 
 /** Options of bundling. */
@@ -115,7 +115,7 @@ export async function bundleForPage(
     callGzipBytes: await gzipSize(join(called)),
     files,
     modules: new Map(modules),
-    wholeText: [...files.values()].join(""),
+    allText: [...files.values()].join(""),
   };
 }
 

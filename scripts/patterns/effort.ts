@@ -110,17 +110,17 @@ function ends(node: Node): Ends {
       };
     }
     case "sequence": {
-      let whole: Ends = { begins: false, ends: false, isOptional: true, problem: undefined };
+      let combined: Ends = { begins: false, ends: false, isOptional: true, problem: undefined };
       for (const next of node.nodes.map(ends)) {
-        const meets = whole.ends && next.begins ? "two unbounded repetitions next to each other" : undefined;
-        whole = {
-          begins: whole.begins || whole.isOptional && next.begins,
-          ends: next.ends || next.isOptional && whole.ends,
-          isOptional: whole.isOptional && next.isOptional,
-          problem: whole.problem ?? next.problem ?? meets,
+        const meets = combined.ends && next.begins ? "two unbounded repetitions next to each other" : undefined;
+        combined = {
+          begins: combined.begins || combined.isOptional && next.begins,
+          ends: next.ends || next.isOptional && combined.ends,
+          isOptional: combined.isOptional && next.isOptional,
+          problem: combined.problem ?? next.problem ?? meets,
         };
       }
-      return whole;
+      return combined;
     }
   }
 }

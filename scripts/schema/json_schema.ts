@@ -43,13 +43,13 @@ function itemOf({ item }: Field, path: string): JsonSchema {
 }
 
 function toDefinition({ path, field, about }: Key): JsonSchema {
-  const standard = writtenDefault(field);
+  const defaultValue = writtenDefault(field);
   const names = suggestionsFor(path);
   const isMap = field.type === "map";
   return {
     description: about,
     ...toSchema(field, path),
-    ...(standard === undefined ? {} : { default: standard }),
+    ...(defaultValue === undefined ? {} : { default: defaultValue }),
     ...(names.length === 0 || isMap ? {} : { examples: names }),
     ...(names.length > 0 && isMap
       ? { properties: Object.fromEntries(names.map((name) => [name, reference(path, "*")])) }

@@ -66,11 +66,11 @@ export function* listFields(
  * @param field What has it: a key, or an attribute of a connector.
  */
 export function writtenDefault(
-  { type, default: standard }: { readonly type: string | readonly string[]; readonly default?: unknown },
+  { type, default: defaultValue }: { readonly type: string | readonly string[]; readonly default?: unknown },
 ): unknown {
-  if (standard === undefined) return undefined;
-  if (type === "duration") return formatDuration(Number(standard));
-  return type === "size" ? formatSize(Number(standard)) : standard;
+  if (defaultValue === undefined) return undefined;
+  if (type === "duration") return formatDuration(Number(defaultValue));
+  return type === "size" ? formatSize(Number(defaultValue)) : defaultValue;
 }
 
 function formatSize(bytes: number): string {

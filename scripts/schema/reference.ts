@@ -39,9 +39,9 @@ function attributeTables(): string {
   const tables = shippedAttributes().map(([title, id, attributes]) => {
     const rows = Object.entries(attributes).map(([name, attribute]) => {
       const { type, values, about } = attribute;
-      const standard = writtenDefault(attribute);
+      const defaultValue = writtenDefault(attribute);
       const takes = values === undefined ? [type].flat().map(attributeType).join(", or ") : values.map(code).join(", ");
-      const cells = [code(name), takes, standard === undefined ? "" : code(standard), about];
+      const cells = [code(name), takes, defaultValue === undefined ? "" : code(defaultValue), about];
       return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
     });
     const table = `| Attribute | Type | Default | Description |\n|---|---|---|---|\n${rows.join("\n")}\n`;
@@ -70,10 +70,10 @@ function formatSection({ path, field, about }: Key, keys: readonly Key[]): strin
 
 function formatRow({ path, field, about }: Key, prefix: string): string {
   const key = `\`${path.slice(prefix.length)}\``;
-  const standard = writtenDefault(field);
+  const defaultValue = writtenDefault(field);
   const cells = field.type === "object"
     ? [`**${key}**`, "", ""]
-    : [key, takenBy(field), standard === undefined ? "" : code(standard)];
+    : [key, takenBy(field), defaultValue === undefined ? "" : code(defaultValue)];
   return `| ${[...cells, about].map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 

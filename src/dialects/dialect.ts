@@ -119,13 +119,13 @@ export interface Translation {
    *
    * @param before What comes before it, if the model has searched.
    */
-  toResponse(completion: ChatCompletion, before?: readonly AnswerPart[]): JsonObject;
+  toResponse(completion: ChatCompletion, before?: readonly ResponsePart[]): JsonObject;
   /** Creates a translator for a streaming response. */
   events(): EventTranslator;
 }
 
 /** A part of a response with searches: what the model has written before one, or the search. */
-export type AnswerPart =
+export type ResponsePart =
   | { readonly message: AssistantMessage; readonly search?: undefined }
   | { readonly search: WebSearch; readonly message?: undefined };
 

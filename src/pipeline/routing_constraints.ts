@@ -114,8 +114,8 @@ export function readRoutingConstraints(
 }
 
 function readHeader(header: string, draft: Draft): void {
-  const whole: ConstraintField = { label: `The header "${routeHeader}"`, param: routeHeader };
-  if (header.length > maxHeaderChars) throw invalid(whole, `may have up to ${maxHeaderChars} characters`);
+  const headerField: ConstraintField = { label: `The header "${routeHeader}"`, param: routeHeader };
+  if (header.length > maxHeaderChars) throw invalid(headerField, `may have up to ${maxHeaderChars} characters`);
   const seen = new Set<string>();
   for (const segment of header.split(";")) {
     if (segment.trim() === "") continue;

@@ -1,13 +1,13 @@
 import { assertEquals } from "@std/assert";
-import { bundleForPage, firstCall, oneProvider, serverTraces, wholeEntry } from "../../scripts/npm/browser_size.ts";
+import { bundleForPage, completeEntry, firstCall, oneProvider, serverTraces } from "../../scripts/npm/browser_size.ts";
 import { stop } from "../../scripts/npm/esbuild.ts";
 import { ok, startUpstream } from "../support/upstream.ts";
 
 // the bundler says that it has stopped a moment before its process is gone
 Deno.test("a page's bundle", { sanitizeOps: false, sanitizeResources: false }, async (test) => {
   await test.step("reaches nothing of Node's and nothing of Deno's, not even unused", async () => {
-    const { wholeText } = await bundleForPage(wholeEntry, { isShaken: false });
-    assertEquals(serverTraces(wholeText), []);
+    const { allText } = await bundleForPage(completeEntry, { isShaken: false });
+    assertEquals(serverTraces(allText), []);
   });
 
   await test.step("loads with its first chat call what is counted for it", async () => {
@@ -42,8 +42,8 @@ Deno.test("a page's bundle", { sanitizeOps: false, sanitizeResources: false }, a
   });
 
   await test.step("shows what only servers have, where it is reached", async () => {
-    const { wholeText } = await bundleForPage(`import "./mod.ts";`, { isShaken: false });
-    const found = serverTraces(wholeText).map((trace) => trace.split(":")[0]);
+    const { allText } = await bundleForPage(`import "./mod.ts";`, { isShaken: false });
+    const found = serverTraces(allText).map((trace) => trace.split(":")[0]);
     assertEquals(found, ["Deno", "a module of Node", "process"]);
   });
 

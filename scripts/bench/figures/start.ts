@@ -48,7 +48,7 @@ async function startOne(bench: Bench, contestant: Contestant): Promise<Started> 
 async function startOnce(bench: Bench, contestant: Contestant): Promise<number> {
   const { program, target, from } = await startOne(bench, contestant);
   try {
-    await untilAnswered(program, target);
+    await untilResponding(program, target);
     return performance.now() - from;
   } finally {
     await program.kill();
@@ -59,7 +59,7 @@ async function startOnce(bench: Bench, contestant: Contestant): Promise<number> 
 async function startFirst(bench: Bench, contestant: Contestant): Promise<void> {
   const { program, target } = await startOne(bench, contestant);
   try {
-    await untilAnswered(program, target);
+    await untilResponding(program, target);
     program.child.kill("SIGTERM");
     await program.ended;
   } finally {
@@ -67,12 +67,12 @@ async function startFirst(bench: Bench, contestant: Contestant): Promise<void> {
   }
 }
 
-async function untilAnswered(program: Running, target: Target): Promise<void> {
+async function untilResponding(program: Running, target: Target): Promise<void> {
   const until = performance.now() + startMs;
   let hasEnded = false;
   const end = () => void (hasEnded = true);
   program.ended.then(end, end);
-  while (!await isAnswered(target)) {
+  while (!await isResponding(target)) {
     if (hasEnded) throw new Error("it ended instead of answering");
     if (performance.now() > until) throw new Error(`it did not respond within ${startMs / 1000} s`);
     await new Promise((resolve) => setTimeout(resolve, 1));
@@ -80,7 +80,7 @@ async function untilAnswered(program: Running, target: Target): Promise<void> {
 }
 
 /** Sends a request; returns false while connections are refused. */
-async function isAnswered({ port, path, headers, body }: Target): Promise<boolean> {
+async function isResponding({ port, path, headers, body }: Target): Promise<boolean> {
   let response: Response;
   try {
     response = await fetch(`http://127.0.0.1:${port}${path}`, {

@@ -226,8 +226,10 @@ export class Bench {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", headers, body, signal });
     const text = await response.text();
     if (!response.ok) throw new Error(`it answered ${response.status}: ${text.slice(0, 300)}`);
-    const isWhole = !isStream || text.split("token ").length > usualMode.events && text.includes("[DONE]");
-    if (!isWhole || !text.includes("token ")) throw new Error(`its answer is not the upstream's: ${text.slice(-300)}`);
+    const isComplete = !isStream || text.split("token ").length > usualMode.events && text.includes("[DONE]");
+    if (!isComplete || !text.includes("token ")) {
+      throw new Error(`its answer is not the upstream's: ${text.slice(-300)}`);
+    }
     const { lastBody } = await this.upstream.seen();
     if (!lastBody.includes('"mock-model"')) throw new Error(`the upstream was asked for another model: ${lastBody}`);
   }

@@ -27,6 +27,6 @@ export function collectionsIn(log: string): Collections {
   const found = [...log.matchAll(line)];
   const listDurations = (kind: string) => found.filter(([, type]) => type === kind).map(([, , ms]) => Number(ms));
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-  const [young, whole] = [listDurations("Scavenge"), listDurations("Mark-Compact")];
-  return { scavenges: young.length, scavengeMs: sum(young), full: whole.length, fullMs: sum(whole) };
+  const [young, old] = [listDurations("Scavenge"), listDurations("Mark-Compact")];
+  return { scavenges: young.length, scavengeMs: sum(young), full: old.length, fullMs: sum(old) };
 }

@@ -92,11 +92,11 @@ export async function hold(target: Target): Promise<Held> {
   const settings = JSON.stringify({ ...target, mode: "hold" });
   const program: Running = await startProgram({ command: [...await scriptCommand("load.js"), settings], core: "load" });
   const lines: Interface = createInterface({ input: program.child.stdout! });
-  const answers = lines[Symbol.asyncIterator]();
+  const results = lines[Symbol.asyncIterator]();
   return {
     async open(count) {
       program.child.stdin!.write(`open ${count}\n`);
-      const { value } = await answers.next();
+      const { value } = await results.next();
       return value === undefined ? 0 : (JSON.parse(value) as { held: number }).held;
     },
     end: () => program.kill(),

@@ -15,15 +15,18 @@ const [sound, faulty] = [`providers: { openai.llm.v1: { api_key: k } }\n`, `pols
 /** Sends requests until a response follows a failover. All requests must succeed. */
 async function askUntilFailover(url: string): Promise<void> {
   for (let left = 12; left > 0; left--) {
-    const answer = await fetch(`${url}/v1/chat/completions`, {
+    const response = await fetch(`${url}/v1/chat/completions`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: question,
       signal: AbortSignal.timeout(10_000),
     });
-    const { choices } = await answer.json();
-    must(answer.status === 200 && choices[0].message.content.startsWith("Hello from"), `It answered ${answer.status}`);
-    if (Number(answer.headers.get("x-mesh-fallbacks")) > 0) return;
+    const { choices } = await response.json();
+    must(
+      response.status === 200 && choices[0].message.content.startsWith("Hello from"),
+      `It answered ${response.status}`,
+    );
+    if (Number(response.headers.get("x-mesh-fallbacks")) > 0) return;
   }
   throw new Error("No answer came by way of a failover");
 }
@@ -33,7 +36,7 @@ async function findUrl(proxy: Running): Promise<string> {
 }
 
 async function serves(url: string): Promise<boolean> {
-  return await fetch(`${url}/live`).then((answer) => answer.body?.cancel().then(() => true) ?? true, () => false);
+  return await fetch(`${url}/live`).then((response) => response.body?.cancel().then(() => true) ?? true, () => false);
 }
 
 /** Tests npx, which forwards signals to its shell only; terminals and service managers signal the whole group. */

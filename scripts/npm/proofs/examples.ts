@@ -35,10 +35,10 @@ export const examples: readonly Proof[] = [
       try {
         const [, host = ""] = await demo.find(/"url":"http:\/\/([^"]*)"/);
         const { code, out, err } = await run(workshop, { VLLM_HOST: host });
-        const isAnswer = /^Hello from \w+, a simulated provider\. You said: Why\?\n— vllm\.chat-completion\n$/.test(
+        const isExpected = /^Hello from \w+, a simulated provider\. You said: Why\?\n— vllm\.chat-completion\n$/.test(
           out,
         );
-        must(code === 0 && isAnswer && err === "", `It ended with ${code} and said: ${out}${err}`);
+        must(code === 0 && isExpected && err === "", `It ended with ${code} and said: ${out}${err}`);
       } finally {
         demo.signalAll("SIGTERM");
         await demo.ended;

@@ -13,7 +13,7 @@ import { shiftAnnotations } from "../../util/annotations.ts";
 import { findObject } from "../../util/call_arguments.ts";
 import { parseDataUrl } from "../../util/data_url.ts";
 import { isObject } from "../../util/is_object.ts";
-import type { AnswerPart } from "../dialect.ts";
+import type { ResponsePart } from "../dialect.ts";
 import { attachSignature } from "./_carried.ts";
 import { toGrounding } from "./_grounding.ts";
 
@@ -24,7 +24,7 @@ interface ResponseForm {
   /** Whether the client requested thoughts. */
   readonly includesThoughts: boolean;
   /** What comes before the response. */
-  readonly before?: readonly AnswerPart[] | undefined;
+  readonly before?: readonly ResponsePart[] | undefined;
 }
 
 /** Converts a complete response. */

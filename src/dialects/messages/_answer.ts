@@ -13,7 +13,7 @@ import type {
 import { parseArguments } from "../../util/call_arguments.ts";
 import { isObject } from "../../util/is_object.ts";
 import { parseDataUrl } from "../../util/data_url.ts";
-import type { AnswerPart } from "../dialect.ts";
+import type { ResponsePart } from "../dialect.ts";
 import { createCarrier } from "./_carried.ts";
 import { toTextBlocks } from "./_citations.ts";
 import { toSearchBlocks } from "./_search_blocks.ts";
@@ -36,7 +36,7 @@ export function formatMessage(
   { id, model, choices, usage }: ChatCompletion,
   { stops, before = [] }: {
     readonly stops?: readonly string[] | undefined;
-    readonly before?: readonly AnswerPart[] | undefined;
+    readonly before?: readonly ResponsePart[] | undefined;
   },
 ): JsonObject {
   const choice = choices[0];
@@ -74,7 +74,7 @@ export function formatMessageEnd(
     : { stop_reason: reason, stop_sequence: null };
 }
 
-function formatPart({ search, message }: AnswerPart): readonly JsonObject[] {
+function formatPart({ search, message }: ResponsePart): readonly JsonObject[] {
   return search === undefined ? formatMessageBlocks(message) : toSearchBlocks(search);
 }
 

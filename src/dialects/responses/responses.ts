@@ -8,7 +8,7 @@ import type { ChatCompletion, ChatCompletionChunk, Delta, JsonObject } from "../
 import { countVendorTools, findTier } from "../../pipeline/estimate.ts";
 import { shiftAnnotations } from "../../util/annotations.ts";
 import { isObject } from "../../util/is_object.ts";
-import type { AnswerPart, Dialect, DialectFault, EventTranslator, Translation } from "../dialect.ts";
+import type { Dialect, DialectFault, EventTranslator, ResponsePart, Translation } from "../dialect.ts";
 import { findLoweredLimit } from "../native_limit.ts";
 import type { WebSearch } from "../web_search_results.ts";
 import { withoutOwn } from "./_carried.ts";
@@ -94,7 +94,7 @@ function withLimit(max_output_tokens: number | undefined): JsonObject {
 function formatCompleteResponse(
   context: ResponseContext,
   completion: ChatCompletion,
-  before: readonly AnswerPart[] = [],
+  before: readonly ResponsePart[] = [],
 ): JsonObject {
   const output = new ResponseOutput(context, () => {});
   output.start(completion);

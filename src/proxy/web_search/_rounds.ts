@@ -29,7 +29,7 @@ export function toNextRequest(
   { content, reasoning_content, reasoning_details, tool_calls }: RoundMessage,
   { run, searches }: { readonly run: readonly RunSearch[]; readonly searches: Searches },
 ): ChatCompletionRequest {
-  const answer: ChatMessage = {
+  const turn: ChatMessage = {
     role: "assistant",
     content: content ?? null,
     ...(reasoning_content ? { reasoning_content } : {}),
@@ -41,7 +41,7 @@ export function toNextRequest(
     tool_call_id: call.id,
     content: formatResult(search),
   }));
-  return { ...body, messages: [...body.messages, answer, ...results], ...toNextTools(body, searches) };
+  return { ...body, messages: [...body.messages, turn, ...results], ...toNextTools(body, searches) };
 }
 
 /** A model that had to call a tool has done so. Without further searches, it gets only the other tools. */
