@@ -8,7 +8,7 @@ import { listDroppedParams } from "../../connectors/providers/_bedrock_request.t
 import { listEmbeddingInputs } from "../../connectors/providers/_embeddings.ts";
 import { listTokenInputs } from "../../connectors/providers/_openai_text.ts";
 import { toDataUrl } from "../../connectors/providers/_image_dialects.ts";
-import { toContentParts } from "../../src/client/ai_sdk/_answer.ts";
+import { toContentParts } from "../../src/client/ai_sdk/_response.ts";
 import { toChatMessages, toChatRequest } from "../../src/client/ai_sdk/_request.ts";
 import { toCallSettings } from "../../src/client/ai_sdk/_settings.ts";
 import { toStreamParts } from "../../src/client/ai_sdk/language_model.ts";
@@ -39,7 +39,7 @@ const aiSdk: readonly GrowthCase[] = [
     work: (prompt) => [toChatMessages(prompt as never), toChatRequest({ prompt } as never, "m")],
   }),
   prepared({
-    covers: ["src/client/ai_sdk/_answer.ts#toContentParts"],
+    covers: ["src/client/ai_sdk/_response.ts#toContentParts"],
     what: "tool calls",
     size: 2_000,
     input: (size) => ({ choices: [{ message: { content: "a", tool_calls: times(size, call) } }] }),

@@ -10,7 +10,7 @@ import { readUsage } from "../../src/pipeline/read_usage.ts";
 import { OutputEstimate } from "../../src/pipeline/estimate.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
-import { TextEvents } from "../../src/dialects/completions/_answer.ts";
+import { TextEvents } from "../../src/dialects/completions/_response.ts";
 import { translateCompletion } from "../../src/dialects/completions/completions.ts";
 import type { Dialect, EventTranslator } from "../../src/dialects/dialect.ts";
 import { ContentEvents } from "../../src/dialects/gemini/_events.ts";
@@ -200,7 +200,7 @@ const translators: Readonly<Record<string, () => EventTranslator>> = {
   "src/dialects/messages/_events.ts#MessageEvents": () => new MessageEvents(["stop"]),
   "src/dialects/responses/responses.ts#ResponseEvents": () => new ResponseEvents({ model: "m" }),
   "src/dialects/gemini/_events.ts#ContentEvents": () => new ContentEvents({ includesThoughts: true, isArray: false }),
-  "src/dialects/completions/_answer.ts#TextEvents": () =>
+  "src/dialects/completions/_response.ts#TextEvents": () =>
     new TextEvents({ echo: undefined, hasUsage: true, firstIndex: 0 }),
 };
 

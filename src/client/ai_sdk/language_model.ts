@@ -12,7 +12,7 @@ import {
   toFinishReason,
   toLanguageUsage,
   withDetails,
-} from "./_answer.ts";
+} from "./_response.ts";
 import { toChatRequest } from "./_request.ts";
 import { type ModelContext, toCallSettings, toModelFacts } from "./_settings.ts";
 import type { GenerateResult, LanguageCallOptions, LanguageModel, StreamPart, StreamResult, Warning } from "./spec.ts";

@@ -13,7 +13,7 @@ import {
 } from "../../pipeline/check_body.ts";
 import type { Translation } from "../dialect.ts";
 import { NativeOnly } from "../native_only.ts";
-import { formatTextCompletion, joinCompletions, TextEvents, type TextForm } from "./_answer.ts";
+import { formatTextCompletion, joinCompletions, TextEvents, type TextForm } from "./_response.ts";
 
 /** A translated request: each prompt becomes a chat request. */
 interface TextTranslation {

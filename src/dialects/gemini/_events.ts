@@ -15,7 +15,7 @@ import { isObject } from "../../util/is_object.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
 import type { WebSearch } from "../web_search_results.ts";
-import { formatCandidate, formatGeminiLogprobs, formatGeminiUsage, imageParts, lastParts } from "./_answer.ts";
+import { formatCandidate, formatGeminiLogprobs, formatGeminiUsage, imageParts, lastParts } from "./_response.ts";
 import { attachSignature } from "./_carried.ts";
 import { formatGeminiError } from "./_errors.ts";
 import { toGrounding } from "./_grounding.ts";

@@ -12,7 +12,7 @@ import type { Dialect, DialectRequest, Translation } from "../dialect.ts";
 import { findLoweredLimit } from "../native_limit.ts";
 import type { NativeOnly } from "../native_only.ts";
 import { findAddress, findParameter } from "./address.ts";
-import { formatGeminiResponse } from "./_answer.ts";
+import { formatGeminiResponse } from "./_response.ts";
 import { isForeignSignature } from "./_carried.ts";
 import { ContentEvents } from "./_events.ts";
 import { convertGeminiRequest } from "./_request.ts";

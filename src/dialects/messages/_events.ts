@@ -12,7 +12,7 @@ import { addDetails } from "../../util/reasoning_details.ts";
 import type { DialectFault, EventTranslator } from "../dialect.ts";
 import type { WebSearch } from "../web_search_results.ts";
 import { readCitations } from "../../util/annotations.ts";
-import { formatMessageEnd, formatMessageUsage, imageBlocks } from "./_answer.ts";
+import { formatMessageEnd, formatMessageUsage, imageBlocks } from "./_response.ts";
 import { createCarrier } from "./_carried.ts";
 import { GrowingText, toCitation } from "./_citations.ts";
 import { formatMessagesError } from "./_errors.ts";

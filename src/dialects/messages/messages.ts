@@ -11,7 +11,7 @@ import { toText } from "../../util/to_text.ts";
 import type { Dialect, DialectRequest, Translation } from "../dialect.ts";
 import { findLoweredLimit } from "../native_limit.ts";
 import type { NativeOnly } from "../native_only.ts";
-import { formatMessage } from "./_answer.ts";
+import { formatMessage } from "./_response.ts";
 import { carriedBy } from "./_carried.ts";
 import { isForeignCitation } from "./_citations.ts";
 import { MessageEvents } from "./_events.ts";

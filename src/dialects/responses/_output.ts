@@ -24,7 +24,7 @@ import {
   getUniquePart,
   type ResponseContext,
   type ResponsesHead,
-} from "./_answer.ts";
+} from "./_response.ts";
 import { addCallText, endCallItem, type OpenCall, startCallItem } from "./_call_items.ts";
 import type { WebSearch } from "../web_search_results.ts";
 import { contentFor, ownId } from "./_carried.ts";

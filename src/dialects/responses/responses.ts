@@ -14,7 +14,7 @@ import type { WebSearch } from "../web_search_results.ts";
 import { withoutOwn } from "./_carried.ts";
 import { formatFailure } from "./_errors.ts";
 import type { ResponsesNativeOnly } from "./_native_only.ts";
-import type { ResponseContext } from "./_answer.ts";
+import type { ResponseContext } from "./_response.ts";
 import { ResponseOutput } from "./_output.ts";
 import { convertResponsesRequest } from "./_request.ts";
 import { ToolTable } from "./_tool_table.ts";

@@ -116,8 +116,8 @@ export class RoundReader {
     return { ...head, choices: [{ index: 0, delta, finish_reason }], ...(usage === undefined ? {} : { usage }) };
   }
 
-  #read(given: Delta): Delta | undefined {
-    const { tool_calls, reasoning_details, annotations, ...delta } = given;
+  #read(input: Delta): Delta | undefined {
+    const { tool_calls, reasoning_details, annotations, ...delta } = input;
     const { content, reasoning_content } = delta;
     addDetails(this.#details, reasoning_details);
     addDetails(this.#waiting, reasoning_details);

@@ -73,17 +73,17 @@ function formatResult({ query, sources, fault }: WebSearch): string {
 
 /** Adds the usage of two rounds. */
 export function addUsages(
-  one: CompletionUsage | null | undefined,
-  other: CompletionUsage | null | undefined,
+  first: CompletionUsage | null | undefined,
+  second: CompletionUsage | null | undefined,
 ): CompletionUsage | undefined {
-  if (!one || !other) return one ?? other ?? undefined;
-  return addNumbers(one, other) as CompletionUsage;
+  if (!first || !second) return first ?? second ?? undefined;
+  return addNumbers(first, second) as CompletionUsage;
 }
 
-function addNumbers(one: unknown, other: unknown): unknown {
-  if (typeof one === "number" && typeof other === "number") return one + other;
-  if (typeof one !== "object" || one === null || typeof other !== "object" || other === null) return other ?? one;
-  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
-  const [first, second] = [one, other] as Record<string, unknown>[];
+function addNumbers(left: unknown, right: unknown): unknown {
+  if (typeof left === "number" && typeof right === "number") return left + right;
+  if (typeof left !== "object" || left === null || typeof right !== "object" || right === null) return right ?? left;
+  const names = new Set([...Object.keys(left), ...Object.keys(right)]);
+  const [first, second] = [left, right] as Record<string, unknown>[];
   return Object.fromEntries([...names].map((name) => [name, addNumbers(first![name], second![name])]));
 }

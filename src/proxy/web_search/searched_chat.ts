@@ -119,8 +119,8 @@ function toAnswer(completion: ChatCompletion, { others, usage, cited }: AnswerEn
   return { ...withUsage, choices: [{ ...choice, message: last, finish_reason }, ...more] };
 }
 
-function addCosts(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? undefined : one + other;
+function addCosts(first: number | undefined, second: number | undefined): number | undefined {
+  return first === undefined || second === undefined ? undefined : first + second;
 }
 
 async function respondStreaming(

@@ -87,8 +87,8 @@ export class SearchedStream {
   }
 
   #take({ value, others = [] }: CompletionChunk): void {
-    for (const one of [value, ...others]) {
-      const passed = this.#round.take(one);
+    for (const item of [value, ...others]) {
+      const passed = this.#round.take(item);
       if (passed !== undefined) this.#ready.push({ value: passed });
     }
   }

@@ -82,8 +82,8 @@ export class Searches {
 
   async #runOne({ function: { arguments: text } }: ToolCall, time: RequestTime): Promise<WebSearch> {
     const id = `${this.#context.exchange.requestId}_${this.#count++}`;
-    const { query: given } = findObject(text) ?? {};
-    const query = typeof given === "string" ? given.trim() : "";
+    const { query: written } = findObject(text) ?? {};
+    const query = typeof written === "string" ? written.trim() : "";
     if (query === "") return { id, query, sources: [], fault: "invalid_tool_input" };
     if (this.isExhausted) return { id, query, sources: [], fault: "max_uses_exceeded" };
     this.#remaining--;
