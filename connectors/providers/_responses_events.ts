@@ -35,7 +35,7 @@ const deltaFields: Readonly<Record<string, TextField>> = {
 };
 
 /** The text of a complete item, and the member to which it belongs. */
-function readWholeText(item: JsonObject): readonly [field: TextField | undefined, text: string] {
+function readCompleteText(item: JsonObject): readonly [field: TextField | undefined, text: string] {
   if (item.type === "reasoning") return ["reasoning_content", listThoughts(item).join("\n\n")];
   if (item.type !== "message") return [undefined, ""];
   const parts = listParts(item.content);
@@ -183,8 +183,8 @@ export class OutputEvents {
   /** Adds what no delta of the item has had, which some servers omit. */
   #complete(item: JsonObject, at: unknown): Delta | undefined {
     const { start, written, call } = this.#items.get(at) ?? { start: this.#textLength, written: 0 };
-    const [field, whole] = readWholeText(item);
-    const rest = item.type === "reasoning" && written > 0 ? "" : whole.slice(written);
+    const [field, complete] = readCompleteText(item);
+    const rest = item.type === "reasoning" && written > 0 ? "" : complete.slice(written);
     const delta = call !== undefined
       ? this.#continueCall(at, toText(item.arguments ?? item.input).slice(written))
       : field === undefined

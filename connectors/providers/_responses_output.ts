@@ -202,12 +202,12 @@ export function toLogprobs(content: TokenLogprob[]): ChoiceLogprobs | null {
 
 /** A call of a tool; undefined for other items. */
 export function toCall(item: JsonObject, { showsHosted = false }: OutputOptions): ToolCall | undefined {
-  const { type, id, call_id, name, arguments: given, input } = item;
+  const { type, id, call_id, name, arguments: callArguments, input } = item;
   const head = { id: toText(call_id ?? id) };
   if (type === "custom_tool_call") {
     return { ...head, type: "custom", custom: { name: toText(name), input: toText(input) } } as unknown as ToolCall;
   }
   const isHosted = type !== "function_call";
   if (isHosted && (!showsHosted || type === "message" || type === "reasoning")) return undefined;
-  return { ...head, type: "function", function: { name: toText(name ?? type), arguments: toText(given) } };
+  return { ...head, type: "function", function: { name: toText(name ?? type), arguments: toText(callArguments) } };
 }

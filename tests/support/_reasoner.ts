@@ -18,8 +18,8 @@ export function message(text: string, more: object = {}): object {
 }
 
 /** A call of the function `look`. */
-export function call(id: string, given: object = { at: "sky" }): object {
-  return { id: `fc_${id}`, type: "function_call", call_id: id, name: "look", arguments: JSON.stringify(given) };
+export function call(id: string, value: object = { at: "sky" }): object {
+  return { id: `fc_${id}`, type: "function_call", call_id: id, name: "look", arguments: JSON.stringify(value) };
 }
 
 /** Whether a conversation has results of tools. */

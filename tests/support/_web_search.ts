@@ -108,8 +108,8 @@ export async function startSearchStage(
   return { proxy, model, engine: searching, [Symbol.asyncDispose]: dispose };
 }
 
-function mapOthers<One, Value>(others: Readonly<Record<string, One>>, toValue: (one: One, name: string) => Value) {
-  return Object.fromEntries(Object.entries(others).map(([name, one]) => [name, toValue(one, name)]));
+function mapOthers<One, Value>(others: Readonly<Record<string, One>>, toValue: (value: One, name: string) => Value) {
+  return Object.fromEntries(Object.entries(others).map(([name, value]) => [name, toValue(value, name)]));
 }
 
 /** A client of the search. */

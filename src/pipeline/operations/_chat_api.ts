@@ -37,11 +37,11 @@ function hasTools({ tools, functions }: ChatCompletionRequest): boolean {
 }
 
 function mayReason(
-  { reasoning_effort: given }: ChatCompletionRequest,
+  { reasoning_effort }: ChatCompletionRequest,
   { parameters: { efforts = {}, default_effort, fill } = {}, features }: ModelInfo,
 ): boolean {
   if (features?.reasoning === false) return false;
-  const effort = given ?? fill?.reasoning_effort ?? default_effort;
+  const effort = reasoning_effort ?? fill?.reasoning_effort ?? default_effort;
   return (findOwn(efforts, effort)?.reasoning_effort ?? effort) !== "none";
 }
 
