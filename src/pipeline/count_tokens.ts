@@ -66,7 +66,7 @@ async function askVendor(
   if (provider?.countTokens === undefined) return undefined;
   await request.operation.prepare?.(model);
   const timeoutMs = Math.min(entry.timeoutMs, request.timeoutMs, maxCountMs);
-  const connection = new Connection(runtime, { ...instance, entry: { ...entry, timeoutMs } }, "sync");
+  const connection = new Connection(runtime, { ...instance, entry: { ...entry, timeoutMs } }, { delivery: "sync" });
   const stop = () => connection.abort(request.signal!.reason);
   request.signal?.addEventListener("abort", stop);
   try {
