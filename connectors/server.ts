@@ -130,11 +130,7 @@ export const serverConnectors: readonly PluggableConnector[] = [
   },
 ];
 
-/**
- * The lazy connector of an OpenAI-compatible vendor.
- *
- * @param vendor The vendor's declaration.
- */
+/** The lazy connector of an OpenAI-compatible vendor. */
 function lazyOpenAiCompatible(vendor: OpenAiCompatible): LazyProviderConnector {
   const declared = withDialectAttributes(vendor);
   return loadedBy(

@@ -30,7 +30,6 @@ const served: ReadonlySet<string> = new Set(["ok", "empty"]);
  * The spans of a request. They continue the trace of its `traceparent`, if it has one: the caller's span is the parent.
  * The span of an attempt is the one that its provider received as parent.
  *
- * @param record The completed request.
  * @param tries Every attempt.
  * @param endedAt End time, ms since the Unix epoch.
  * @returns None if the caller does not record its own span.

@@ -24,11 +24,7 @@ const textFormats = [
   "uuid",
 ];
 
-/**
- * Rewrites a schema. It accepts the same values, except for constraints that become descriptions.
- *
- * @param schema The client's schema.
- */
+/** Rewrites a schema. It accepts the same values, except for constraints that become descriptions. */
 export function closedSchema(schema: JsonObject): JsonObject {
   const closed: JsonObject = {};
   const advice: JsonObject = {};

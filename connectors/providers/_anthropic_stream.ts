@@ -74,7 +74,6 @@ export class MessageStream {
   /**
    * Translates the next event.
    *
-   * @param data The event's data.
    * @returns The resulting chunks, often none; undefined for an unreadable event, which is skipped.
    * @throws {UpstreamError} For an `error` event, or the second unreadable one in a row.
    */
@@ -87,7 +86,6 @@ export class MessageStream {
   /**
    * Translates the next event.
    *
-   * @param event The parsed event.
    * @returns The resulting chunks, often none.
    * @throws {UpstreamError} For an `error` event.
    */

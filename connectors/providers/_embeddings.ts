@@ -60,11 +60,7 @@ const meanings: Readonly<Record<string, Purpose>> = {
 const read: readonly string[] = ["model", "input", "dimensions", "encoding_format", "stream"];
 const purposeNames = ["input_type", "task"] as const;
 
-/**
- * Embeddings by a vendor. The input type (`input_type`, or `task`) is mapped to the vendor's value.
- *
- * @param dialect The vendor's dialect.
- */
+/** Embeddings by a vendor. The input type (`input_type`, or `task`) is mapped to the vendor's value. */
 export function embeddingsIn(dialect: EmbeddingWire): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
     const { body, model } = request;

@@ -42,7 +42,6 @@ function withSignature(content: JsonObject): JsonObject {
 /**
  * A native event together with its translation.
  *
- * @param event The parsed event.
  * @param stream Translates the event.
  */
 export function toNativeChunk(event: JsonObject, text: string, stream: GeminiStream): CompletionChunk {

@@ -73,7 +73,6 @@ export class GeminiStream {
   /**
    * Translates the next event.
    *
-   * @param event The parsed event.
    * @returns The resulting chunks, possibly none.
    * @throws {UpstreamError} `invalid_response` for an invalid function call.
    */

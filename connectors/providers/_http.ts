@@ -182,7 +182,6 @@ export class EventTolerance {
   /**
    * Parses an event.
    *
-   * @param data The event's data.
    * @returns Undefined for an event that is skipped.
    * @throws {UpstreamError} For the second unreadable event in a row, and any other error of the parser.
    */

@@ -48,8 +48,6 @@ const decoder = /* @__PURE__ */ new TextDecoder();
 /**
  * Creates a connector from a declaration.
  *
- * @param vendor The vendor's declaration.
- *
  * @example
  * ```ts
  * const acme = openAiCompatible({
@@ -86,7 +84,6 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   /**
    * Creates a provider.
    *
-   * @param vendor The vendor's declaration.
    * @param settings Entry id and base URL.
    * @param runtime Clock and network.
    */

@@ -16,11 +16,7 @@ const loadRetrieval = () => import("./_retrieval.ts");
 /** Embeddings through `POST /embeddings`. */
 export const openAiEmbeddings: VendorOperation = /* @__PURE__ */ lazily(async () => (await loadText()).embeddingsBy);
 
-/**
- * Embeddings in a vendor's dialect.
- *
- * @param dialect The vendor's dialect.
- */
+/** Embeddings in a vendor's dialect. */
 export function embeddingsLazily(dialect: EmbeddingWire): VendorOperation {
   return lazily(async () => (await import("./_embeddings.ts")).embeddingsIn(dialect));
 }
@@ -31,11 +27,7 @@ export const openAiModeration: VendorOperation = /* @__PURE__ */ lazily(async ()
 /** Reranking through `POST /rerank`, in the dialect of Cohere and Jina. */
 export const plainRerank: VendorOperation = /* @__PURE__ */ rerankLazily({ path: "rerank" });
 
-/**
- * Reranking in a vendor's dialect.
- *
- * @param dialect The vendor's dialect.
- */
+/** Reranking in a vendor's dialect. */
 export function rerankLazily(dialect: RerankDialect): VendorOperation {
   return lazily(async () => (await loadRetrieval()).rerankIn(dialect));
 }
@@ -62,11 +54,7 @@ export function imagesLazily(name: ImageDialectName): VendorOperation {
 /** Text to speech through `POST /audio/speech`. */
 export const openAiSpeech: VendorOperation = /* @__PURE__ */ lazily(async () => (await loadMedia()).speechBy);
 
-/**
- * Web search.
- *
- * @param dialect The vendor's dialect.
- */
+/** Web search. */
 export function searchLazily(dialect: SearchDialect): VendorOperation {
   return lazily(async () => (await loadRetrieval()).searchIn(dialect));
 }
@@ -81,11 +69,7 @@ export const plainSearch: VendorOperation = /* @__PURE__ */ searchLazily({
   usageIn: ({ usage }) => Object(usage),
 });
 
-/**
- * Document parsing.
- *
- * @param dialect The vendor's dialect.
- */
+/** Document parsing. */
 export function documentsLazily(dialect: DocumentDialect): VendorOperation {
   return lazily(async () => (await loadRetrieval()).documentsIn(dialect));
 }

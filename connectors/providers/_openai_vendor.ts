@@ -178,11 +178,7 @@ export const mistralRules: ParameterRules = {
 
 const mistralFamily = /mistral|ministral|magistral|mixtral|pixtral|codestral|devstral/i;
 
-/**
- * The declaration of a vendor's connector. Its model list is evaluated on first access.
- *
- * @param vendor The vendor's declaration.
- */
+/** The declaration of a vendor's connector. Its model list is evaluated on first access. */
 export function createDeclaration(vendor: OpenAiCompatible): ProviderDeclaration {
   return {
     kind: "provider",
@@ -223,8 +219,6 @@ const catalogues = new WeakMap<OpenAiCompatible, readonly ModelInfo[]>();
 
 /**
  * The catalogue of a vendor: the same objects at each call, so that a provider which reports them reports no change.
- *
- * @param vendor The vendor's declaration.
  */
 export function listVendorModels(vendor: OpenAiCompatible): readonly ModelInfo[] {
   let models = catalogues.get(vendor);
@@ -252,11 +246,7 @@ const attributes: Readonly<Record<keyof VendorDialects, Attributes[string]>> = {
   },
 };
 
-/**
- * The attributes for the dialects of a vendor.
- *
- * @param dialects The declared dialects.
- */
+/** The attributes for the dialects of a vendor. */
 export function dialectAttributes(dialects: VendorDialects): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => name in dialects));
 }

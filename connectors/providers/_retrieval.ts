@@ -41,11 +41,7 @@ export interface SearchDialect {
 /** Parameters that every dialect carries, or that the engine handles. */
 const searchParams: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "query", "max_results", "stream"]);
 
-/**
- * Web search by a vendor. Further parameters are dropped and reported: vendors have none in common.
- *
- * @param dialect The vendor's dialect.
- */
+/** Web search by a vendor. Further parameters are dropped and reported: vendors have none in common. */
 export function searchIn(dialect: SearchDialect): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
     const { body, model } = request;
@@ -120,11 +116,7 @@ export interface DocumentDialect {
 /** Parameters that every dialect carries, or that the engine handles. */
 const documentParams: ReadonlySet<string> = /* @__PURE__ */ new Set(["model", "url", "stream"]);
 
-/**
- * Document parsing by a vendor.
- *
- * @param dialect The vendor's dialect.
- */
+/** Document parsing by a vendor. */
 export function documentsIn(
   { path, headers = {}, write, pagesIn, usageIn, readBilled }: DocumentDialect,
 ): (post: Post) => OperationCall {
@@ -168,11 +160,7 @@ export interface RerankDialect {
   readonly resultsName?: string;
 }
 
-/**
- * Reranking by a vendor that returns a list with `index` and `relevance_score`.
- *
- * @param dialect The vendor's dialect.
- */
+/** Reranking by a vendor that returns a list with `index` and `relevance_score`. */
 export function rerankIn({ path, topName, resultsName = "results" }: RerankDialect): (post: Post) => OperationCall {
   return (post) => async (request, options) => {
     const sent = topName === undefined ? request : { ...request, json: renameMembers(request, topName) };

@@ -191,7 +191,6 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
    * passed to this method, or when every choice has its finish reason: another end marker must be converted to a finish
    * reason.
    *
-   * @param data The event's data.
    * @returns Null or undefined if there is nothing to forward.
    *
    * @example

@@ -131,7 +131,6 @@ export class Vendor {
 /**
  * Validates an attribute of the `secrets` section, or the environment variable in place of it.
  *
- * @param value The configured value.
  * @param path Its name, for error messages.
  * @throws {ConfigError} If it is not a string.
  */
@@ -153,7 +152,6 @@ export function variable(runtime: Runtime, ...names: readonly string[]): string 
 /**
  * Validates a URL and removes a trailing slash.
  *
- * @param value The configured value.
  * @param path Its name, for error messages.
  * @throws {ConfigError} If it is not a URL to which a key may be sent.
  */

@@ -32,7 +32,6 @@ export function failAttribute(name: string, message: string): never {
  * Moves the members of `credentials` to the top level of the settings.
  *
  * @param settings All settings of a connector; `credentials` is an object, or its JSON, for example from a secret.
- * @param names The allowed members.
  * @throws {ConfigError} If it is anything else, or a member is set twice. Values are never quoted.
  */
 export function withCredentials(

@@ -110,11 +110,7 @@ export class WebArea {
   }
 }
 
-/**
- * Whether a browser error means that the quota is exceeded.
- *
- * @param error The thrown error.
- */
+/** Whether a browser error means that the quota is exceeded. */
 export function isFull(error: unknown): boolean {
   const { name } = Object(error);
   return name === "QuotaExceededError" || name === "NS_ERROR_DOM_QUOTA_REACHED"; // Firefox uses its own name

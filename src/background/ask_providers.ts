@@ -20,7 +20,6 @@ const limitMs = 5_000;
  *
  * @param instances Opened providers, which receive their responses.
  * @param registry Their models.
- * @param parts Dependencies.
  * @returns The responses, if any differs from the catalogue.
  */
 export async function queryProviders(

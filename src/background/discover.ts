@@ -13,7 +13,6 @@ import type { DiscoveryParts } from "./listings.ts";
  * any.
  *
  * @param instances All providers, opened.
- * @param parts Dependencies.
  * @returns The results, by provider id.
  */
 export async function discoverModels(

@@ -30,7 +30,6 @@ export interface DiscoveryParts {
  * Lists the models of providers concurrently. Never rejects; failures are traced.
  *
  * @param instances Opened providers.
- * @param parts Dependencies.
  * @returns The results, by provider id.
  */
 export async function fetchListings(
@@ -55,7 +54,6 @@ export async function fetchListings(
  * Lists the models of one provider. Never rejects. The problem of a failure names the address.
  *
  * @param instance An opened provider.
- * @param parts Dependencies.
  */
 export async function requestListing(
   instance: ProviderInstance,

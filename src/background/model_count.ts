@@ -11,7 +11,6 @@ const maxModels = 100_000;
 /**
  * Checks the length of a provider's list.
  *
- * @returns The list.
  * @throws {UpstreamError} `invalid_response` if it is too long.
  */
 export function checkModelCount(models: readonly ModelInfo[]): readonly ModelInfo[] {

@@ -18,7 +18,6 @@ export class Monitoring {
   /**
    * Starts the configured background work, in place of earlier work. Its parts are imported on demand.
    *
-   * @param parts Dependencies.
    * @returns Settles when the work required before the first request is complete.
    * @throws {ConnectorError} When a discovery connector cannot be imported.
    */
@@ -28,11 +27,7 @@ export class Monitoring {
     if (isMonitored(parts)) await (await this.#begin(parts))?.isBegun;
   }
 
-  /**
-   * Restarts with other settings. Has no effect once stopped.
-   *
-   * @param settings The new settings.
-   */
+  /** Restarts with other settings. Has no effect once stopped. */
   async renew(settings: Settings): Promise<void> {
     if (this.#parts !== undefined) await this.start({ ...this.#parts, settings });
   }

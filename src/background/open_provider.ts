@@ -23,7 +23,6 @@ export interface OpeningParts {
  * Opens providers one after the other.
  *
  * @param instances Providers whose connectors are loaded.
- * @param parts Dependencies.
  * @throws {ConfigError} When settings are invalid; lists the problems of all providers.
  */
 export async function openProviders(instances: readonly ProviderInstance[], parts: OpeningParts): Promise<void> {
@@ -43,7 +42,6 @@ export async function openProviders(instances: readonly ProviderInstance[], part
  * Opens a provider. Sends nothing yet.
  *
  * @param instance A provider whose connector is loaded.
- * @param parts Dependencies.
  */
 export async function openProvider(instance: ProviderInstance, parts: OpeningParts): Promise<void> {
   const { id, connector, config, baseUrl, apiKeys, tokens, authorities } = instance.entry;

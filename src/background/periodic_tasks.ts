@@ -35,7 +35,6 @@ export class PeriodicTasks {
    * Starts the configured tasks. Without an interval, a maintenance window or probes at start, there is nothing to
    * run.
    *
-   * @param parts Dependencies.
    * @param connectors The connector for synchronization and probes.
    */
   constructor(parts: MonitoringParts, connectors: DiscoveryMethods) {
@@ -173,7 +172,6 @@ class MaintenanceSchedule {
   /**
    * Starts the schedule, in place of an earlier one.
    *
-   * @param plans The maintenance windows.
    * @param state The state of the models.
    */
   start(plans: readonly MaintenancePlan[], state: MeshState): void {

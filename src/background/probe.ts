@@ -21,7 +21,6 @@ export type ProbeResult = { readonly models: readonly ModelInfo[] } | { readonly
  * Probes a provider.
  *
  * @param instance The opened provider.
- * @param parts Dependencies.
  * @throws {MeshError} `overloaded` if this machine lacks resources, which proves nothing about the provider.
  */
 export async function probeProvider(

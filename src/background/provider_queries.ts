@@ -30,7 +30,6 @@ export interface QueryParts {
  * Asks a provider to describe its models. Never rejects; failures are traced.
  *
  * @param instance An opened provider.
- * @param parts Dependencies.
  * @returns The queried members of each description, by the provider's model id.
  */
 export async function describedModels(
@@ -61,7 +60,6 @@ export async function describedModels(
  * resets.
  *
  * @param registry Opened providers and their models.
- * @param parts Dependencies.
  */
 export async function checkQuotas({ instances, allPools }: Registry, parts: QueryParts): Promise<void> {
   await Promise.all(

@@ -200,7 +200,6 @@ function listSuffixes(path: CapabilityPath): readonly string[] {
  * paths.
  *
  * @param tree The tree of capabilities.
- * @param name The unknown name.
  * @param limit Maximum number of results.
  *
  * @example

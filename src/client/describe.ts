@@ -47,7 +47,6 @@ export interface DescribedProvider {
 /**
  * Describes the pools and providers of an engine.
  *
- * @param engine A configured engine.
  * @param capability The capability its client serves.
  */
 export function describe(engine: Engine, capability: string | null): Description {

@@ -20,7 +20,6 @@ export interface ResolvingParts {
  * Replaces references to secrets and certificate authorities by their values.
  *
  * @param written Validated settings.
- * @param parts Dependencies.
  * @returns The resolved settings, and the resolver of their secrets. The resolver is imported only when a secret store
  * is configured.
  */

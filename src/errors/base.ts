@@ -95,7 +95,6 @@ export class ConfigError extends MeshError {
    *
    * @param problems Every problem.
    * @param source Name of the configuration file, if there is one.
-   * @param cause The underlying error.
    */
   constructor(problems: readonly ConfigProblem[], source?: string, cause?: unknown) {
     const where = source === undefined ? "configuration" : `configuration "${source}"`;

@@ -48,7 +48,6 @@ const charsPerToken = 3;
  * Returns the operation of a line.
  *
  * @param url The `url` of the line.
- * @param number The line number.
  * @throws {UnsupportedRequestError} When batches do not support the URL.
  */
 export function batchOperationFor(url: unknown, number: number): BatchOperation {

@@ -28,7 +28,6 @@ const quotaReasons: ReadonlySet<StandbyReason> = new Set([
 /**
  * Feeds statistics from the events of a hub.
  *
- * @param hub The mesh's hub.
  * @param statistics The statistics. Meshes that succeed each other can share them.
  */
 export function countEvents(hub: Hub, statistics: Statistics): void {

@@ -119,11 +119,7 @@ export function isIsolated({ isConstrained, pool: { strategy, members }, eligibl
     !eligible.some(({ model }) => model.name === strategy.current);
 }
 
-/**
- * Reports a rotation: the request continues after a failed attempt, or the pool changes its model.
- *
- * @param choice The selected model.
- */
+/** Reports a rotation: the request continues after a failed attempt, or the pool changes its model. */
 export function reportChoice(choice: Choice, context: RequestContext): void {
   const { member } = choice;
   const { plan, deps: { hub } } = context;

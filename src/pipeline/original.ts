@@ -82,7 +82,6 @@ export class OriginalRequest {
   /**
    * Prefers candidates that support the dialect, if the chat form has less than the request.
    *
-   * @param members The eligible members.
    * @returns Undefined if that makes no difference.
    */
   findPreference(members: readonly Member[]): ((candidates: readonly Member[]) => readonly Member[]) | undefined {

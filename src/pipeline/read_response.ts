@@ -71,7 +71,6 @@ function endsForAReason(reason: string | null | undefined): boolean {
 /**
  * Normalizes a complete response. One with its bytes was normalized by its connector.
  *
- * @param response The provider's response.
  * @param runtime Clock and randomness.
  * @throws {UpstreamError} `invalid_response` if it is not a chat response.
  */

@@ -13,7 +13,6 @@ export const maxTokens = 100_000_000;
 /**
  * The maximum tokens of one call, input and output.
  *
- * @param constraints The model's constraints.
  * @param choices Number of requested choices, unvalidated.
  */
 export function tokenBound({ context_window, max_output_tokens }: ModelConstraints = {}, choices?: unknown): number {

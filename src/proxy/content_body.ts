@@ -21,7 +21,6 @@ export class ContentBody implements PlainStream {
   readonly #onEnd: () => void;
 
   /**
-   * @param stream A committed stream.
    * @param onEnd Called at the end, possibly more than once.
    */
   constructor(stream: ContentStream, onEnd: () => void) {

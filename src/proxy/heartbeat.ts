@@ -30,11 +30,7 @@ interface StreamedRequest<Result> {
   readonly respond: (result: Result) => PlainResponse;
 }
 
-/**
- * Adds the headers of a streamed response.
- *
- * @param contentType The media type.
- */
+/** Adds the headers of a streamed response. */
 export function addStreamHeaders(headers: Record<string, string>, contentType: string): void {
   headers["content-type"] = contentType;
   headers["cache-control"] = "no-cache";

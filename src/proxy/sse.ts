@@ -69,7 +69,6 @@ export class EventBody<Part extends StreamedPart = CompletionChunk> implements P
   #isOver = false;
 
   /**
-   * @param stream A committed stream.
    * @param options Serializer of the events; `onEnd` is called at the end, possibly more than once.
    */
   constructor(stream: EventSource<Part>, { writer, onEnd }: { writer: EventWriter<Part>; onEnd: () => void }) {

@@ -53,7 +53,6 @@ export function extendRegistry(
  *
  * @param instance The provider in the registry.
  * @param parts The draft, the state, and the settings of the draft.
- * @returns The new models.
  */
 export function extendBy(
   instance: ProviderInstance,

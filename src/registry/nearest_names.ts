@@ -9,7 +9,6 @@ import type { Registry } from "./registry.ts";
 /**
  * Returns the names of pools, aliases, models and capabilities that are nearest to an unknown name, nearest first.
  *
- * @param name The unknown name.
  * @param registry The registry whose names are compared.
  */
 export function nearestNames(name: string, registry: Registry): readonly string[] {

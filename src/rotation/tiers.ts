@@ -25,7 +25,6 @@ const readLists = new WeakMap<readonly string[], ReadonlySet<string>>();
  * fallback strategy selects if there is one. Without priority lists, all candidates are one tier.
  *
  * @param candidates At least one.
- * @param lists The priority lists.
  */
 export function findLeadingTier<View extends ModelView>(
   candidates: readonly View[],

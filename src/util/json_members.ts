@@ -17,7 +17,6 @@ interface JsonMember {
  *
  * @param text A valid JSON object.
  * @param edits New values by key; undefined removes the member. Every occurrence of a duplicate key is edited.
- * @returns The edited text.
  *
  * @example
  * ```ts

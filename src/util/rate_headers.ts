@@ -37,7 +37,6 @@ interface Headers {
  * Parses rate-limit headers of any known family. Invalid values are ignored: negative or infinite numbers, a limit of
  * 0. A reset of 0, or in the past, means now.
  *
- * @param headers The response headers.
  * @param now Wall-clock ms, the reference of a reset date when the response has no `Date` header.
  * @returns Undefined without rate-limit headers.
  *

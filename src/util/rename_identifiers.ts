@@ -18,7 +18,6 @@ const punctuations = { any: "_-", alphanumeric: "", word: "_-", dotted: "_-." };
  * depends on the identifier alone, unless an earlier identifier has it.
  *
  * @param identifiers The identifiers, in order; repeated ones count once.
- * @param rule The accepted identifiers.
  * @returns The replacements, by identifier. Identifiers that are sent unchanged are missing.
  *
  * @example

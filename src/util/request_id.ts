@@ -53,11 +53,7 @@ export function parseTraceparent(text: string): TraceParent | undefined {
   return { traceId, spanId, flags, isSampled: (parseInt(flags, 16) & 1) === 1 };
 }
 
-/**
- * Reads the caller's trace context. Invalid headers are ignored.
- *
- * @param headers The request's headers.
- */
+/** Reads the caller's trace context. Invalid headers are ignored. */
 export function readTraceContext(headers: { get(name: string): string | null }): TraceContext | undefined {
   const traceparent = headers.get("traceparent");
   if (traceparent === null || parseTraceparent(traceparent) === undefined) return undefined;
@@ -89,7 +85,6 @@ export function randomHex(digits: number): string {
  * Returns the session of a request, the first present of: the header `x-mesh-session`, `mesh.session`, the library's
  * `sessionId`, `prompt_cache_key`, `safety_identifier`, `user`.
  *
- * @param header The header's value.
  * @param sessionId The library's option.
  */
 export function findSession(

@@ -21,7 +21,6 @@ export interface RetryHint {
  * Parses `retry-after-ms`, else `retry-after` in seconds or as an HTTP date. A date is relative to the response's
  * `Date` header, so that clock skew does not matter.
  *
- * @param headers The response headers.
  * @param now Wall-clock ms, the reference for a response without `Date`.
  * @returns The delay in ms; undefined when it is absent or invalid (past, negative, not a number).
  *

@@ -21,7 +21,6 @@ function signingKey(der: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
  * Signs a set of claims.
  *
  * @param claims Claims; times are integer seconds since 1970.
- * @param key The signing key.
  * @param keyId The `kid` of the header.
  */
 async function signedJwt(claims: object, key: CryptoKey, keyId?: string): Promise<string> {

@@ -65,7 +65,6 @@ function findExcess(constraints: ModelConstraints, requested: {
 /**
  * Determines whether a model lacks a language; undefined if it has it, or if that is unknown.
  *
- * @param constraints The model's constraints.
  * @param language Any value.
  */
 export function languageLack(constraints: ModelConstraints | undefined, language: unknown): string | undefined {
@@ -126,11 +125,7 @@ function isSearchTool(tool: unknown): boolean {
   return typeof type === "string" && /(^|_)search(_|$)/.test(type);
 }
 
-/**
- * Returns the most output tokens that a model may be asked for, whatever the input; `Infinity` if that is unknown.
- *
- * @param constraints The model's constraints.
- */
+/** Returns the most output tokens that a model may be asked for, whatever the input; `Infinity` if that is unknown. */
 function maxOutput({ max_output_tokens, context_window }: ModelConstraints = {}): number {
   return Math.min(max_output_tokens ?? Infinity, context_window ?? Infinity);
 }

@@ -14,7 +14,6 @@ import { findObject, parseArguments } from "../../util/call_arguments.ts";
 /**
  * Adapts tools and calls.
  *
- * @param rules The model's rules.
  * @returns The members that differ; the client's names, if others are sent.
  */
 export function adaptTools(

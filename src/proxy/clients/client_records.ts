@@ -80,7 +80,6 @@ export class ClientRecords {
    * Changes the current record in the storage, without losing changes of other processes.
    *
    * @param change Returns the new record, or throws.
-   * @returns The new record.
    * @throws {ConnectorError} If it cannot be read or written.
    */
   change(change: (document: ClientsDocument) => ClientsDocument): Promise<ClientsDocument> {

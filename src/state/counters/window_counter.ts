@@ -58,7 +58,6 @@ export class WindowSums implements Window {
   /**
    * Settles a confirmed reservation.
    *
-   * @param reserved The reserved amount.
    * @param actual The actual amount; unknown or invalid values count as reserved.
    */
   settle(reserved: number, actual: number | undefined): void {

@@ -105,7 +105,6 @@ export interface TimePair {
 /**
  * Converts a breaker to its saved form.
  *
- * @param now The current time.
  * @returns Undefined when the breaker is in its initial state.
  */
 export function writeBreaker(breaker: CircuitBreaker, now: TimePair): SavedBreaker | undefined {
@@ -131,9 +130,7 @@ export function writeBreaker(breaker: CircuitBreaker, now: TimePair): SavedBreak
  * Reads a saved breaker. If the wall clock has gone backwards, the standby does not become longer, unless its end is a
  * date.
  *
- * @param saved The saved breaker.
  * @param savedAt When it was saved, wall-clock ms.
- * @param now The current time.
  */
 export function readBreaker(
   { standby, half_open, consecutive_trips = 0 }: SavedBreaker,

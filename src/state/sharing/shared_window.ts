@@ -29,7 +29,6 @@ export class SharedWindow {
   /**
    * Requests a grant for one request.
    *
-   * @param shared The shared store.
    * @param limit Maximum number of requests in the window.
    * @returns 0 when granted, else the time until a request may be granted, ms; and the slice that it counts in.
    */
