@@ -128,7 +128,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return this.#calls;
   }
 
-  /** Requests a complete response; its bytes are kept. */
+  /** Requests a complete response, and retains its bytes. */
   protected override async chat(request: CompletionRequest, options: CallOptions): Promise<CompletionResponse> {
     if (this.#vendor.withoutChat) return super.chat(request, options);
     if (request.native !== undefined) {
@@ -146,7 +146,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return isChanged ? { body, billed } : { body, wire: bytes, billed };
   }
 
-  /** Requests a streaming response; the JSON of each event is kept. */
+  /** Requests a streaming response, and retains the JSON of each event. */
   override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
     if (this.#vendor.withoutChat) return super.stream(request, options);
     if (request.native !== undefined) return this.#streamNative(request, options);

@@ -17,7 +17,7 @@ const stayMs = 1_800_000;
 const maxMoved = 10_000;
 
 /**
- * Rendezvous hashing: a session is assigned to the model with the highest hash of both, its home. All processes agree
+ * Rendezvous hashing: a session is assigned to the model with the highest hash of session and model. All processes agree
  * without communication, and when one of n models is removed, only its own sessions move, spread over all others
  * (Thaler and Ravishankar, "Using name-based mappings to increase hit rates", IEEE/ACM Transactions on Networking 6,
  * 1998). With weights, the highest u^(1/w) wins, where u is the hash as a fraction, so that sessions are distributed in

@@ -161,7 +161,7 @@ export function nameTypes(): string {
     StrategyName: ["A strategy: its short name here, or an id.", ofKind("strategy").map(({ id }) => toShortName(id))],
     VendorName: ["A vendor: its name here, or a connector's or an entry's id.", vendors],
     ConnectorName: [
-      "A connector's id: one of those shipped, or one of another's.",
+      "Id of a connector: a built-in one, or one of a package or a program.",
       kinds.flatMap((kind) => ofKind(kind).map(({ id }) => id)),
     ],
   } as const;

@@ -7,7 +7,7 @@ import type { UnsupportedRequestError } from "../errors.ts";
 import { invalid } from "../pipeline/check_body.ts";
 import { concat } from "../util/bytes.ts";
 
-/** A file in any form a program may have it. File name and media type are taken from the value where it has them. */
+/** A file, in any of the accepted forms. File name and media type are taken from the value where it has them. */
 export type FileInput =
   | Blob
   | Response

@@ -141,7 +141,7 @@ export type VendorName =
   | "openai-compatible"
   | (string & Record<never, never>);
 
-/** A connector's id: one of those shipped, or one of another's. Any string is accepted; editors complete these. */
+/** Id of a connector: a built-in one, or one of a package or a program. Any string is accepted; editors complete these. */
 export type ConnectorName =
   | "openai.llm.v1"
   | "anthropic.claude.v1"

@@ -3,7 +3,7 @@
  * @module
  */
 
-/** Cancels what it was returned for. Idempotent. */
+/** Cancels the operation that returned it, such as a timer or a subscription. Idempotent. */
 export type Cancel = () => void;
 
 /** Clock and timers. Delays of any length are safe: no implementation fires a long timer early. */

@@ -4,7 +4,7 @@
  */
 
 /**
- * What a call used, as far as a provider knows. Units that do not apply or are unknown are undefined. Tokens of a kind
+ * Usage of a call, as reported by its provider. Units that do not apply or are unknown are undefined. Tokens of a kind
  * are part of the tokens of the direction: `cached` and `audioInput` of the input, `reasoning` of the output.
  */
 export interface BilledUsage {
