@@ -17,13 +17,13 @@ const stayMs = 1_800_000;
 const maxMoved = 10_000;
 
 /**
- * Rendezvous hashing: a session is assigned to the model with the highest hash of session and model. All processes agree
+ * Rendezvous hashing: a session is assigned to the model with the highest hash of session and model, its target. All processes agree
  * without communication, and when one of n models is removed, only its own sessions move, spread over all others
  * (Thaler and Ravishankar, "Using name-based mappings to increase hit rates", IEEE/ACM Transactions on Networking 6,
  * 1998). With weights, the highest u^(1/w) wins, where u is the hash as a fraction, so that sessions are distributed in
  * proportion to weight (Resch, "New hashing algorithms for data storage", SNIA 2015, in the form -w/ln u).
  *
- * A session that is served by another model because its home is unavailable stays there for 30 minutes, or until that
+ * A session that is served by another model because its target is unavailable stays there for 30 minutes, or until that
  * model fails; requests with routing constraints do not move their session. Requests without a session are handled as
  * by stick-until-failure.
  */
