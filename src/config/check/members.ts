@@ -30,10 +30,12 @@ export function checkMembers(values: DocumentValues, facts: MemberCheckParts): v
     const path = under("pools", name);
     const pool = facts.pools.get(name);
     const first = createLookup(pool === undefined ? [value] : [value, common]);
-    if (pool === undefined || facts.members.mayHaveSeveral(pool)) checkScope(value, path, first, facts.report);
+    if (pool === undefined || facts.members.mayHaveSeveral(pool)) {
+      checkScope(value, path, { first, report: facts.report });
+    }
     if (pool === undefined) continue;
-    checkPriorities(value, path, pool, facts);
-    checkRate(value, path, pool, facts);
+    checkPriorities(value, path, { pool, facts });
+    checkRate(value, path, { pool, facts });
     checkProbes(pool, facts);
   }
   checkUnused(values, facts);
@@ -51,7 +53,11 @@ function checkSearchPool({ proxy, aliases }: DocumentValues, { members, pools, r
   report.warn("proxy.tools.web_search.pool", `has no effect: no model of the pool ${show(name)} searches the web`);
 }
 
-function checkPriorities(value: PoolValues, path: string, pool: PoolSettings, facts: MemberCheckParts): void {
+function checkPriorities(
+  value: PoolValues,
+  path: string,
+  { pool, facts }: { readonly pool: PoolSettings; readonly facts: MemberCheckParts },
+): void {
   const { members, report } = facts;
   value.model_priority?.forEach((name, index) => {
     if (members.mayHave(pool, name)) return;
@@ -66,7 +72,11 @@ function checkPriorities(value: PoolValues, path: string, pool: PoolSettings, fa
   });
 }
 
-function checkRate(value: PoolValues, path: string, pool: PoolSettings, { members, report }: MemberCheckParts): void {
+function checkRate(
+  value: PoolValues,
+  path: string,
+  { pool, facts: { members, report } }: { readonly pool: PoolSettings; readonly facts: MemberCheckParts },
+): void {
   const maxRpm = value.rate_limit?.max_rpm ?? 0;
   const models = members.configuredIn(pool).filter(({ limits }) => limits.rpm !== undefined && limits.rpm < maxRpm);
   if (models.length === 0) return;
@@ -86,7 +96,11 @@ function checkProbes(pool: PoolSettings, { entries, members, health, report }: M
   report.warn("discovery.health.providers", `excludes ${quoted(never)}, ${recoveries}`);
 }
 
-function checkScope({ retry }: PoolValues, path: string, first: First, report: Report): void {
+function checkScope(
+  { retry }: PoolValues,
+  path: string,
+  { first, report }: { readonly first: First; readonly report: Report },
+): void {
   if ((retry?.scope ?? retry?.max_attempts) === undefined) return;
   const scope = first((layer) => layer.retry?.scope);
   const attempts = first((layer) => layer.retry?.max_attempts) ?? defaultRetry.maxAttempts;
