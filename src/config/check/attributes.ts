@@ -33,7 +33,7 @@ export function readAttributes(
   const read = Object.entries(attributes).map(([name, value]) => {
     const path = under(parent, name);
     if (value === undefined || value === null) return [name, value];
-    if (Object.hasOwn(declared, name)) return [name, readAttribute(value, declared[name]!, path, report)];
+    if (Object.hasOwn(declared, name)) return [name, readAttribute(value, declared[name]!, { path, report })];
     if (common.includes(name)) report.warn(path, `has no effect: "${connector}" does not read it`);
     else report.problem(path, `unknown key: "${connector}" has no such attribute${suggest(snakeCase(name), names)}`);
     return [name, value];
@@ -57,7 +57,11 @@ const readings: Readonly<Partial<Record<AttributeType, (value: number) => string
   size: (value) => `: write "${value}B" or "${value}KiB"`,
 };
 
-function readAttribute(value: unknown, attribute: Attribute, path: string, report: Report): unknown {
+function readAttribute(
+  value: unknown,
+  attribute: Attribute,
+  { path, report }: { readonly path: string; readonly report: Report },
+): unknown {
   const { values, min } = attribute;
   const types = [attribute.type].flat();
   const isText = types.includes("text") || types.includes("url") || types.includes("object");
@@ -65,7 +69,7 @@ function readAttribute(value: unknown, attribute: Attribute, path: string, repor
   if (referenced !== undefined && referenced.state !== "found") return undefined;
   if (referenced !== undefined) {
     const inner = new Report();
-    const read = readAttribute(referenced.value, attribute, path, inner);
+    const read = readAttribute(referenced.value, attribute, { path, report: inner });
     if (inner.problems.length === 0) return read;
     return report.problem(
       path,
