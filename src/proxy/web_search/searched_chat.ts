@@ -12,7 +12,7 @@ import type {
 } from "../../contracts/openai.ts";
 import type { PlainResponse } from "../../contracts/shell.ts";
 import { CitedSources } from "../../dialects/cited_sources.ts";
-import type { AnswerPart, Translation } from "../../dialects/dialect.ts";
+import type { ResponsePart, Translation } from "../../dialects/dialect.ts";
 import type { WebSearchTool } from "../../dialects/web_search.ts";
 import type { CommittedStream } from "../../pipeline/committed_stream.ts";
 import type { Delivered } from "../../pipeline/perform.ts";
@@ -51,7 +51,7 @@ async function respondComplete(
   const { signal } = exchange.request;
   const searches = new Searches({ tool, settings: findSettings(exchange), exchange, signal });
   const cited = new CitedSources();
-  const before: AnswerPart[] = [];
+  const before: ResponsePart[] = [];
   let body = translation.chat;
   let usage: CompletionUsage | undefined;
   let costNanoUsd: number | undefined = 0;
@@ -67,7 +67,7 @@ async function respondComplete(
     if (calls.length > 0) before.push({ message: toEarlier(message) }, ...run.map(({ search }) => ({ search })));
     if (calls.length === 0 || others.length > 0 || searches.isOver) {
       addRoutingHeaders(exchange.headers, { ...result, costNanoUsd: addCosts(costNanoUsd, searches.costNanoUsd) });
-      const answer = toAnswer(completion, { others: calls.length > 0 ? others : undefined, usage, cited });
+      const answer = toLastPart(completion, { others: calls.length > 0 ? others : undefined, usage, cited });
       return json(translation.toResponse(answer, before), exchange);
     }
     body = toNextRequest(body, { ...message, tool_calls: calls }, { run, searches });
@@ -87,7 +87,7 @@ function toEarlier({ reasoning_details, tool_calls: _, ...message }: AssistantMe
   return message.content ? { ...message, ...(reasoning_details && { reasoning_details }) } : message;
 }
 
-interface AnswerEnd {
+interface LastPart {
   /** The calls that are left, if the model has searched at the same time; its text is a part before it. */
   readonly others: ToolCall[] | undefined;
   readonly usage: CompletionUsage | undefined;
@@ -95,7 +95,7 @@ interface AnswerEnd {
 }
 
 /** The last part of the response, with citations. */
-function toAnswer(completion: ChatCompletion, { others, usage, cited }: AnswerEnd): ChatCompletion {
+function toLastPart(completion: ChatCompletion, { others, usage, cited }: LastPart): ChatCompletion {
   const { choices: [choice, ...more], ...rest } = completion;
   if (choice === undefined) return completion;
   const { message } = choice;
