@@ -27,8 +27,8 @@ export async function readComplete(
 ): Promise<CompletionResponse> {
   const bytes = await readBytes(response);
   const parsed = parseObject(decoder.decode(bytes));
-  const answer = { body: toLegacyCompletion(parsed), billed: readBilled?.(parsed) };
-  return hasTexts(parsed) ? { ...answer, native: bytes } : answer;
+  const others = { body: toLegacyCompletion(parsed), billed: readBilled?.(parsed) };
+  return hasTexts(parsed) ? { ...others, native: bytes } : others;
 }
 
 /** Whether every choice has text: some servers answer with null, or as for a chat. */

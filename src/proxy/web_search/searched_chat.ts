@@ -67,8 +67,8 @@ async function respondComplete(
     if (calls.length > 0) before.push({ message: toEarlier(message) }, ...run.map(({ search }) => ({ search })));
     if (calls.length === 0 || others.length > 0 || searches.isOver) {
       addRoutingHeaders(exchange.headers, { ...result, costNanoUsd: addCosts(costNanoUsd, searches.costNanoUsd) });
-      const answer = toLastPart(completion, { others: calls.length > 0 ? others : undefined, usage, cited });
-      return json(translation.toResponse(answer, before), exchange);
+      const last = toLastPart(completion, { others: calls.length > 0 ? others : undefined, usage, cited });
+      return json(translation.toResponse(last, before), exchange);
     }
     body = toNextRequest(body, { ...message, tool_calls: calls }, { run, searches });
   }
@@ -103,8 +103,8 @@ function toLastPart(completion: ChatCompletion, { others, usage, cited }: LastPa
   const annotations = [...message.annotations ?? [], ...found];
   const withUsage = usage === undefined ? rest : { ...rest, usage };
   if (others === undefined) {
-    const answer = { ...message, ...(annotations.length === 0 ? {} : { annotations }) };
-    return { ...withUsage, choices: [{ ...choice, message: answer }, ...more] };
+    const lastMessage = { ...message, ...(annotations.length === 0 ? {} : { annotations }) };
+    return { ...withUsage, choices: [{ ...choice, message: lastMessage }, ...more] };
   }
   const { role, content, reasoning_details } = message;
   const details = content || others.length === 0 ? undefined : reasoning_details;
