@@ -51,10 +51,13 @@ const retiredInProduct: readonly (readonly [name: RegExp, instead: string])[] = 
   [/(^|#)minds[A-Z]/, "honorsX"],
   [/^(giveBack|takeBack)$/, "release, return"],
   [/^(Home|#homes)$/, "SessionTarget"],
-  [/^(Answer(ed|Stream|Usage)?|FakeAnswer)$/, "response, result"],
+  [/(^|[^a-z])answer(s|ed)?(?![a-z])|Answer(?!ing)/, "response, result"],
   [/^#?(is|call|require)?[wW]hole(s|[A-Z]\w*)?$|Whole(?![a-z])/, "nonStreaming, complete, integer"],
   [/^(Dialect|gemini|messages|responses)Words$/, "DialectConventions"],
 ];
+
+/** Names of variables and parameters that say nothing about their values, in published code. */
+const emptyNames = /^#?(one|known|given|made)$/;
 
 /** What "whole" meant, besides an integer. */
 const wholes = "non-streaming; complete";
@@ -111,6 +114,15 @@ export function retiredName(identifier: string, isPublished = false): string | u
   return found && `\`${identifier}\` has a retired word: use ${found[1]}`;
 }
 
+/**
+ * Returns what is wrong with the name of a variable or parameter.
+ *
+ * @returns `undefined` for an accepted name.
+ */
+export function emptyName(name: string): string | undefined {
+  return emptyNames.test(name) ? `\`${name}\` says nothing about the value: name it by what it is` : undefined;
+}
+
 /** Names of functions that end in `Of`: the public interface, JavaScript's own, and a field of the schema. */
 const namesInOf: ReadonlySet<string> = new Set([
   ...["costOf", "modelsOf", "providerOf", "routingOf"],
@@ -162,6 +174,26 @@ function findFunctionName(node: Deno.lint.Node): Deno.lint.Node | undefined {
   }
 }
 
+type Pattern = Deno.lint.Node | Deno.lint.Parameter | null;
+
+/** Returns the names that a pattern declares. */
+function listNames(pattern: Pattern): Deno.lint.Identifier[] {
+  switch (pattern?.type) {
+    case "Identifier":
+      return [pattern];
+    case "AssignmentPattern":
+      return listNames(pattern.left);
+    case "RestElement":
+      return listNames(pattern.argument);
+    case "ArrayPattern":
+      return pattern.elements.flatMap(listNames);
+    case "ObjectPattern":
+      return pattern.properties.flatMap((member) => listNames(member.type === "Property" ? member.value : member));
+    default:
+      return [];
+  }
+}
+
 const plugin: Deno.lint.Plugin = {
   name: "modelmesh",
   rules: {
@@ -183,9 +215,23 @@ const plugin: Deno.lint.Plugin = {
           const message = namedByResult(name.name);
           if (message !== undefined) context.report({ node: name, message });
         };
+        const checkVariables = (patterns: readonly Pattern[]) => {
+          for (const node of patterns.flatMap(listNames)) {
+            const message = isPublished ? emptyName(node.name) : undefined;
+            if (message !== undefined) context.report({ node, message });
+          }
+        };
         return {
-          FunctionDeclaration: checkFunction,
-          VariableDeclarator: checkFunction,
+          FunctionDeclaration(node) {
+            checkFunction(node);
+            checkVariables(node.params);
+          },
+          FunctionExpression: ({ params }) => checkVariables(params),
+          ArrowFunctionExpression: ({ params }) => checkVariables(params),
+          VariableDeclarator(node) {
+            checkFunction(node);
+            checkVariables([node.id]);
+          },
           MethodDefinition: checkFunction,
           TSMethodSignature: checkFunction,
           CallExpression({ callee, arguments: [title] }) {

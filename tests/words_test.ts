@@ -132,11 +132,25 @@ Deno.test("the rule finds them in published code: functions, methods, callbacks 
   assertEquals(found("tests/util/a_test.ts"), []);
 });
 
+Deno.test("the rule reports variables and parameters that say nothing about their values, in published code", () => {
+  const source = `const known = 1; let { a: made, given } = b;
+    function c(one, [given], ...known) { for (const one of d) e.known = { one: 1 }; }
+    const f = (one = 1) => b.given;`;
+  const found = (file: string) =>
+    Deno.lint.runPlugin(plugin, file, source).map(({ message }) => message.split(" says ")[0]);
+  const names = ["known", "made", "given", "one", "given", "known", "one", "one"].map((name) => `\`${name}\``);
+  assertEquals(found("src/util/a.ts").sort(), names.sort());
+  assertEquals(found("tests/util/a_test.ts"), []);
+});
+
 Deno.test("the rule reports names for the responses of providers, and for three meanings of whole", () => {
-  const source = "class AnswerStream { #answer = isWhole(a) && wholeTypes; } type A = DialectWords;";
+  const source =
+    "class AnswerStream { #isAnswered = isWhole(answer) && wholeTypes; } type A = DialectWords; f(answering);";
   assertEquals(lint("src/util/a.ts", source), [
     "`AnswerStream`",
+    "`isAnswered`",
     "`isWhole`",
+    "`answer`",
     "`wholeTypes`",
     "`DialectWords`",
   ]);
