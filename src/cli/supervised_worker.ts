@@ -53,7 +53,7 @@ export class SupervisedWorker {
   #receive(message: ToWorker): void {
     if ("shared" in message) return this.shared.receive(message.shared);
     if ("order" in message) return this.#follow(message.order);
-    if (!("answer" in message)) return; // a message of the runtime itself
+    if (!("result" in message)) return; // a message of the runtime itself
     this.#pending.get(message.id)?.(message.result);
     this.#pending.delete(message.id);
   }
