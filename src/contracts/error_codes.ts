@@ -25,8 +25,10 @@ export type RequestErrorCode =
   | "not_an_administrator"
   | "origin_not_allowed"
   | "overloaded"
+  | "previous_response_not_found"
   | "rate_limit_exceeded"
   | "request_too_large"
+  | "response_in_progress"
   | "shutting_down"
   | "storage_unavailable"
   | "stream_interrupted"
@@ -34,6 +36,7 @@ export type RequestErrorCode =
   | "unknown_url"
   | "unsupported_by_pool"
   | "unsupported_media_type"
+  | "upgrade_unavailable"
   | "upstream_auth_error";
 
 /** Codes of errors at startup, of library calls, and of connectors. */

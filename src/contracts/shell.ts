@@ -24,6 +24,46 @@ export interface PlainRequest {
   bytes(): Promise<Uint8Array>;
   /** Reads it like `bytes`, but without waiting; undefined if it has not been received yet. */
   received?(): Uint8Array | undefined;
+  /**
+   * Upgrades the connection to a WebSocket (RFC 6455). Absent if the request does not ask for one, or the server has none.
+   *
+   * @returns The response to return to the server, which has sent or will send its own in place of it.
+   * @throws A `MeshError` `upgrade_unavailable` if a package is missing.
+   */
+  readonly upgrade?: (options: UpgradeOptions) => Promise<PlainResponse>;
+}
+
+/** How a connection becomes a WebSocket. */
+export interface UpgradeOptions {
+  /** Maximum length of a message, bytes. A longer one closes the connection with code 1009. */
+  readonly maxMessageBytes: number;
+  /** Headers of the response; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Called with the connection, after which its events occur. */
+  readonly open: (socket: ClientSocket) => SocketEvents;
+}
+
+/** A WebSocket connection to a client. */
+export interface ClientSocket {
+  /** Sends a text message. Resolves when the client can take another one, or has disconnected. Never rejects. */
+  send(text: string): Promise<void>;
+  /**
+   * Closes the connection. Idempotent.
+   *
+   * @param code RFC 6455, section 7.4.1.
+   * @param reason At most 123 bytes.
+   */
+  close(code: number, reason: string): void;
+}
+
+/** What happens on a WebSocket connection. */
+export interface SocketEvents {
+  /** A text message was received, or a binary one, whose text is undefined. */
+  onMessage(text: string | undefined): void;
+  /** The server is stopping: the connection has to be closed once its work is done. */
+  onStop(): void;
+  /** The connection has ended. Called once. */
+  onClose(): void;
 }
 
 /** A response body that is streamed without the overhead of a `ReadableStream`. */

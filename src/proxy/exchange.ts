@@ -59,6 +59,14 @@ export interface Exchange {
   readonly onEnd: () => void;
 }
 
+/** What a request for a WebSocket has in addition. */
+export interface SocketAccess {
+  /** Handles a request that was received on the connection like any other, at the current instance. Never rejects. */
+  readonly serve: (request: PlainRequest) => Promise<PlainResponse>;
+  /** Reserves memory for what the connection keeps, bytes; undefined if there is none left. */
+  readonly reserve: (bytes: number) => (() => void) | undefined;
+}
+
 /** The handler of a path. */
 export interface RouteEntry {
   readonly methods: readonly string[];
@@ -71,4 +79,6 @@ export interface RouteEntry {
   /** The format of errors, and the location of tokens; OpenAI's by default. */
   readonly dialect?: DialectConventions;
   readonly handle: (exchange: Exchange) => PlainResponse | Promise<PlainResponse>;
+  /** Handles requests for a WebSocket; without it they are like any other GET. */
+  readonly upgrade?: (exchange: Exchange, access: SocketAccess) => Promise<PlainResponse>;
 }

@@ -66,22 +66,22 @@ export function createMeshHandler(mesh: Mesh, options: ProxyOptions): Handler {
       if (early !== undefined) return early;
       await current.ready();
       await runtimeClients.use(current);
-      instance ??= new ProxyInstance(current, { ...options, runtimeClients });
+      instance ??= new ProxyInstance(current, { ...options, runtimeClients, serve: plain });
       return await instance.serve(request, facts);
     } catch (error) {
       return errorResponse(error, { mesh: current, requestId });
     }
   };
-  const plain = (request: PlainRequest, peer?: Peer) => {
+  const plain = (request: PlainRequest, peer?: Peer): Promise<PlainResponse> => {
     const requestId = requestIdFrom(request.headers.get("x-request-id"));
     const facts = { requestId, peer };
     return instance === undefined ? begin(request, facts) : instance.serve(request, facts);
   };
   const replace = (next: Mesh) => {
     check(getEngine(next));
-    const before = instance ??= new ProxyInstance(current, { ...options, runtimeClients });
+    const before = instance ??= new ProxyInstance(current, { ...options, runtimeClients, serve: plain });
     const used = runtimeClients.use(current = getEngine(next));
-    instance = new ProxyInstance(current, { ...options, runtimeClients, before });
+    instance = new ProxyInstance(current, { ...options, runtimeClients, serve: plain, before });
     return Promise.all([before.untilIdle(), used]).then(() => {});
   };
   return Object.assign(async (request: Request) => toResponse(await plain(request)), { plain, replace });

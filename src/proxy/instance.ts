@@ -4,13 +4,14 @@
  */
 import { builtInProxy } from "../config/build/proxy.ts";
 import type { ProxySettings } from "../config/settings/settings.ts";
-import type { Peer, PlainRequest, PlainResponse } from "../contracts/shell.ts";
+import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
 import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
 import { toClientFacts } from "../pipeline/request.ts";
 import { isStream } from "../util/bytes.ts";
 import { isAmbiguous, readPath } from "../util/request_path.ts";
+import { isSocketRequest } from "../util/socket_request.ts";
 import { acceptedTokens, Authenticator, requireToken } from "./authenticator.ts";
 import { type BodyBounds, ClientDisconnectedError, readRequestBody } from "./body_reader.ts";
 import { withDecompressedBody } from "./compressed_body.ts";
@@ -64,6 +65,7 @@ export class ProxyInstance {
   readonly #isStopping: () => boolean;
   readonly #clients: ReadonlyMap<string, Client>;
   readonly #runtimeClients: ClientSlot;
+  readonly #serveNow: NonNullable<RequestHandler["plain"]>;
   /** Requests in progress, with or without a slot. */
   #underWay = 0;
   /** Shared with earlier and later instances. */
@@ -75,10 +77,13 @@ export class ProxyInstance {
     mesh: Engine,
     options: ProxyOptions & {
       readonly runtimeClients: ClientSlot;
+      /** Handles a request at the current instance. */
+      readonly serve: NonNullable<RequestHandler["plain"]>;
       readonly before?: ProxyInstance;
     },
   ) {
-    const { tokens = [], host, isDraining = no, isStopping = no, runtimeClients, before } = options;
+    const { tokens = [], host, isDraining = no, isStopping = no, runtimeClients, serve, before } = options;
+    this.#serveNow = serve;
     this.#runtimeClients = runtimeClients;
     this.#shared = before === undefined ? new ProcessCounts(mesh, options) : before.#shared;
     const { proxy = builtInProxy() } = mesh.settings;
@@ -128,6 +133,9 @@ export class ProxyInstance {
       if (entry?.isAdministrative && !caller?.isAdministrator) throw notAdministrator();
       const incoming = { request, requestId, path, headers, client: caller?.client, from: { caller, peer } };
       if (entry === undefined) throw await this.#unknown(incoming);
+      if (entry.upgrade !== undefined && isSocketRequest(request.method, request.headers.get("upgrade"))) {
+        return await this.#upgrade(entry.upgrade, incoming);
+      }
       const response = await this.#respond(checkedRoute(entry, request), incoming);
       return request.method === "HEAD" ? withoutBody(response) : response;
     } catch (error) {
@@ -205,6 +213,23 @@ export class ProxyInstance {
     }
   }
 
+  async #upgrade(upgrade: NonNullable<RouteEntry["upgrade"]>, incoming: IncomingRequest): Promise<PlainResponse> {
+    if (this.#isStopping()) throw unavailable("The proxy is shutting down", "shutting_down");
+    const { bodies } = this.#shared;
+    const bounds = { memoryBytes: this.#proxy.bodyMemory, client: this.#findBodyOwner(incoming) };
+    const serve = this.#serveNow;
+    const { peer } = incoming.from;
+    return await upgrade(this.#exchange(incoming), { // none of it keeps this instance in memory
+      serve: (request) => serve(request, peer),
+      reserve: (bytes) => bodies.reserve(bytes, bounds) ? () => bodies.release(bytes, bounds.client) : undefined,
+    });
+  }
+
+  /** The client to which the memory of bodies counts. */
+  #findBodyOwner({ from: { caller, peer } }: Pick<IncomingRequest, "from">): unknown {
+    return this.#authenticator.isOpen ? findPeerAddress(peer) : caller?.client?.id ?? caller;
+  }
+
   #exchange(incoming: IncomingRequest, work?: Pick<Exchange, "body" | "begin" | "onEnd">): Exchange {
     const { request, requestId, path, headers, client } = incoming;
     // no spread: V8 of Node 20 gives each object that begins with one, and goes on, a hidden class of its own
@@ -255,7 +280,7 @@ export class ProxyInstance {
         memoryKey: "body_memory",
         memory: bodies,
         memoryBytes: bodyMemory,
-        client: this.#authenticator.isOpen ? findPeerAddress(from.peer) : from.caller?.client?.id ?? from.caller,
+        client: this.#findBodyOwner({ from }),
         isParsed: true,
         hold,
       };

@@ -2,9 +2,39 @@
  * The endpoint of Responses.
  * @module
  */
+import type { JsonObject } from "../contracts/openai.ts";
+import type { PlainResponse } from "../contracts/shell.ts";
 import { responses } from "../dialects/responses/responses.ts";
-import { dialectRoute } from "./dialect_route.ts";
-import type { RouteEntry } from "./exchange.ts";
+import { formatWarmUp, isWarmUp } from "../dialects/responses/warm_up.ts";
+import { missing } from "../pipeline/check_body.ts";
+import { poolFor } from "../pipeline/select_pool.ts";
+import { newId } from "../util/request_id.ts";
+import { readWork } from "./body.ts";
+import { respondToChat } from "./dialect_route.ts";
+import type { Exchange, RouteEntry } from "./exchange.ts";
+import { addStreamHeaders } from "./heartbeat.ts";
+import { json } from "./json.ts";
 
 /** `/v1/responses`. */
-export const responsesRoute: RouteEntry = dialectRoute(responses);
+export const responsesRoute: Pick<RouteEntry, "handle"> = {
+  async handle(exchange) {
+    const work = await readWork(exchange);
+    if (isWarmUp(work.value)) return await respondToWarmUp(work.value, exchange);
+    const translation = responses.translate(work.value, exchange.request);
+    return await respondToChat(translation, { dialect: responses, work, exchange });
+  },
+};
+
+/** Responds without a call to a provider. */
+async function respondToWarmUp(body: JsonObject, { mesh, headers, client, admit }: Exchange): Promise<PlainResponse> {
+  const { model, stream } = body;
+  if (model === undefined) throw missing("model");
+  const { clock } = mesh.runtime;
+  const head = { id: newId(), model: String(model), created: Math.floor(clock.now() / 1000) };
+  const { response, events } = formatWarmUp(body, head);
+  poolFor(head.model, { client }, mesh.registry);
+  await admit?.();
+  if (stream !== true) return json(response, { headers });
+  addStreamHeaders(headers, "text/event-stream");
+  return { status: 200, headers, body: events };
+}

@@ -35,7 +35,11 @@ const endpoints: Readonly<Record<string, RouteEntry>> = {
   "messages": imported(messagesWork, async () => (await import("./messages_routes.ts")).messagesRoute),
   "messages/count_tokens": imported(messagesWork, async () => (await import("./messages_routes.ts")).messagesCount),
   "responses": imported(
-    { ...work, dialect: responsesConventions },
+    {
+      ...work,
+      dialect: responsesConventions,
+      upgrade: async (...received) => await (await import("./responses_socket.ts")).upgradeToResponses(...received),
+    },
     async () => (await import("./responses_route.ts")).responsesRoute,
   ),
   "completions": imported(work, async () => ({ handle: (await import("./completions_route.ts")).handleCompletion })),

@@ -5,7 +5,10 @@
  */
 import type { Cancel } from "../contracts/runtime.ts";
 import type { RequestHandler, RunningServer, ServeOptions } from "../contracts/shell.ts";
+import { once } from "../util/once.ts";
+import { isSocketRequest } from "../util/socket_request.ts";
 import { toResponse } from "../util/to_response.ts";
+import { DenoUpgrade } from "./_deno_upgrade.ts";
 import { listenError } from "./_listen_error.ts";
 import { clientSignal, OpenResponses, setSignal } from "./_open_responses.ts";
 import { Stop } from "./_stop.ts";
@@ -54,16 +57,27 @@ export function createResponder(
 ): Deno.ServeHandler<Deno.NetAddr> {
   const { plain } = handler;
   if (plain === undefined) return (request) => open.respond(request);
-  return async (request, info) =>
-    toResponse(
-      await open.respondPlain(plain, {
-        withSignal: (signal) => setSignal(request, signal),
-        stop: new Stop(),
-        left: () => clientSignal(request),
-        peer: () => info.remoteAddr.hostname,
-        untilOver: () => info.completed,
-      }),
-    );
+  return async (request, info) => {
+    const upgrade = createUpgrade(request, open, info);
+    const response = await open.respondPlain(plain, {
+      withSignal: (signal) => setSignal(request, signal),
+      stop: new Stop(),
+      left: () => clientSignal(request),
+      peer: upgrade?.peer ?? (() => info.remoteAddr.hostname),
+      untilOver: () => info.completed,
+    });
+    return upgrade?.response ?? toResponse(response);
+  };
+}
+
+/** Adds the way to upgrade to a request that asks for a WebSocket. */
+function createUpgrade(
+  request: Request,
+  { sockets }: OpenResponses,
+  info: Deno.ServeHandlerInfo<Deno.NetAddr>,
+): DenoUpgrade | undefined {
+  if (request.method !== "GET" || !isSocketRequest("GET", request.headers.get("upgrade"))) return undefined;
+  return new DenoUpgrade(request, info, sockets);
 }
 
 /** `Deno.serve` (2.9.6) ends when it cannot accept a connection, such as for lack of descriptors: it is started again. */
@@ -107,12 +121,20 @@ class RestartedServer {
   }
 }
 
-/** `shutdown` ends no response, and aborting the server's signal after it throws, so open responses are ended here. */
+/**
+ * `shutdown` ends no response, and aborting the server's signal after it throws, so open responses are ended here. It
+ * closes WebSockets at once, so it waits for theirs; until then, the handler rejects requests.
+ */
 function createStop(server: RestartedServer, open: OpenResponses): (graceMs: number) => Promise<void> {
+  const shutDown = once(() => server.shutdown());
   let closed: Promise<void> | undefined;
   return async (graceMs) => {
-    closed ??= server.shutdown();
-    const cancel = callAfter(graceMs, () => open.endAll());
+    const socketsClosed = open.sockets.stop();
+    closed ??= socketsClosed === undefined ? shutDown() : socketsClosed.then(shutDown);
+    const cancel = callAfter(graceMs, () => {
+      open.endAll();
+      shutDown().catch(() => {}); // reported by `closed`
+    });
     let cancelLast: Cancel = () => {};
     // a client that does not read must not block the stop
     const atLast = new Promise<void>((resolve) => cancelLast = callAfter(graceMs + lastWaitMs, resolve));

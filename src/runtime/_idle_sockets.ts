@@ -39,6 +39,11 @@ export class IdleSockets {
     for (const socket of this.#sockets) socket.destroy();
   }
 
+  /** Leaves a connection that is no longer one of HTTP to others. */
+  leave(socket: Socket): void {
+    this.#sockets.delete(socket);
+  }
+
   #limit(server: Server, maxConnections: number): void {
     server.on("connection", (socket: Socket) => {
       this.#open++;

@@ -21,6 +21,7 @@ import { keepHalfOpen } from "./_half_open.ts";
 import { IdleSockets } from "./_idle_sockets.ts";
 import { listenError } from "./_listen_error.ts";
 import { builtin } from "./_node_builtin.ts";
+import { createRefusal, type NodeUpgrade, onSocketRequest, upgradeOnNode, wantsSocket } from "./_node_upgrade.ts";
 import { OpenResponses } from "./_open_responses.ts";
 import { toPlainResponse } from "./_plain_response.ts";
 import { createRequest, requestUrl } from "./_request_url.ts";
@@ -41,22 +42,30 @@ const checkIntervalMs = 1_000;
  */
 export async function serveNode(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
   const { host, port, tls, maxConnections = Infinity, onListen } = options;
+  const { plain } = handler;
   const open = new OpenResponses(handler);
   const settings = {
     headersTimeout: headersTimeoutMs,
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: checkIntervalMs,
+    ...(plain === undefined ? {} : { shouldUpgradeCallback: wantsSocket }), // older Nodes do not ask
   };
   const onRequest: RequestListener = (message, response) => {
     if (idle.isRefused(message.socket)) message.resume();
     else if (message.httpVersionMajor === 1) {
-      exchange(open, handler.plain, { message, response }).catch(() => response.destroy());
+      exchange(open, plain, { message, response }).catch(() => response.destroy());
     } else response.writeHead(505, { connection: "close" }).end(); // the parser accepts 0.9 and 2.0
   };
   const { server, ...renewal } = tls === undefined
     ? { server: builtin("node:http").createServer(settings, onRequest) }
     : (await import("./_tls_server.ts")).tlsServer(settings, tls, onRequest);
   server.on("clientError", refuse);
+  if (plain !== undefined) {
+    onSocketRequest(server, (upgrade) => {
+      idle.leave(upgrade.message.socket);
+      answerUpgrade(open, plain, upgrade);
+    });
+  }
   keepHalfOpen(server);
   const idle = new IdleSockets(server, Math.min(maxConnections, connectionsWithin(descriptorLimit())));
   await new Promise<void>((resolve, reject) => {
@@ -89,9 +98,11 @@ async function stopServer(
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   idle.close();
+  const socketsClosed = open.sockets.stop();
   const cancelEnd = callAfter(graceMs, () => open.endAll());
   const cancelLast = callAfter(graceMs + checkIntervalMs, () => server.closeAllConnections());
   await closed;
+  await socketsClosed;
   cancelEnd();
   cancelLast();
   open.close();
@@ -141,16 +152,37 @@ async function exchange(
   }
 }
 
+/** Responds to a request for a WebSocket: upgrades the connection, or sends a response and closes it. */
+function answerUpgrade(open: OpenResponses, plain: NonNullable<RequestHandler["plain"]>, upgrade: NodeUpgrade): void {
+  const { message, socket } = upgrade;
+  const client = new Stop();
+  const over = new Promise<void>((resolve) => void socket.on("close", () => resolve()));
+  const respond = async () => {
+    const result = await open.respondPlain(plain, {
+      withSignal: (signal) =>
+        new MessageRequest(message, signal, (options) => upgradeOnNode(upgrade, options, open.sockets)),
+      stop: client,
+      peer: () => message.socket.remoteAddress,
+      untilOver: () => over,
+    });
+    if (result.status !== 101) await send(result, message, createRefusal(upgrade));
+  };
+  over.then(() => client.abort(new DOMException("The client has disconnected", "AbortError"))).catch(() => {});
+  respond().catch(() => socket.destroy());
+}
+
 /** A request without a `Request` object, whose creation costs more on Node than the entire proxy. */
 class MessageRequest implements PlainRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: PlainRequest["headers"];
   readonly signal: StopSignal;
+  readonly upgrade?: NonNullable<PlainRequest["upgrade"]>;
   readonly #message: IncomingMessage;
 
-  constructor(message: IncomingMessage, signal: StopSignal) {
+  constructor(message: IncomingMessage, signal: StopSignal, upgrade?: PlainRequest["upgrade"]) {
     this.#message = message;
+    if (upgrade !== undefined) this.upgrade = upgrade;
     this.method = message.method ?? "GET";
     this.url = toRequestUrl(message);
     this.signal = signal;

@@ -7,6 +7,7 @@ import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contr
 import { MeshError } from "../errors.ts";
 import { type Indexed, IndexedSet } from "../util/bag.ts";
 import { isStream } from "../util/bytes.ts";
+import { OpenSockets } from "./_sockets.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 
@@ -50,6 +51,8 @@ export function clientSignal(request: Request): AbortSignal {
 
 /** Responds to requests, and can end all open responses. */
 export class OpenResponses {
+  /** Connections that requests have upgraded. */
+  readonly sockets: OpenSockets = new OpenSockets();
   readonly #handler: RequestHandler;
   readonly #open = new IndexedSet<OpenResponse>();
   #cancelLook: Cancel | undefined;
@@ -90,6 +93,7 @@ export class OpenResponses {
   /** Ends all responses: signals abort, pending responses become a 503, streams are interrupted. */
   endAll(): void {
     for (const open of this.#open.all) open.end();
+    this.sockets.endAll();
   }
 
   /** Reports that the server has stopped. */

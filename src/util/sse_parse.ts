@@ -28,13 +28,19 @@ export class SseParser {
   #event = "";
   #afterCr = false;
   #hasComment = false;
+  readonly #maxChars: number;
+
+  /** @param maxChars Maximum length of an event, 4 MiB by default. */
+  constructor(maxChars: number = maxEventChars) {
+    this.#maxChars = maxChars;
+  }
 
   /**
    * Parses the next chunk.
    *
    * @param text Decoded text; may end anywhere.
    * @returns The events it completes.
-   * @throws {UpstreamError} When an event exceeds 4 MiB.
+   * @throws {UpstreamError} When an event is too long.
    */
   push(text: string): SseEvent[] {
     const events: SseEvent[] = [];
@@ -48,7 +54,7 @@ export class SseParser {
       this.#partialLine = "";
     }
     this.#partialLine += last;
-    if (this.#partialLine.length + (this.#data?.length ?? 0) > maxEventChars) {
+    if (this.#partialLine.length + (this.#data?.length ?? 0) > this.#maxChars) {
       throw new UpstreamError("The provider sent an event over 4 MiB", { kind: "invalid_response" });
     }
     return events;
