@@ -5,12 +5,14 @@
 import type { BudgetSettings, ClientSettings } from "../config/settings/settings.ts";
 import { BudgetExceededError, ModelNotFoundError, RateLimitError } from "../errors.ts";
 import type { Clock } from "../contracts/runtime.ts";
+import type { Peer } from "../contracts/shell.ts";
 import type { RequestClient } from "../pipeline/request.ts";
 import { Budget } from "../state/limits/budget.ts";
 import type { MeshState } from "../state/model/mesh_state.ts";
 import type { Replication, SharedCounters } from "../state/counters/shared_counters.ts";
 import { slicedMinute } from "../state/counters/shared_rate.ts";
 import { SlidingWindow } from "../util/sliding_window.ts";
+import { isLoopbackHost } from "./origin_policy.ts";
 
 /** The window of the request limit. */
 const minute = { windowMs: 60_000, slices: 60, forgetsLate: true };
@@ -179,4 +181,20 @@ export function namedClients(
     if (name === undefined) return [];
     return [[name, new Client({ id: name, name }, client, { before: before?.get(name), state })]];
   }));
+}
+
+/**
+ * Identifies the client to whose memory a body counts.
+ *
+ * @param sender Its token's owner, its remote address, and whether no token is required.
+ * @returns Undefined for loopback without a token, since a reverse proxy may send there for all clients.
+ */
+export function findBodyOwner({ caller, peer, isOpen }: {
+  readonly caller: Caller | undefined;
+  readonly peer: Peer | undefined;
+  readonly isOpen: boolean;
+}): unknown {
+  if (!isOpen) return caller?.client?.id ?? caller;
+  const address = peer?.()?.replace(/^::ffff:/i, "");
+  return address === undefined || isLoopbackHost(address) ? undefined : address;
 }

@@ -30,13 +30,18 @@ export function dialectRoute(dialect: Dialect): RouteEntry {
     methods: ["POST"],
     isWork: true,
     dialect,
-    handle: async (exchange) => {
-      const work = await readWork(exchange);
-      const searches = exchange.proxy.tools.webSearch !== undefined;
-      const translation = dialect.translate(work.value, exchange.request, { searches });
-      return await respondToChat(translation, { dialect, work, exchange });
-    },
+    handle: async (exchange) => await respondInDialect(dialect, { work: await readWork(exchange), exchange }),
   };
+}
+
+/** Handles a request whose body was read. */
+export async function respondInDialect(
+  dialect: Dialect,
+  { work, exchange }: { readonly work: Work; readonly exchange: Exchange },
+): Promise<PlainResponse> {
+  const searches = exchange.proxy.tools.webSearch !== undefined;
+  const translation = dialect.translate(work.value, exchange.request, { searches });
+  return await respondToChat(translation, { dialect, work, exchange });
 }
 
 /** A request to perform. */

@@ -11,17 +11,17 @@ import type { LogFacts } from "../observe/hub.ts";
 import { toClientFacts } from "../pipeline/request.ts";
 import { isStream } from "../util/bytes.ts";
 import { isAmbiguous, readPath } from "../util/request_path.ts";
-import { isSocketRequest } from "../util/socket_request.ts";
+import { isSocketRequest } from "../util/request_id.ts";
 import { acceptedTokens, Authenticator, requireToken } from "./authenticator.ts";
 import { type BodyBounds, ClientDisconnectedError, readRequestBody } from "./body_reader.ts";
 import { withDecompressedBody } from "./compressed_body.ts";
 import { checkedRoute, findRoute, invalidUrl, notAdministrator, servedEndpoints, withoutBody } from "./routes.ts";
-import { type Caller, type Client, namedClients } from "./client.ts";
+import { type Caller, type Client, findBodyOwner, namedClients } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
 import { HttpError, toErrorRow, waitHeaders } from "./error_body.ts";
 import type { Exchange, ReadOptions, RouteEntry } from "./exchange.ts";
 import { errorResponse, isRouted } from "./error_response.ts";
-import { isLoopbackHost, OriginPolicy } from "./origin_policy.ts";
+import { OriginPolicy } from "./origin_policy.ts";
 import type { ProxyOverview } from "./overview/overview.ts";
 import { ProcessCounts } from "./process_counts.ts";
 import type { Slots } from "./slots.ts";
@@ -133,7 +133,7 @@ export class ProxyInstance {
       if (entry?.isAdministrative && !caller?.isAdministrator) throw notAdministrator();
       const incoming = { request, requestId, path, headers, client: caller?.client, from: { caller, peer } };
       if (entry === undefined) throw await this.#unknown(incoming);
-      if (entry.upgrade !== undefined && isSocketRequest(request.method, request.headers.get("upgrade"))) {
+      if (entry.upgrade !== undefined && isSocketRequest(request)) {
         return await this.#upgrade(entry.upgrade, incoming);
       }
       const response = await this.#respond(checkedRoute(entry, request), incoming);
@@ -216,18 +216,16 @@ export class ProxyInstance {
   async #upgrade(upgrade: NonNullable<RouteEntry["upgrade"]>, incoming: IncomingRequest): Promise<PlainResponse> {
     if (this.#isStopping()) throw unavailable("The proxy is shutting down", "shutting_down");
     const { bodies } = this.#shared;
-    const bounds = { memoryBytes: this.#proxy.bodyMemory, client: this.#findBodyOwner(incoming) };
+    const bounds = {
+      memoryBytes: this.#proxy.bodyMemory,
+      client: findBodyOwner({ ...incoming.from, isOpen: this.#authenticator.isOpen }),
+    };
     const serve = this.#serveNow;
     const { peer } = incoming.from;
     return await upgrade(this.#exchange(incoming), { // none of it keeps this instance in memory
       serve: (request) => serve(request, peer),
       reserve: (bytes) => bodies.reserve(bytes, bounds) ? () => bodies.release(bytes, bounds.client) : undefined,
     });
-  }
-
-  /** The client to which the memory of bodies counts. */
-  #findBodyOwner({ from: { caller, peer } }: Pick<IncomingRequest, "from">): unknown {
-    return this.#authenticator.isOpen ? findPeerAddress(peer) : caller?.client?.id ?? caller;
   }
 
   #exchange(incoming: IncomingRequest, work?: Pick<Exchange, "body" | "begin" | "onEnd">): Exchange {
@@ -280,7 +278,7 @@ export class ProxyInstance {
         memoryKey: "body_memory",
         memory: bodies,
         memoryBytes: bodyMemory,
-        client: this.#findBodyOwner({ from }),
+        client: findBodyOwner({ ...from, isOpen: this.#authenticator.isOpen }),
         isParsed: true,
         hold,
       };
@@ -301,12 +299,6 @@ export class ProxyInstance {
 
 function unavailable(message: string, code: "overloaded" | "shutting_down"): HttpError {
   return new HttpError(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
-}
-
-/** The address to which a body counts; undefined for loopback, since a reverse proxy may send there for all clients. */
-function findPeerAddress(peer: Peer | undefined): string | undefined {
-  const address = peer?.()?.replace(/^::ffff:/i, "");
-  return address === undefined || isLoopbackHost(address) ? undefined : address;
 }
 
 /** A request before it is handled. */

@@ -64,10 +64,10 @@ export class KeptResponses {
     for (const id of [...this.#kept.keys()]) this.#drop(id);
   }
 
-  #keep(response: unknown, asked: string, isUnstored: boolean): void {
+  #keep(response: unknown, requested: string, isUnstored: boolean): void {
     if (!isObject(response) || typeof response.id !== "string" || !Array.isArray(response.output)) return;
     const output = isUnstored ? response.output.filter((item) => !isUnreadable(item)) : response.output;
-    const items = joinItems(asked, JSON.stringify(output).slice(1, -1));
+    const items = joinItems(requested, JSON.stringify(output).slice(1, -1));
     this.#drop(response.id);
     if (items.length > this.#maxChars) return;
     for (const id of [...this.#kept.keys()]) if (this.#chars + items.length > this.#maxChars) this.#drop(id);

@@ -10,7 +10,7 @@ import { missing } from "../pipeline/check_body.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
 import { newId } from "../util/request_id.ts";
 import { readWork } from "./body.ts";
-import { respondToChat } from "./dialect_route.ts";
+import { respondInDialect } from "./dialect_route.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { addStreamHeaders } from "./heartbeat.ts";
 import { json } from "./json.ts";
@@ -20,8 +20,7 @@ export const responsesRoute: Pick<RouteEntry, "handle"> = {
   async handle(exchange) {
     const work = await readWork(exchange);
     if (isWarmUp(work.value)) return await respondToWarmUp(work.value, exchange);
-    const translation = responses.translate(work.value, exchange.request);
-    return await respondToChat(translation, { dialect: responses, work, exchange });
+    return await respondInDialect(responses, { work, exchange });
   },
 };
 

@@ -54,7 +54,7 @@ function unavailable(message: string): HttpError {
   return new HttpError(message, { status: 426, code: "upgrade_unavailable", headers: { upgrade: "HTTP/1.1" } });
 }
 
-/** A message that is no request, or not one now. */
+/** A message that is not a request, or not one now. */
 class MessageError extends Error {
   readonly status: number;
   readonly code: RequestErrorCode;

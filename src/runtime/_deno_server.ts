@@ -6,9 +6,9 @@
 import type { Cancel } from "../contracts/runtime.ts";
 import type { RequestHandler, RunningServer, ServeOptions } from "../contracts/shell.ts";
 import { once } from "../util/once.ts";
-import { isSocketRequest } from "../util/socket_request.ts";
+import { isSocketRequest } from "../util/request_id.ts";
 import { toResponse } from "../util/to_response.ts";
-import { DenoUpgrade } from "./_deno_upgrade.ts";
+import type { DenoUpgrade } from "./_deno_upgrade.ts";
 import { listenError } from "./_listen_error.ts";
 import { clientSignal, OpenResponses, setSignal } from "./_open_responses.ts";
 import { Stop } from "./_stop.ts";
@@ -58,7 +58,7 @@ export function createResponder(
   const { plain } = handler;
   if (plain === undefined) return (request) => open.respond(request);
   return async (request, info) => {
-    const upgrade = createUpgrade(request, open, info);
+    const upgrade = isSocketRequest(request) ? await createUpgrade(request, open, info) : undefined;
     const response = await open.respondPlain(plain, {
       withSignal: (signal) => setSignal(request, signal),
       stop: new Stop(),
@@ -71,13 +71,12 @@ export function createResponder(
 }
 
 /** Adds the way to upgrade to a request that asks for a WebSocket. */
-function createUpgrade(
+async function createUpgrade(
   request: Request,
   { sockets }: OpenResponses,
   info: Deno.ServeHandlerInfo<Deno.NetAddr>,
-): DenoUpgrade | undefined {
-  if (request.method !== "GET" || !isSocketRequest("GET", request.headers.get("upgrade"))) return undefined;
-  return new DenoUpgrade(request, info, sockets);
+): Promise<DenoUpgrade> {
+  return new (await import("./_deno_upgrade.ts")).DenoUpgrade(request, info, sockets);
 }
 
 /** `Deno.serve` (2.9.6) ends when it cannot accept a connection, such as for lack of descriptors: it is started again. */

@@ -165,7 +165,7 @@ function answerUpgrade(open: OpenResponses, plain: NonNullable<RequestHandler["p
       peer: () => message.socket.remoteAddress,
       untilOver: () => over,
     });
-    if (result.status !== 101) await send(result, message, createRefusal(upgrade));
+    if (result.status !== 101) await sendResponse(result, message, createRefusal(upgrade));
   };
   over.then(() => client.abort(new DOMException("The client has disconnected", "AbortError"))).catch(() => {});
   respond().catch(() => socket.destroy());

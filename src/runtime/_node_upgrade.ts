@@ -7,7 +7,7 @@ import type { Duplex } from "node:stream";
 import type { PlainResponse, UpgradeOptions } from "../contracts/shell.ts";
 import { MeshError } from "../errors.ts";
 import { onceResolved } from "../util/once.ts";
-import { isSocketRequest } from "../util/socket_request.ts";
+import { isSocketRequest } from "../util/request_id.ts";
 import { builtin } from "./_node_builtin.ts";
 import type { OpenSockets } from "./_sockets.ts";
 
@@ -78,7 +78,7 @@ export function onSocketRequest(server: Server, handle: (upgrade: NodeUpgrade) =
 
 /** Whether a request asks for a WebSocket. Newer runtimes ask before they stop to parse the connection. */
 export function wantsSocket({ method, headers }: IncomingMessage): boolean {
-  return isSocketRequest(method, headers.upgrade);
+  return isSocketRequest({ method: method ?? "", headers: { get: () => headers.upgrade ?? null } });
 }
 
 /**

@@ -10,7 +10,7 @@ import { callAfter } from "./_timers.ts";
 const lingerMs = 2_000;
 
 /** A WebSocket of a runtime. */
-export interface RawSocket {
+interface RawSocket {
   /** Sends a text message. Resolves when the next one may be sent. */
   send(text: string): Promise<void>;
   /** Begins the closing handshake. */

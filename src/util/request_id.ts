@@ -1,6 +1,6 @@
 /**
- * What a request has in its headers: its id, its session, and its trace context, which is the span of a caller, and those
- * of the calls for its request (W3C Trace Context).
+ * What a request has in its headers: its id, its session, its trace context, which is the span of a caller, and those
+ * of the calls for its request (W3C Trace Context), and whether it asks for a WebSocket.
  * @module
  */
 import type { TraceContext } from "../contracts/observability.ts";
@@ -97,4 +97,12 @@ export function findSession(
   const names = [header, own, sessionId, prompt_cache_key, safety_identifier, user];
   for (const name of names) if (typeof name === "string" && name !== "") return name;
   return undefined;
+}
+
+/** Whether a request asks for a WebSocket (RFC 6455, section 4.1). */
+export function isSocketRequest({ method, headers }: {
+  readonly method: string;
+  readonly headers: Pick<Headers, "get">;
+}): boolean {
+  return method === "GET" && /^\s*websocket\s*$/i.test(headers.get("upgrade") ?? "");
 }

@@ -148,7 +148,7 @@ for (const listener of listeners) {
       assertEquals((await other.closed()).code, 1009, "it is the bytes that count");
     });
 
-    it("answers what is no request by an error event, and stays open", async () => {
+    it("answers other messages by an error event, and stays open", async () => {
       await using upstream = await startUpstream(stream({ pieces: ["Hi"] }));
       await using proxy = await start(upstream);
       using client = await openSocket(proxy.url);
