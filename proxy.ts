@@ -21,6 +21,7 @@ import { serverRuntime } from "./src/runtime/server.ts";
 import { printError, serverShell, toFetch } from "./src/runtime/server_shell.ts";
 
 export type {
+  ClientSocket,
   Peer,
   PlainRequest,
   PlainResponse,
@@ -28,7 +29,9 @@ export type {
   RequestHandler,
   RunningServer,
   ServeOptions as ListenOptions,
+  SocketEvents,
   TlsKeyPair,
+  UpgradeOptions,
 } from "./src/contracts/shell.ts";
 export { createHandler, type Handler } from "./src/proxy/handler.ts";
 export type { FetchProxy } from "./src/proxy/fetch_proxy.ts";
