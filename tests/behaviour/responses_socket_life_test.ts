@@ -2,14 +2,13 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { connect } from "node:net";
-import { ModelMesh } from "../../mod.ts";
+import { ModelMesh, type RoutingRecord } from "../../mod.ts";
 import { createHandler, listen } from "../../proxy.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { readModelState } from "../support/_dialect_proxy.ts";
 import { arrival, assertCloses } from "../support/_leaving.ts";
 import { onDeno } from "../support/_programs.ts";
-import { frame, openSocket, WebSocketClient } from "../support/_web_socket.ts";
-import { becomes, happens, patienceMs } from "../support/patience.ts";
+import { frame, openSocket, type SocketOptions, WebSocketClient } from "../support/_web_socket.ts";
+import { becomes, happens, patienceMs, until } from "../support/patience.ts";
 import { startTestProxy, testConfig, type TestProxyOptions } from "../support/proxy.ts";
 import { Gate, hang, ok, startUpstream, status, stream, type Upstream } from "../support/upstream.ts";
 
@@ -25,7 +24,7 @@ for (const listener of listeners) {
       await using upstream = await startUpstream(stream({ pieces: ["Hi"] }));
       await using closed = await start(upstream, { tokens: ["a-token"] });
       await using open = await start(upstream, { config: { proxy: { endpoints: ["chat/completions"] } } });
-      const cases = [
+      const cases: readonly (readonly [url: string, options: SocketOptions, status: number, code: string])[] = [
         [closed.url, {}, 401, "invalid_api_key"],
         [closed.url, bearer("another"), 401, "invalid_api_key"],
         [closed.url, { ...bearer("a-token"), path: "/v1/chat/completions" }, 405, "method_not_allowed"],
@@ -33,9 +32,9 @@ for (const listener of listeners) {
         [open.url, {}, 404, "unknown_url"],
         [open.url, { headers: { host: "evil.example" } }, 403, "host_not_allowed"],
         [open.url, { headers: { origin: "https://evil.example" } }, 403, "origin_not_allowed"],
-      ] as const;
+      ];
       for (const [url, options, code, word] of cases) {
-        using client = new WebSocketClient(url, { ...options, headers: { ...options.headers } });
+        using client = new WebSocketClient(url, options);
         const { status, head, body } = await refusal(client);
         assertEquals([status, JSON.parse(body).error.code], [code, word]);
         assertMatch(head, /^x-request-id: \S+\r$/im);
@@ -145,8 +144,10 @@ for (const listener of listeners) {
           client.ask();
           const request = await arrival(upstream);
           await assertCloses(request, () => leave(client));
-          await becomes(() => readModelState(proxy.mesh, "one").inFlight, 0);
-          assertEquals(readModelState(proxy.mesh, "one").failures, 0);
+          await until(async () => (await readStatus(proxy.url)).in_flight === 0);
+          await becomes(() => proxy.records.length, 1);
+          const [{ fallback_chain }] = proxy.records as [RoutingRecord];
+          assertEquals(fallback_chain.map(({ outcome }) => outcome), ["aborted"]);
         }
       }
     });
@@ -195,7 +196,7 @@ for (const listener of listeners) {
       await clock.advance(59_000);
       client.ask();
       assertEquals((await client.last()).type, "response.completed");
-      await becomes(() => readModelState(proxy.mesh, "one").inFlight, 0);
+      await until(async () => (await readStatus(proxy.url)).in_flight === 0);
       await clock.advance(60_000);
       assertEquals((await client.closed()).code, 1000);
     });
@@ -246,7 +247,7 @@ for (const listener of listeners) {
 
 describe("A server over node:http that takes WebSockets", () => { // Deno.serve rejects such requests itself
   it("does not hinder requests that offer another protocol, with their bodies", async () => {
-    await using upstream = await startUpstream(ok({ content: "Hi" }));
+    await using upstream = await startUpstream(ok({ text: "Hi" }));
     await using proxy = await startTestProxy({ upstreams: { one: upstream.url }, listener: "node" });
     const body = JSON.stringify({ model: "chat", messages: [{ role: "user", content: "ü".repeat(50_000) }] });
     const { hostname, port, host } = new URL(proxy.url);
@@ -269,6 +270,10 @@ describe("A server over node:http that takes WebSockets", () => { // Deno.serve 
     socket.destroy();
   });
 });
+
+async function readStatus(url: string): Promise<{ readonly in_flight: number }> {
+  return await (await fetch(`${url}/mesh/status`)).json();
+}
 
 async function refusal(client: WebSocketClient): Promise<Awaited<WebSocketClient["response"]>> {
   const response = await client.response;

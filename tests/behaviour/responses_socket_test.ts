@@ -39,8 +39,11 @@ for (const listener of listeners) {
       assertEquals([body.stream, "type" in body], [true, false]);
       const routing = () => proxy.records.filter((record): record is RoutingRecord => record.type === "routing");
       await becomes(() => routing().length, 2);
-      const [one, two] = routing().map(({ usage, cost_usd, model, outcome }) => ({ usage, cost_usd, model, outcome }));
+      const [one, two] = routing().map((
+        { operation, dialect, pool, model, delivery, attempts, status, tokens_in, tokens_out, cost_usd },
+      ) => ({ operation, dialect, pool, model, delivery, attempts, status, tokens_in, tokens_out, cost_usd }));
       assertEquals(two, one);
+      assertEquals([two!.dialect, two!.tokens_in], ["responses", 10]);
       assert(routing()[0]!.request_id !== routing()[1]!.request_id);
     });
 
