@@ -15,6 +15,7 @@ import type {
   NativeRequest,
   OperationCall,
   OperationTable,
+  Provider,
   Quota,
 } from "../../src/contracts/provider.ts";
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
@@ -79,6 +80,8 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   readonly region: string | undefined;
   /** The APIs through which it sends chat requests. */
   readonly apis: readonly ChatApi[];
+  /** Counts the input tokens of a Responses request; undefined if the vendor does not. */
+  readonly countTokens?: NonNullable<Provider["countTokens"]>;
   readonly #infrastructure: Infrastructure | undefined;
 
   /**
@@ -111,6 +114,13 @@ export class OpenAiCompatibleProvider extends BaseProvider {
         [name, createCall],
       ) => [name, readingBilled(createCall(post, runtime), vendor)]),
     );
+    if (vendor.countsTokens) {
+      this.countTokens = async (request, options) =>
+        await (await import("./_openai_responses.ts")).countTokens(
+          request,
+          (path, body) => this.#send({ url: this.#dialectUrl(path, request.model.id), body }, options),
+        );
+    }
     this.#infrastructure = vendor.infrastructure && lazyInfrastructure({
       facts: vendor.infrastructure,
       runtime,

@@ -96,6 +96,29 @@ export async function* readEvents(
   }
 }
 
+/** Members of a request that its count takes. */
+const countedMembers: ReadonlySet<string> = new Set([
+  ...["input", "instructions", "parallel_tool_calls", "reasoning", "text", "tool_choice", "tools", "truncation"],
+]);
+
+/**
+ * Counts the input tokens of a client's own request.
+ *
+ * @param post Posts a JSON body to a path.
+ * @returns NaN for a request of another API.
+ */
+export async function countTokens(
+  { model, native }: Pick<CompletionRequest, "model" | "native">,
+  post: (path: string, body: string) => Promise<UpstreamResponse>,
+): Promise<number> {
+  if (native?.dialect !== "responses") return NaN;
+  const members = Object.entries(parseObject(withAcceptedIds(native.text)));
+  const counted = Object.fromEntries(members.filter(([name]) => countedMembers.has(name)));
+  const response = await post("responses/input_tokens", JSON.stringify({ ...counted, model: model.id }));
+  const { input_tokens: tokens } = await readJsonObject(response);
+  return Number(tokens ?? NaN);
+}
+
 /** How a chat request is sent through this API. */
 export interface ResponsesCall extends Pick<NativeReading, "readBilled"> {
   /** The vendor's short name. */

@@ -118,6 +118,8 @@ export interface OpenAiCompatible {
    * `config.<dialect>` enables them. An omitted dialect is not supported anywhere.
    */
   readonly dialects?: { readonly responses?: boolean; readonly completions?: boolean };
+  /** Whether it counts the input tokens of Responses requests, free of charge. */
+  readonly countsTokens?: boolean;
   /** Whether its URL does not have the Responses API, whichever models it serves. */
   readonly withoutResponses?: boolean;
   /** The members of earlier responses that it accepts, of those in `ProviderDeclaration.ownState`; none by default. */

@@ -118,6 +118,7 @@ export const openai: OpenAiCompatible = {
     }),
   readBilled: readSearches,
   dialects: { responses: true, completions: false }, // completions: only its instruct models
+  countsTokens: true,
   // help.openai.com/en/articles/9197833-batch-api-faq; the API reference (sizes)
   infrastructure: {
     files: { maxBytes: 512 * 1024 * 1024 },

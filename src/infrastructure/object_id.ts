@@ -5,6 +5,7 @@
  * @module
  */
 import { fromBase64, toBase64Url } from "../util/base64.ts";
+import { isSigned, signatureChars, signText } from "./signature.ts";
 
 /** Kind of object that an id stands for. */
 export type ObjectKind = "file" | "batch" | "fine-tuning job";
@@ -53,10 +54,8 @@ interface UnprovenRef {
   readonly signature: string;
 }
 
-/** Length of a signature, bytes. */
-const signatureBytes = 16;
-/** Its length in base64url. */
-const signatureChars = 22;
+/** What is signed. */
+const purpose = "object id";
 /** Maximum length of an id; far longer than those of the largest batches. */
 const maxChars = 16 * 1024;
 
@@ -74,7 +73,7 @@ export async function encodeObjectId(ref: ObjectRef, secret: string): Promise<st
   const { pool, model, endpoint, items, costNanoUsd } = batch ?? {};
   if (batch !== undefined) members.push([pool, model, endpoint, items, costNanoUsd] as string[]);
   const signed = prefixes[ref.kind] + toBase64Url(encoder.encode(JSON.stringify(members)));
-  return signed + await signText(signed, secret);
+  return signed + await signText(signed, { secret, purpose });
 }
 
 /**
@@ -106,22 +105,11 @@ export function readId(id: string, kind: ObjectKind): UnprovenRef | undefined {
 
 /** Verifies the signature of an id, in constant time. */
 export async function isSignedBy({ signed, signature }: UnprovenRef, secret: string): Promise<boolean> {
-  const right = await signText(signed, secret);
-  let difference = right.length ^ signature.length;
-  for (let at = 0; at < right.length; at++) difference |= right.charCodeAt(at) ^ signature.charCodeAt(at);
-  return difference === 0;
+  return await isSigned(signed, signature, { secret, purpose });
 }
 
 /** Returns a hash that identifies an API key without revealing it. */
 export async function hashApiKey(key: string | undefined): Promise<string> {
   if (key === undefined) return "";
   return toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(key))).subarray(0, 6));
-}
-
-async function signText(text: string, secret: string): Promise<string> {
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["sign"]);
-  // the prefix separates these signatures from others with the same secret
-  const signature = await crypto.subtle.sign("HMAC", key, encoder.encode(`modelmesh object id\n${text}`));
-  return toBase64Url(new Uint8Array(signature).subarray(0, signatureBytes));
 }

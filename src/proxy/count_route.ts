@@ -8,8 +8,8 @@ import { countTokens } from "../pipeline/count_tokens.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { OriginalRequest } from "../pipeline/original.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
-import { readWork } from "./body.ts";
-import type { RouteEntry } from "./exchange.ts";
+import { readWork, type Work } from "./body.ts";
+import type { Exchange, RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
 import { toRoutedRequest } from "./perform_request.ts";
 import { addCountHeaders } from "./routing_headers.ts";
@@ -18,15 +18,16 @@ import { addCountHeaders } from "./routing_headers.ts";
  * Creates a token counting route. The model's name must exist, as for a request.
  *
  * @param dialect A dialect with {@linkcode Dialect.counting}.
+ * @param read Reads the body.
  */
-export function countRoute(dialect: Dialect): RouteEntry {
+export function countRoute(dialect: Dialect, read: (exchange: Exchange) => Promise<Work> = readWork): RouteEntry {
   const counting = dialect.counting!;
   return {
     methods: ["POST"],
     isWork: true,
     dialect,
     handle: async (exchange) => {
-      const { value, time } = await readWork(exchange);
+      const { value, time } = await read(exchange);
       const counted = counting.toCounted(value);
       const { chat: body, native, dropped = [], session } = dialect.translate(counted, exchange.request);
       if (body.model === undefined) throw missing("model");

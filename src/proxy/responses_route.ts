@@ -1,5 +1,5 @@
 /**
- * The endpoint of Responses.
+ * The endpoints of Responses.
  * @module
  */
 import type { JsonObject } from "../contracts/openai.ts";
@@ -9,20 +9,24 @@ import { formatWarmUp, isWarmUp } from "../dialects/responses/warm_up.ts";
 import { missing } from "../pipeline/check_body.ts";
 import { poolFor } from "../pipeline/select_pool.ts";
 import { newId } from "../util/request_id.ts";
-import { readWork } from "./body.ts";
+import { countRoute } from "./count_route.ts";
 import { respondInDialect } from "./dialect_route.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { addStreamHeaders } from "./heartbeat.ts";
 import { json } from "./json.ts";
+import { readResponsesWork } from "./responses_work.ts";
 
 /** `/v1/responses`. */
 export const responsesRoute: Pick<RouteEntry, "handle"> = {
   async handle(exchange) {
-    const work = await readWork(exchange);
+    const work = await readResponsesWork(exchange);
     if (isWarmUp(work.value)) return await respondToWarmUp(work.value, exchange);
     return await respondInDialect(responses, { work, exchange });
   },
 };
+
+/** `/v1/responses/input_tokens`. */
+export const responsesCount: RouteEntry = countRoute(responses, readResponsesWork);
 
 /** Responds without a call to a provider. */
 async function respondToWarmUp(body: JsonObject, { mesh, headers, client, admit }: Exchange): Promise<PlainResponse> {

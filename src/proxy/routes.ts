@@ -42,6 +42,14 @@ const endpoints: Readonly<Record<string, RouteEntry>> = {
     },
     async () => (await import("./responses_route.ts")).responsesRoute,
   ),
+  "responses/compact": imported(
+    { ...work, dialect: responsesConventions },
+    async () => ({ handle: (await import("./compact_route.ts")).handleCompact }),
+  ),
+  "responses/input_tokens": imported(
+    { ...work, dialect: responsesConventions },
+    async () => (await import("./responses_route.ts")).responsesCount,
+  ),
   "completions": imported(work, async () => ({ handle: (await import("./completions_route.ts")).handleCompletion })),
   "embeddings": operation(async () => (await import("../pipeline/operations/embeddings.ts")).embeddings),
   "images/edits": operation(async () => (await import("../pipeline/operations/image_edit.ts")).imageEdit),

@@ -128,6 +128,8 @@ export const endpointOperations: Readonly<Record<string, readonly OperationName[
   "responses": ["chat"],
   "messages": ["chat"],
   "messages/count_tokens": ["chat"],
+  "responses/compact": ["chat"],
+  "responses/input_tokens": ["chat"],
   "v1beta/models": ["chat", "embeddings"],
   "embeddings": ["embeddings"],
   "audio/speech": ["speech"],

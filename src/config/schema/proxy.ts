@@ -48,6 +48,8 @@ export const proxy = {
           "audio/transcriptions",
           "audio/translations",
           "responses",
+          "responses/compact",
+          "responses/input_tokens",
           "messages",
           "messages/count_tokens",
           "v1beta/models",
@@ -140,8 +142,9 @@ export const proxy = {
      */
     listener: { type: "choice", values: ["deno", "node"] },
     /**
-     * Secret that signs the ids of files, batches and fine-tuning jobs. Use a secret reference, and the same value on
-     * every proxy that serves them. Defaults to the provider's API key; ids then become invalid when that key changes.
+     * Secret that signs the ids of files, batches and fine-tuning jobs, and compacted conversations. Use a secret
+     * reference, and the same value on every proxy that serves them. Defaults to the provider's API key; what is signed
+     * becomes invalid when that key changes.
      */
     id_secret: { type: "text", isSecret: true, format: "secret" },
     /** Tools of the APIs that the proxy runs for models whose providers do not. */

@@ -38,6 +38,10 @@ export const responses: Dialect = {
       events: () => new ResponseEvents(body, table),
     };
   },
+  counting: {
+    toCounted: (value) => value,
+    formatCount: (input_tokens) => ({ object: "response.input_tokens", input_tokens }),
+  },
 };
 
 /** Sampling parameters that chat shares, and that some models reject. */
