@@ -6,12 +6,22 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { afterAll, describe, it } from "@std/testing/bdd";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Agent, type AgentEnd, agents, conclusion, installAgents, sources, written } from "../support/_agents.ts";
+import {
+  type Agent,
+  type AgentEnd,
+  agents,
+  codexBySocket,
+  conclusion,
+  installAgents,
+  sources,
+  written,
+} from "../support/_agents.ts";
 import { after, before, conclusion as finished, page, playTask, prompt as task } from "../support/_agent_tasks.ts";
 import { playVendor, type Vendor, vendorConfig, vendors } from "../support/_agent_vendors.ts";
 import { spawnCommand } from "../support/_cli.ts";
 import type { Reply } from "../support/_dialects.ts";
 import { makeFolder } from "../support/_library.ts";
+import { startRelay } from "../support/_request_relay.ts";
 import { type Play, readTurn, type Turn } from "../support/_tool_loop.ts";
 import { json, type Script, startUpstream, status } from "../support/upstream.ts";
 
@@ -29,6 +39,8 @@ interface Done {
   readonly words: string;
   /** Requests with tools, as each provider received them. */
   readonly turns: readonly (readonly Turn[])[];
+  /** Method and path of each of its requests for responses. */
+  readonly sent: readonly string[];
 }
 
 /** A model of the pool. */
@@ -58,8 +70,8 @@ async function work(agent: Agent, ...members: readonly Member[]): Promise<Done> 
   const config = vendorConfig(...members.map(({ vendor }, index) => ({ vendor, url: upstreams[index]!.url })));
   const path = await home.write("mesh.json", JSON.stringify(config));
   await using proxy = spawnCommand(["proxy", "--config", path, "--port", "0"]);
-  const url = await proxy.url();
-  const end = await installed!.run(agent, folder.path, { url, model: "chat", prompt });
+  await using relay = await startRelay(await proxy.url());
+  const end = await installed!.run(agent, folder.path, { url: relay.url, model: "chat", prompt });
   const words = await readFile(join(folder.path, "out.txt"), "utf8").catch(() => "nothing");
   const turns = upstreams.map(({ requests }, index) =>
     requests.filter(({ method }) => method === "POST").map((request) =>
@@ -67,7 +79,8 @@ async function work(agent: Agent, ...members: readonly Member[]): Promise<Done> 
     )
       .filter(({ tools }) => tools.length > 1)
   );
-  return { log: [end.out, end.err, proxy.err].join("\n"), end, words, turns };
+  const sent = relay.requests.filter((request) => request.endsWith("/responses"));
+  return { log: [end.out, end.err, proxy.err].join("\n"), end, words, turns, sent };
 }
 
 /** A search engine, and the configuration of the pool that has it. */
@@ -132,6 +145,14 @@ if (installed === undefined) {
           assertDone(await work(agent, ...members), [[0, 2, 3], [2]]);
         });
       }
+    }
+
+    for (const name of ["gpt-4o of OpenAI", "Claude Haiku 4.5", "a Gemini 3"]) {
+      it(`Codex works over a WebSocket and ${name}`, async () => {
+        const done = await work(codexBySocket, { vendor: vendors[name]! });
+        assertDone(done, [[0, 2, 3]]);
+        assertEquals(done.sent, ["GET /v1/responses"]);
+      });
     }
 
     for (const name of ["gpt-4o of OpenAI", "Claude Haiku 4.5", "Gemini 2.5 Flash"]) {

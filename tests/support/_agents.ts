@@ -134,6 +134,32 @@ wire_api = "responses"
   },
 };
 
+/** Codex with its built-in provider, which sends requests over a WebSocket. */
+export const codexBySocket: Agent = {
+  ...codex,
+  start: (assignment) => {
+    const { args } = codex.start(assignment);
+    return {
+      args,
+      env: { CODEX_API_KEY: "token" },
+      files: {
+        ".codex/config.toml": `model = "${assignment.model}"
+openai_base_url = "${assignment.url}/v1"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+# would be asked for on the internet
+[features]
+plugins = false
+apps = false
+`,
+      },
+    };
+  },
+};
+
 const geminiCli: Agent = {
   name: "Gemini CLI",
   package: "@google/gemini-cli@0.61.0",
