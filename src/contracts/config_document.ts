@@ -382,6 +382,8 @@ export interface ConfigDocument {
       | "audio/transcriptions"
       | "audio/translations"
       | "responses"
+      | "responses/compact"
+      | "responses/input_tokens"
       | "messages"
       | "messages/count_tokens"
       | "v1beta/models"
@@ -463,7 +465,7 @@ export interface ConfigDocument {
     readonly heartbeat?: string;
     /** HTTP server: `Deno.serve` (`deno`, the default on Deno, and available only there) or `node:http` (`node`, the default on Node). `Deno.serve` has no time limit for slow request headers, does not limit connections, and may not detect a client that disconnects before its response begins. With `proxy.tls`, `node:https` serves, and `node:http` in the workers of `--workers`. */
     readonly listener?: "deno" | "node";
-    /** Secret that signs the ids of files, batches and fine-tuning jobs. Use a secret reference, and the same value on every proxy that serves them. Defaults to the provider's API key; ids then become invalid when that key changes. */
+    /** Secret that signs the ids of files, batches and fine-tuning jobs, and compacted conversations. Use a secret reference, and the same value on every proxy that serves them. Defaults to the provider's API key; what is signed becomes invalid when that key changes. */
     readonly id_secret?: string;
     /** Tools of the APIs that the proxy runs for models whose providers do not. */
     readonly tools?: {
