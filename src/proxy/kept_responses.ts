@@ -14,7 +14,7 @@ interface KeptResponse {
 }
 
 /** A request with its whole conversation. */
-interface WholeRequest {
+interface CompleteRequest {
   /** The body, JSON. */
   readonly body: string;
   /** Keeps the response to it. */
@@ -44,14 +44,14 @@ export class KeptResponses {
    * @param text The request, a JSON object.
    * @param value The same, parsed.
    */
-  toRequest(text: string, value: JsonObject): WholeRequest {
+  toRequest(text: string, value: JsonObject): CompleteRequest {
     if (repeatedMember(text) !== undefined) return { body: text, keep: () => {} }; // will be rejected
     const { previous_response_id: id, input, store } = value;
     const previous = typeof id === "string" ? this.#kept.get(id) : undefined;
     const added = toItemsText(text, input);
-    const isWhole = previous !== undefined || id === undefined || id === null;
+    const isComplete = previous !== undefined || id === undefined || id === null;
     const edits = { type: undefined, stream: true };
-    if (added === undefined || !isWhole) return { body: editMembers(text, edits), keep: () => {} };
+    if (added === undefined || !isComplete) return { body: editMembers(text, edits), keep: () => {} };
     const items = joinItems(previous?.items ?? "", added);
     const keep = (response: unknown) => this.#keep(response, items, store === false);
     if (previous === undefined) return { body: editMembers(text, edits), keep };

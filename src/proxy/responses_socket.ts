@@ -163,7 +163,7 @@ class ResponsesSocket implements SocketEvents {
   async #respond({ status, headers, body }: PlainResponse, keep: (response: unknown) => void): Promise<void> {
     if (this.#isClosed) return;
     if (status !== 200) {
-      return await this.#sendLast(formatErrorEvent(status, readError(await readWhole(body)), headers));
+      return await this.#sendLast(formatErrorEvent(status, readError(await readText(body)), headers));
     }
     const parser = new SseParser(Infinity);
     for await (const text of readTexts(body)) {
@@ -257,7 +257,7 @@ async function* readTexts(body: PlainResponse["body"]): AsyncGenerator<string> {
   for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) yield toText(chunk);
 }
 
-async function readWhole(body: PlainResponse["body"]): Promise<string> {
+async function readText(body: PlainResponse["body"]): Promise<string> {
   let text = "";
   for await (const part of readTexts(body)) text += part;
   return text;

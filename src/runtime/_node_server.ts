@@ -63,7 +63,7 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
   if (plain !== undefined) {
     onSocketRequest(server, (upgrade) => {
       idle.leave(upgrade.message.socket);
-      answerUpgrade(open, plain, upgrade);
+      respondToUpgrade(open, plain, upgrade);
     });
   }
   keepHalfOpen(server);
@@ -153,7 +153,11 @@ async function exchange(
 }
 
 /** Responds to a request for a WebSocket: upgrades the connection, or sends a response and closes it. */
-function answerUpgrade(open: OpenResponses, plain: NonNullable<RequestHandler["plain"]>, upgrade: NodeUpgrade): void {
+function respondToUpgrade(
+  open: OpenResponses,
+  plain: NonNullable<RequestHandler["plain"]>,
+  upgrade: NodeUpgrade,
+): void {
   const { message, socket } = upgrade;
   const client = new Stop();
   const over = new Promise<void>((resolve) => void socket.on("close", () => resolve()));

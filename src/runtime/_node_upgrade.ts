@@ -24,10 +24,12 @@ interface WsConnection {
 interface WsServer {
   on(event: "headers", listener: (lines: string[]) => void): void;
   handleUpgrade(
-    message: IncomingMessage,
-    socket: Duplex,
-    head: Uint8Array,
-    onConnection: (connection: WsConnection) => void,
+    ...parameters: [
+      message: IncomingMessage,
+      socket: Duplex,
+      head: Uint8Array,
+      onConnection: (connection: WsConnection) => void,
+    ]
   ): void;
 }
 

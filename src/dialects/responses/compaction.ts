@@ -6,7 +6,7 @@
  */
 import type { ChatCompletion, JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
-import { formatResponseUsage, getUniquePart } from "./_answer.ts";
+import { formatResponseUsage, getUniquePart } from "./_response.ts";
 import { ownId } from "./_carried.ts";
 
 /** What a model is asked for. */

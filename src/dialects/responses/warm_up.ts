@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
-import { formatResponse, formatResponseUsage, type ResponsesHead } from "./_answer.ts";
+import { formatResponse, formatResponseUsage, type ResponsesHead } from "./_response.ts";
 import { convertResponsesRequest } from "./_request.ts";
 
 /** Whether a request asks for no output. */
