@@ -254,6 +254,8 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${slow}/vendor_roles_test.ts`]: vendor,
   [`${b}/resource_lack_test.ts`]: server,
   [`${b}/responses_sdk_test.ts`]: sdk,
+  [`${b}/responses_socket_life_test.ts`]: sockets,
+  [`${b}/responses_socket_test.ts`]: sockets,
   [`${b}/openai_sdk_errors_test.ts`]: sdk,
   [`${b}/openai_sdk_test.ts`]: sdk,
   [`${b}/outage_events_test.ts`]: {
