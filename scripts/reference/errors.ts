@@ -21,6 +21,21 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
     "The message states the allowed values.",
   ],
   missing_required_parameter: ["400", "A required member is missing; `param` names it.", "Add it."],
+  previous_response_not_found: [
+    "400",
+    "The connection, a WebSocket, does not have the response of `previous_response_id`.",
+    "Send the conversation as `input`.",
+  ],
+  response_in_progress: [
+    "409",
+    "A request was sent over a WebSocket before the response to the previous one was complete.",
+    "Wait for `response.completed`, or open another connection.",
+  ],
+  upgrade_unavailable: [
+    "426",
+    "WebSockets cannot be served here: on Node, the package `ws` is missing.",
+    "Install `ws`, or send the request by POST.",
+  ],
   unsupported_by_pool: [
     "400",
     "No model of the pool supports the request.",
