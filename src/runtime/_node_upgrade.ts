@@ -37,13 +37,13 @@ interface WsModule {
   readonly WebSocketServer: new (options: Readonly<Record<string, unknown>>) => WsServer;
 }
 
-/** Bundlers treat an import whose rejection is handled as optional. */
-function rethrow(error: unknown): never {
-  throw error;
-}
+/**
+ * Not a literal: with `ws` in the graph of modules, Deno resolves packages anew that have it as an optional peer, such as
+ * `openai`, and a program's check loses their types.
+ */
+const specifier = "Deno" in globalThis ? "npm:ws@8.23.0" : "ws";
 
-// deno-lint-ignore no-import-prefix -- an entry in deno.json would be downloaded before any task
-const importWs = onceResolved((): Promise<unknown> => import("npm:ws@8.23.0").catch(rethrow));
+const importWs = onceResolved((): Promise<unknown> => import(specifier));
 
 /**
  * Loads `ws`.
