@@ -86,6 +86,8 @@ class ResponsesSocket implements SocketEvents {
   readonly #kept: KeptResponses;
   /** Whether the last event of the current response is not sent yet. */
   #isBusy = false;
+  /** Number of requests that have begun; a request may begin before the one before has cleaned up. */
+  #begun = 0;
   #isStopping = false;
   #isClosed = false;
   #unsentErrors = 0;
@@ -98,7 +100,7 @@ class ResponsesSocket implements SocketEvents {
     this.#socket = socket;
     this.#facts = facts;
     this.#kept = new KeptResponses(facts.maxBytes, facts.reserve);
-    this.#rest();
+    this.#waitForRequest();
   }
 
   onMessage(text: string | undefined): void {
@@ -114,7 +116,7 @@ class ResponsesSocket implements SocketEvents {
 
   onStop(): void {
     this.#isStopping = true;
-    if (!this.#isBusy) this.#rest();
+    if (!this.#isBusy) this.#waitForRequest();
   }
 
   onClose(): void {
@@ -133,16 +135,19 @@ class ResponsesSocket implements SocketEvents {
     }
     this.#isBusy = true;
     this.#cancelIdle();
-    this.#work = this.#work.then(() => this.#run(message)).catch(() => this.#socket.close(1011, "Internal error"));
+    const number = ++this.#begun;
+    this.#work = this.#work.then(() => this.#run(message, number)).catch(() =>
+      this.#socket.close(1011, "Internal error")
+    );
   }
 
-  /** Waits for the next request. */
-  #rest(): void {
+  /** Closes the connection unless a request begins in time, or at once when the proxy stops. */
+  #waitForRequest(): void {
     if (this.#isStopping) return this.#socket.close(1001, "The proxy is shutting down");
     this.#cancelIdle = this.#facts.runtime.clock.after(idleMs, () => this.#socket.close(1000, "No request for 60 s"));
   }
 
-  async #run({ text, value }: Message): Promise<void> {
+  async #run({ text, value }: Message, number: number): Promise<void> {
     if (this.#isClosed) return;
     const { runtime, opening, serve } = this.#facts;
     const { body, keep } = this.#kept.toRequest(text, value);
@@ -156,8 +161,9 @@ class ResponsesSocket implements SocketEvents {
       await this.#sendLast(formatErrorEvent(status, body.error, { "x-request-id": requestId }));
     }
     this.#running = undefined;
+    if (this.#begun > number) return; // the next one has begun
     this.#isBusy = false;
-    if (!this.#isClosed) this.#rest();
+    if (!this.#isClosed) this.#waitForRequest();
   }
 
   async #respond({ status, headers, body }: PlainResponse, keep: (response: unknown) => void): Promise<void> {
