@@ -1,15 +1,15 @@
 /** Chat requests to models that need the Responses API for tools: complete and streamed, from clients of every dialect. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import type { RoutingRecord } from "../../mod.ts";
-import { dataIn, saidIn } from "../support/_dialect_answers.ts";
-import type { Json } from "../support/_dialects.ts";
-import { speaking } from "../support/_dialects.ts";
-import { firstTurn, message, reasoner, sealed, toolsIn } from "../support/_reasoner.ts";
-import { eventsText, responseAnswer, type ResponseReply } from "../support/_response_answers.ts";
-import type { Any, Turn } from "../support/_said.ts";
-import { startTestProxy } from "../support/proxy.ts";
-import { answer, raw, type ReceivedRequest, type Script, startUpstream, status } from "../support/upstream.ts";
+import type { RoutingRecord } from "../../../mod.ts";
+import { dataIn, saidIn } from "../../support/_dialect_answers.ts";
+import type { Json } from "../../support/_dialects.ts";
+import { speaking } from "../../support/_dialects.ts";
+import { firstTurn, message, reasoner, sealed, toolsIn } from "../../support/_reasoner.ts";
+import { eventsText, responseAnswer, type ResponseReply } from "../../support/_response_answers.ts";
+import type { Any, Turn } from "../../support/_said.ts";
+import { startTestProxy } from "../../support/proxy.ts";
+import { answer, raw, type ReceivedRequest, type Script, startUpstream, status } from "../../support/upstream.ts";
 
 /** A provider: its script, and what differs from a vendor with the model `gpt-6.1-sol`. */
 interface Part {

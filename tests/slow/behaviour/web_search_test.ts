@@ -4,12 +4,12 @@
  */
 import { assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { ConfigError, MeshConfig } from "../../mod.ts";
-import { dataIn, saidIn } from "../support/_dialect_answers.ts";
-import { type Dialect, dialects, type Json, type Reply, speaking } from "../support/_dialects.ts";
-import { playTools, readTurn, type Turn } from "../support/_tool_loop.ts";
-import { askSearching, cited, pages, searchClients, searchOnce, startSearchStage } from "../support/_web_search.ts";
-import { ok, type ReceivedRequest, startUpstream, status, type Upstream } from "../support/upstream.ts";
+import { ConfigError, MeshConfig } from "../../../mod.ts";
+import { dataIn, saidIn } from "../../support/_dialect_answers.ts";
+import { type Dialect, dialects, type Json, type Reply, speaking } from "../../support/_dialects.ts";
+import { playTools, readTurn, type Turn } from "../../support/_tool_loop.ts";
+import { askSearching, cited, pages, searchClients, searchOnce, startSearchStage } from "../../support/_web_search.ts";
+import { ok, type ReceivedRequest, startUpstream, status, type Upstream } from "../../support/upstream.ts";
 
 type Name = keyof typeof searchClients;
 const clients = Object.keys(searchClients) as Name[];

@@ -3,10 +3,10 @@
  */
 import { assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { ask } from "../support/_client_tools.ts";
-import { startDialectProxy } from "../support/_dialect_proxy.ts";
-import { dialects, type Json, speaking } from "../support/_dialects.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { ask } from "../../support/_client_tools.ts";
+import { startDialectProxy } from "../../support/_dialect_proxy.ts";
+import { dialects, type Json, speaking } from "../../support/_dialects.ts";
+import { startUpstream } from "../../support/upstream.ts";
 
 const secret = "c2VjcmV0LW9mLXRoZS12ZW5kb3I=";
 

@@ -4,10 +4,10 @@
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { ask } from "../support/_client_tools.ts";
-import { startDialectProxy } from "../support/_dialect_proxy.ts";
-import { dialects, type Json } from "../support/_dialects.ts";
-import { json, startUpstream } from "../support/upstream.ts";
+import { ask } from "../../support/_client_tools.ts";
+import { startDialectProxy } from "../../support/_dialect_proxy.ts";
+import { dialects, type Json } from "../../support/_dialects.ts";
+import { json, startUpstream } from "../../support/upstream.ts";
 
 const ways = dialects.flatMap((dialect) => [false, true].map((stream) => ({ dialect, stream })));
 const grammar = 'start: "*** Begin Patch" /.+/s';
