@@ -66,10 +66,10 @@ const program = `
 
 /** The most files and functions that each may enter. */
 const limits: Readonly<Record<string, readonly [files: number, functions: number]>> = {
-  initialize: [116, 650],
-  chat: [99, 488],
-  stream: [110, 598],
-  embeddings: [99, 453],
+  initialize: [116, 654],
+  chat: [99, 492],
+  stream: [110, 604],
+  embeddings: [99, 457],
 };
 
 describe("A warm request enters few files and functions", () => {
