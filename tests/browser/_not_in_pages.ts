@@ -31,6 +31,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${slow}/batches_test.ts`]: listens,
   [`${slow}/batch_spend_test.ts`]: listens,
+  [`${slow}/chat_by_responses_test.ts`]: { "Azure": vendor },
   [`${slow}/spend_test.ts`]: {
     "cost: reasoning beside the completion costs 0.045896 USD": vendor,
     "cost: the cost that xAI states costs 0.0037756 USD": vendor,
