@@ -40,7 +40,12 @@ export function readSources(value: unknown): WebSource[] {
 
 /** Writes pages for a model. */
 export function formatSources(sources: readonly WebSource[]): string {
-  return sources.map(({ url, title, snippet, published }) =>
-    [title, url, published, snippet].filter((line) => line !== undefined && line !== "").join("\n")
-  ).join("\n\n");
+  return sources.map(({ url, title, snippet, published = "" }) => joinLines(title, url, published, snippet)).join(
+    "\n\n",
+  );
+}
+
+/** Joins the lines that are not empty. */
+export function joinLines(...lines: readonly string[]): string {
+  return lines.filter((line) => line !== "").join("\n");
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../contracts/openai.ts";
 import { appendAll } from "../../util/append_all.ts";
 import { isObject } from "../../util/is_object.ts";
 import { toText } from "../../util/to_text.ts";
-import { formatSources } from "../web_search_results.ts";
+import { formatSources, joinLines } from "../web_search_results.ts";
 import { readResultSources } from "./_search_blocks.ts";
 
 /** Blocks of tools that the provider runs, in the turn of the model. */
@@ -64,8 +64,4 @@ function listTexts(value: unknown): string {
 function listMembers(value: object): unknown[] {
   if (Array.isArray(value)) return [...value];
   return Object.entries(value).filter(([name]) => !unreadable.test(name)).map(([, member]) => member);
-}
-
-function joinLines(...lines: readonly string[]): string {
-  return lines.filter((line) => line !== "").join("\n");
 }

@@ -6,7 +6,7 @@
 import type { JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import { toText } from "../../util/to_text.ts";
-import { formatSources, readSources } from "../web_search_results.ts";
+import { formatSources, joinLines, readSources } from "../web_search_results.ts";
 
 /** Converts an item, given the state that the conversation carries for it. */
 type Describe = (item: JsonObject, state: JsonObject | undefined) => string;
@@ -71,10 +71,6 @@ function formatFile({ filename, text }: JsonObject): string {
 
 function formatError(error: unknown): string {
   return typeof error === "string" || !isObject(error) ? toText(error) : toText(error.message);
-}
-
-function joinLines(...lines: readonly string[]): string {
-  return lines.filter((line) => line !== "").join("\n");
 }
 
 function listTexts(value: unknown): string[] {
