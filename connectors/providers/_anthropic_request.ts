@@ -6,6 +6,7 @@
  */
 import type { ChatCompletionRequest, JsonObject } from "../../src/contracts/openai.ts";
 import type { CompletionRequest } from "../../src/contracts/provider.ts";
+import { pickDefined } from "../../src/util/pick_defined.ts";
 import { toText } from "../../src/util/to_text.ts";
 import { findTokenLimit } from "../../src/util/token_limit.ts";
 import { type Effort, effortLevels, findGeneration, type Generation } from "./anthropic.ts";
@@ -36,7 +37,7 @@ export function toMessagesRequest(
     forcedTool: tooling.forced,
     isThinkingMissing: isThinkingMissing(body.messages),
   });
-  return withoutUndefined({
+  return pickDefined({
     model: model.id,
     max_tokens: plan.maxTokens,
     system: system.length === 0 ? undefined : system,
@@ -78,7 +79,7 @@ function outputConfig(
   { effort }: ThinkingPlan,
 ): JsonObject | undefined {
   const format = toOutputFormat(response_format, generation);
-  return format === undefined && effort === undefined ? undefined : withoutUndefined({ effort, format });
+  return format === undefined && effort === undefined ? undefined : pickDefined({ effort, format });
 }
 
 function toOutputFormat(
@@ -116,10 +117,6 @@ function sampling({ temperature, top_p, top_k }: ChatCompletionRequest): JsonObj
 function metadata({ user, safety_identifier }: ChatCompletionRequest): JsonObject | undefined {
   const id = user ?? safety_identifier;
   return typeof id === "string" && id !== "" ? { user_id: id } : undefined;
-}
-
-function withoutUndefined(object: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }
 
 /** Inputs that determine the thinking settings. */

@@ -6,6 +6,7 @@ import type { ModelConstraints } from "../contracts/provider.ts";
 import type { BilledUsage, FurtherCall } from "../contracts/usage.ts";
 import type { TokenCounts } from "../state/counters/usage.ts";
 import { isObject } from "../util/is_object.ts";
+import { pickDefined } from "../util/pick_defined.ts";
 
 /** The bound for models with unknown context window or output, tokens. */
 export const maxTokens = 100_000_000;
@@ -132,10 +133,6 @@ function readUnits(billed: Readonly<Record<string, unknown>>, bound: number): Bi
     ...tokenUnits.map((name) => [name, readCount(billed[name], bound)]),
     ...otherUnits.map((name) => [name, readAmount(billed[name], maxUnits)]),
   ]));
-}
-
-function pickDefined<Members extends object>(members: Members): Members {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members;
 }
 
 /** A name of a vendor; no other value is known to mean anything. */

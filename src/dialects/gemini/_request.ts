@@ -10,6 +10,7 @@ import type { WebSearchTool } from "../web_search.ts";
 import { Position } from "./_position.ts";
 import { convertSchema } from "./_schema.ts";
 import { convertGeminiTools } from "./_tools.ts";
+import { pickDefined } from "../../util/pick_defined.ts";
 
 const ownMembers: readonly string[] = [
   ...["contents", "systemInstruction", "tools", "toolConfig", "safetySettings", "generationConfig", "cachedContent"],
@@ -61,7 +62,7 @@ export function convertGeminiRequest(
     ...config.chat,
   };
   return {
-    chat: omitUndefined(chat) as unknown as ChatCompletionRequest,
+    chat: pickDefined(chat) as unknown as ChatCompletionRequest,
     includesThoughts: config.includesThoughts,
     dropped: [
       ...Object.keys(body).filter((name) => !translated.has(name)),
@@ -72,10 +73,6 @@ export function convertGeminiRequest(
     nativeOnly: position.nativeOnly,
     search,
   };
-}
-
-function omitUndefined(members: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
 /** Members that chat supports. */
