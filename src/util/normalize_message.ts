@@ -171,7 +171,8 @@ export function normalizeUsage(holder: { usage?: unknown }): boolean {
     return true;
   }
   let isChanged = false;
-  for (const name of counts) isChanged = removeUnlessCount(usage, name) || isChanged;
+  // some servers report the last one beside the others, not in their details
+  for (const name of [...counts, "cached_tokens"]) isChanged = removeUnlessCount(usage, name) || isChanged;
   if (Object.keys(usage).length === 0) {
     delete holder.usage;
     return true;
