@@ -6,12 +6,6 @@ import { toBase64 } from "../src/util/base64.ts";
 import { digestOfSources, folder, hashSource } from "./_ui_sources.ts";
 import { build, stop, transform } from "./npm/esbuild.ts";
 import { fromFileUrl, root } from "./npm/files.ts";
-import { downloaded } from "./npm/std.ts";
-
-/** What draws the charts, in the version that `ui/uplot.ts` names. */
-const uplot = "npm:uplot@1.6.32/dist/uPlot.esm.js";
-/** Head of the comment with its license, which packages repeat in a file of their own. */
-const noticeHead = "// The page contains uPlot:";
 
 const target = new URL("src/proxy/_ui_page.ts", root);
 
@@ -21,37 +15,28 @@ const sheets = ["style", "layout", "traffic", "decisions", "pools", "playground"
 /** The page and the hashes of what is inlined in it, as a Content-Security-Policy names them. */
 interface Page {
   readonly html: string;
-  /** License of the library in it. */
-  readonly license: string;
   readonly scriptHash: string;
   readonly styleHash: string;
 }
 
 /** Builds the page from its sources. */
 export async function buildPage(): Promise<Page> {
-  const library = await downloaded(uplot);
   const template = await Deno.readTextFile(new URL("index.html", folder));
-  const license = (await Deno.readTextFile(new URL("../LICENSE", `file://${library}`))).trim();
-  const script = await bundle(library);
-  const style = await minifiedStyle(library);
+  const script = await bundle();
+  const style = await minifiedStyle();
   const html = template.replace(/\n\s*/g, "\n")
-    .replace("<head>", () => `<!-- uPlot: ${license} -->\n<head>`)
     .replace(/\s*\/\*style\*\/\s*/, () => style)
     .replace(/\s*\/\*script\*\/\s*/, () => script);
-  return { html, license, scriptHash: await hashSource(script), styleHash: await hashSource(style) };
+  return { html, scriptHash: await hashSource(script), styleHash: await hashSource(style) };
 }
 
 /** The text of the module that the proxy serves the page from. */
 async function moduleText(): Promise<string> {
-  const { html, license, scriptHash, styleHash } = await buildPage();
+  const { html, scriptHash, styleHash } = await buildPage();
   const packed = new Blob([html]).stream().pipeThrough(new CompressionStream("gzip"));
   const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
-  const notice = license.split(/\r?\n/).map((line) => `// ${line}`.trimEnd()).join("\n");
   return `// Written by \`deno task ui\` from ui/: not to be edited.
 // Its sources: ${await digestOfSources()}
-
-${noticeHead}
-${notice}
 
 /** What its Content-Security-Policy allows to run and to style. */
 export const hashes = {
@@ -65,7 +50,7 @@ export const packedPage =
 `;
 }
 
-async function bundle(library: string): Promise<string> {
+async function bundle(): Promise<string> {
   const { outputFiles } = await build({
     absWorkingDir: fromFileUrl(root),
     entryPoints: ["ui/main.ts"],
@@ -74,21 +59,15 @@ async function bundle(library: string): Promise<string> {
     format: "esm",
     platform: "browser",
     target: "es2022",
-    legalComments: "none", // the whole license stands in the page
     write: false,
     logLevel: "silent", // what fails is thrown
-    plugins: [{
-      name: "uplot",
-      setup: (build) => build.onResolve({ filter: /^npm:uplot@/ }, () => ({ path: library })),
-    }],
   });
   return outputFiles[0]!.text.trim();
 }
 
-async function minifiedStyle(library: string): Promise<string> {
+async function minifiedStyle(): Promise<string> {
   const own = await Promise.all(sheets.map((name) => Deno.readTextFile(new URL(`${name}.css`, folder))));
-  const foreign = await Deno.readTextFile(new URL("uPlot.min.css", `file://${library}`));
-  const { code } = await transform(`${foreign}\n${own.join("\n")}`, { loader: "css", minify: true, target: "es2022" });
+  const { code } = await transform(own.join("\n"), { loader: "css", minify: true, target: "es2022" });
   return code.trim();
 }
 

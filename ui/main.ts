@@ -179,7 +179,7 @@ async function run(): Promise<never> {
 }
 
 setText(byId("base-url"), connection.apiUrl);
-addThemeButton(() => traffic.recolor());
+addThemeButton();
 byId("forget").addEventListener("click", () => {
   connection.setToken("");
   location.reload();

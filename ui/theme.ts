@@ -6,21 +6,15 @@ import { byId } from "./dom.ts";
 
 const key = "modelmesh-theme";
 
-/**
- * Makes the button switch between both.
- *
- * @param onChange Called after each change, including one of the system.
- */
-export function addThemeButton(onChange: () => void): void {
+/** Makes the button switch between both. */
+export function addThemeButton(): void {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const root = document.documentElement;
   const chosen = sessionStorage.getItem(key);
   if (chosen !== null) root.dataset.theme = chosen;
-  system.addEventListener("change", onChange);
   byId("theme").addEventListener("click", () => {
     const isDark = root.dataset.theme === undefined ? system.matches : root.dataset.theme === "dark";
     root.dataset.theme = isDark ? "light" : "dark";
     sessionStorage.setItem(key, root.dataset.theme);
-    onChange();
   });
 }

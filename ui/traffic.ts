@@ -21,7 +21,7 @@ type WindowLength = keyof typeof windows;
 /** The traffic part of the page. */
 export class Traffic {
   readonly #series: Series;
-  readonly #charts = measures.map((measure) => new Chart(measure));
+  readonly #charts = measures.map((measure) => new Chart(measure, (index) => this.#mark(index)));
   readonly #breakdown = new Breakdown();
   #length: WindowLength = "300";
   #grouping: Grouping = "none";
@@ -64,9 +64,9 @@ export class Traffic {
     this.#breakdown.draw(grouped.groups, by);
   }
 
-  /** After a change of colours. */
-  recolor(): void {
-    for (const chart of this.#charts) chart.recolor();
+  /** Marks the same time in all charts. */
+  #mark(index: number): void {
+    for (const chart of this.#charts) chart.mark(index);
   }
 }
 

@@ -46,19 +46,14 @@ export async function buildPackage(folder: URL): Promise<PackageFile[]> {
 }
 
 /**
- * Returns the file with the licenses of inlined third-party code, and of the dashboard's.
+ * Returns the file with the licenses of inlined third-party code.
  *
  * @param notices Notices of its files.
- * @throws {Error} When the dashboard's page names no license.
  */
-export async function thirdPartyLicenses(notices: string): Promise<PackageFile> {
+async function thirdPartyLicenses(notices: string): Promise<PackageFile> {
   const license = await Deno.readTextFile(new URL("LICENSE", root));
   const terms = license.slice(license.indexOf("Permission is hereby"));
-  const page = await Deno.readTextFile(new URL("src/proxy/_ui_page.ts", root));
-  const [, ofPage] = /^\/\/ The page contains uPlot:\n((?:\/\/.*\n)+)/m.exec(page) ?? [];
-  if (ofPage === undefined) throw new Error("src/proxy/_ui_page.ts has no license of uPlot: run deno task ui");
-  const ofCharts = `The dashboard contains uPlot:\n\n${ofPage.replace(/^\/\/ ?/gm, "")}`;
-  return { path: "THIRD_PARTY_LICENSES", text: `${thirdParty}\n\n${notices}\n${terms}\n${ofCharts}` };
+  return { path: "THIRD_PARTY_LICENSES", text: `${thirdParty}\n\n${notices}\n${terms}` };
 }
 
 /**

@@ -122,6 +122,11 @@ testInChromium("The dashboard's rates are over the time whose records the proxy 
   );
   await dashboard.page.reload();
   await dashboard.shows(".tile", /3 in 1 min \d+ s/);
+  await dashboard.page.locator(".chart svg").nth(1).hover();
+  await dashboard.shows(".chart .tip:not([hidden])", /\d\d:\d\d:\d\d\s*p95/);
+  assertEquals(await dashboard.page.locator(".cursor").count(), 6, "charts that mark the time under the pointer");
+  await dashboard.page.locator("h1").hover();
+  assertEquals(await dashboard.page.locator(".cursor, .tip:not([hidden])").count(), 0);
 });
 
 testInChromium("A token that is rejected later removes what the page showed", async (browser) => {
