@@ -31,6 +31,7 @@ const packages = [
 const suites = [
   "tests/behaviour",
   "tests/cli",
+  "tests/failover16",
   "tests/slow/cli",
   "tests/runtime/serve_test.ts",
   "tests/runtime/tls_test.ts",
@@ -54,6 +55,7 @@ const slowSuites = [
   "tests/servers/shared_state_test.ts",
   "tests/slow/behaviour",
   "tests/slow/cli_commands_test.ts",
+  "tests/slow/failover",
   "tests/slow/hangup_test.ts",
   "tests/slow/outbound_proxy_test.ts",
   "tests/slow/provider_authorities_test.ts",
@@ -159,6 +161,7 @@ async function bundle(shares: readonly (readonly string[])[], folder: string): P
   await stop();
   await mustRun("cp", ["-r", `${root}tests/fixtures`, `${folder}/tests/`]);
   await mustRun("cp", [`${root}deno.json`, folder]);
+  await mustRun("cp", ["--parents", "docs/failover.md", folder]);
   return entries.map(({ out }) => `${out}.mjs`);
 }
 
