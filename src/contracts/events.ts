@@ -108,6 +108,8 @@ export interface RoutingRecord {
   readonly served_by?: ServedBy;
   /** The API through which a chat request was sent to `model`, if it supports several or declares one. */
   readonly api?: ChatApi;
+  /** What chose `model` in place of the pool's strategy: `affinity` to the prompt cache of the conversation. */
+  readonly chosen_by?: "affinity";
   /** The delivery mode of the response. */
   readonly delivery: Delivery;
   /** The provider that was replaced, if the request was rotated. */

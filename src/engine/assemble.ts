@@ -40,7 +40,7 @@ export function assemble({ settings, addPools }: AssemblyPlan, context: Assembly
   });
   const registry = buildRegistry({ settings, catalogue, state, runtime, ...reused });
   addPools(registry);
-  return { settings, state, registry, addPools, deps: { registry, runtime, hub, redact } };
+  return { settings, state, registry, addPools, deps: { registry, state, runtime, hub, redact } };
 }
 
 interface BudgetReportParts {

@@ -101,6 +101,10 @@ export class Lifecycle {
     }
     await loadConnectors(settings, engine.catalogue);
     const assembly = await this.#assembleOpen({ settings, addPools });
+    if (hasAffinity(settings)) {
+      const { Conversations } = await import("../state/model/conversations.ts");
+      assembly.state.conversations ??= new Conversations(engine.runtime.clock);
+    }
     return { assembly, ...(secrets && { secrets }) };
   }
 
@@ -137,7 +141,14 @@ export class Lifecycle {
     this.#engine.hub.trace({ severity: "debug", component: "mesh", message });
     const retirements = await this.#retirements(settings);
     const unserved = await unservedLines(registry, settings);
-    this.#engine.warn([...formatWarnings(settings), ...retirements, ...spaceWarnings(pools), ...unserved]);
+    const withoutCaches = await this.#warnOfAffinity(settings, pools);
+    this.#engine.warn([
+      ...formatWarnings(settings),
+      ...retirements,
+      ...spaceWarnings(pools),
+      ...withoutCaches,
+      ...unserved,
+    ]);
   }
 
   /** Handles a model or provider that has entered standby or become active. */
@@ -213,6 +224,13 @@ export class Lifecycle {
     this.#reports = new StatisticsReports(this.#engine);
   }
 
+  /** Returns warnings of pools whose models save nothing by affinity. Imported if a pool has it. */
+  async #warnOfAffinity(settings: Settings, pools: readonly Pool[]): Promise<string[]> {
+    if (!hasAffinity(settings)) return [];
+    const { affinityWarnings } = await import("../pipeline/affinity.ts");
+    return affinityWarnings(pools, this.#engine.runtime.clock.now());
+  }
+
   /** Warns of models with a retirement date. Imported only when there is one to warn of. */
   async #retirements(settings: Settings): Promise<string[]> {
     const { catalogue, runtime } = this.#engine;
@@ -223,6 +241,12 @@ export class Lifecycle {
     const { retirementWarnings } = await import("../config/check/retirement.ts");
     return formatWarnings({ warnings: retirementWarnings(settings, { providers, now }) });
   }
+}
+
+/** Whether a pool has prompt-cache affinity, or each that is created on demand. */
+function hasAffinity({ pools, defaultRouting }: Settings): boolean {
+  return defaultRouting.affinity !== undefined ||
+    [...pools.values()].some(({ routing }) => routing.affinity !== undefined);
 }
 
 /** Moves the opened providers of an assembly into a new one. */

@@ -75,7 +75,9 @@ export async function readmit(admitted: AdmittedModel): Promise<boolean> {
   while (openMembers([member], admitted).length === 0) {
     if (!await waitForSpacing(admitted)) return false;
   }
-  permit.renew(plan.load, clock.monotonic());
+  const { affinity, load } = plan;
+  permit.renew(affinity === undefined ? load : affinity.withKey(load, member), clock.monotonic());
+  affinity?.select(member, permit);
   return await permit.confirm(clock) === undefined;
 }
 

@@ -107,6 +107,8 @@ interface Choice {
   readonly member: Member;
   /** The candidates. */
   readonly candidates: readonly Member[];
+  /** Whether the request was placed without the strategy, which does not change the pool's model. */
+  readonly isPlaced?: boolean;
 }
 
 /**
@@ -133,7 +135,7 @@ export function reportChoice(choice: Choice, context: RequestContext): void {
       };
       hub.event({ ...toRotation(pool, previous.model, member), reason: previous.outcome, metadata });
     }
-  } else if (!isIsolated(plan)) {
+  } else if (!choice.isPlaced && !isIsolated(plan)) {
     const before = pool.current;
     const after = moveTo(choice, pool);
     const reason = before && before !== after && findRotationCause(before, after, context);

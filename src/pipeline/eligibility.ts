@@ -6,6 +6,7 @@
 import { NoActiveModelError, UnsupportedRequestError } from "../errors.ts";
 import type { Member, ModelEntry, Pool, ProviderInstance, Registry } from "../registry/registry.ts";
 import type { Load } from "../state/model/usage.ts";
+import type { Affinity } from "./affinity.ts";
 import type { RoutedRequest } from "./request.ts";
 import { deliveryModes } from "../capability/operations.ts";
 import type { CapabilityPath, Delivery } from "../contracts/provider.ts";
@@ -239,4 +240,6 @@ export function filterByRequest(
 export interface RequestPlan extends Eligibility {
   readonly request: RoutedRequest;
   readonly pool: Pool;
+  /** Prefers the model that serves the conversation; undefined in pools without affinity. */
+  readonly affinity?: Affinity | undefined;
 }

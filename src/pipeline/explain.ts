@@ -12,6 +12,7 @@ import { openMembers } from "./admission.ts";
 import { type ApplyFilter, eligibility } from "./eligibility.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import { modelChoice } from "./model_choice.ts";
+import { findAffinity } from "./affinity.ts";
 import { RequestContext } from "./request_context.ts";
 import { selectionContext } from "./apply_strategy.ts";
 import { poolFor } from "./select_pool.ts";
@@ -35,6 +36,8 @@ export interface ExplainedModel {
   readonly provider: string;
   /** The strategy's score. */
   readonly score: number;
+  /** What places the request at this model before the strategy: `affinity` to the prompt cache of the conversation. */
+  readonly chosen_by?: "affinity";
   /** The API through which the request would be sent to it, if it supports several or declares one. */
   readonly api?: ChatApi;
 }
@@ -60,7 +63,8 @@ export function explain(request: RoutedRequest, deps: RouteDeps): Explanation {
   const applyFilter = collectingFilter(excluded);
   const choice = modelChoice({ request, pool, registry });
   const found = eligibility({ request, pool, registry, choice, applyFilter });
-  const context = new RequestContext({ request, pool, ...found }, deps);
+  const affinity = findAffinity({ request, pool }, deps);
+  const context = new RequestContext({ request, pool, ...found, affinity }, deps);
   try {
     const order = findRotationOrder(context);
     const ordered = new Set(order.map(({ model }) => model));
@@ -101,6 +105,14 @@ function findRotationOrder(context: RequestContext): Explanation["order"] {
   const selection = selectionContext({ pool, load, session, isConstrained: false, tried: new Set() }, deps.runtime);
   const order: Explanation["order"][number][] = [];
   let left = plan.eligible;
+  const first = openMembers(left, { context, alone: false });
+  const placed = first.length === 0 ? undefined : plan.affinity?.findMember(prefer?.(first) ?? first);
+  if (placed !== undefined) {
+    const tier = findLeadingTier([placed.state], selection, pool);
+    const [explained] = scored([placed], tier.strategy, { selection, request });
+    order.push({ ...explained!, chosen_by: "affinity" });
+    left = left.filter((member) => member !== placed);
+  }
   for (;;) {
     const candidates = openMembers(left, { context, alone: false });
     if (candidates.length === 0) return order;

@@ -12,6 +12,7 @@ import type { RoutingConstraints } from "./routing_constraints.ts";
 import type { TraceContext } from "../contracts/observability.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Registry } from "../registry/registry.ts";
+import type { MeshState } from "../state/model/mesh_state.ts";
 
 /** A named client. */
 export interface RequestClient {
@@ -79,6 +80,7 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
 /** Dependencies of the pipeline. */
 export interface RouteDeps {
   readonly registry: Registry;
+  readonly state: Pick<MeshState, "conversations">;
   readonly runtime: Runtime;
   readonly hub: Hub;
   /** Redacts secrets in a string. */

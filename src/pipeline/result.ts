@@ -96,8 +96,9 @@ export class Result<T extends Received = Received> {
 
   /** Commits the request to this response. Only the idle timeout or the client ends it after that. */
   commit(): this {
-    const { context, member } = this.#admitted;
+    const { context, member, permit } = this.#admitted;
     reportServed(member, context);
+    context.plan.affinity?.serve(member, permit);
     this.routing = createRoutingRecord(context, { member, by: this.connection.servedBy });
     context.commit();
     this.#committedAt = context.clock.monotonic();

@@ -39,7 +39,8 @@ export async function route<T extends Received>(
   const found = eligibility({ request, pool, registry, choice }); // 3 filters by delivery and by request
   const admission = request.admit?.();
   if (admission !== undefined) await admission;
-  return await new Routing({ request, pool, ...found, call }, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
+  const affinity = pool.routing.affinity && await readAffinity({ request, pool }, deps);
+  return await new Routing({ request, pool, ...found, call, affinity }, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
 }
 
 /** Usually every provider has listed its models. */
@@ -52,6 +53,15 @@ async function onceListed(request: RoutedRequest, deps: RouteDeps): Promise<Pool
 async function chooseModels(context: EligibilityContext): Promise<ModelChoice | undefined> {
   const { modelChoice } = await import("./model_choice.ts");
   return modelChoice(context);
+}
+
+/** Most pools have no affinity. */
+async function readAffinity(
+  scope: Pick<RequestPlan, "request" | "pool">,
+  deps: RouteDeps,
+): Promise<RequestPlan["affinity"]> {
+  const { findAffinity } = await import("./affinity.ts");
+  return findAffinity(scope, deps);
 }
 
 /** Maximum number of models to which a request that fails as invalid is sent. */
@@ -119,7 +129,10 @@ export class Routing<T extends Received> {
         if (!openMembers(this.#remaining(), admission).includes(member)) continue;
       }
       // check and admission are in the same turn of the event loop
-      const permit = member.state.admit(plan.load, clock.monotonic());
+      const { affinity } = plan;
+      const load = affinity === undefined ? plan.load : affinity.withKey(plan.load, member);
+      const permit = member.state.admit(load, clock.monotonic());
+      affinity?.select(member, permit);
       const unconfirmed = permit.confirm(clock);
       const denial = unconfirmed && await unconfirmed;
       if (denial === undefined) return { context, member, permit, alone: this.#isAlone(member, candidates) };
@@ -155,8 +168,9 @@ export class Routing<T extends Received> {
     const { plan, deps, tried } = context;
     const { pool, load, request: { session } } = plan;
     const selection = selectionContext({ pool, load, tried, session, isConstrained: isIsolated(plan) }, deps.runtime);
-    const member = applyStrategy(candidates, pool, { context: selection, hub: deps.hub });
-    reportChoice({ member, candidates }, context);
+    const placed = plan.affinity?.findMember(candidates);
+    const member = placed ?? applyStrategy(candidates, pool, { context: selection, hub: deps.hub });
+    reportChoice({ member, candidates, isPlaced: placed !== undefined }, context);
     if (deps.hub.isTraced("debug")) {
       const names = { request_id: plan.request.id, pool: pool.name, model: member.model.name };
       const message = `One of ${candidates.length} candidates is selected`;
@@ -190,6 +204,7 @@ export class Routing<T extends Received> {
   #fail(error: unknown): void {
     const context = this.#context;
     context.end();
+    context.plan.affinity?.fail();
     const record = createRoutingRecord(context);
     const outcome = context.plan.request.signal?.aborted ? "none" : "failure";
     const { status, code } = readFault(error, context);

@@ -47,7 +47,7 @@ export function createRoutingRecord(
   context: RequestContext,
   served?: { readonly member: Member; readonly by?: ServedBy | undefined },
 ): RoutingRecord {
-  const { plan: { request, pool }, chain, clock } = context;
+  const { plan: { request, pool, affinity }, chain, clock } = context;
   const last = chain.at(-1);
   const { member, by } = served ?? {};
   const left = member && chain.length > 1 && chain.findLast(({ model }) => model !== member.model.name);
@@ -70,6 +70,7 @@ export function createRoutingRecord(
     // at the end: members after a spread are slow to add
     ...(request.original && { dialect: request.original.dialect }),
     ...(last?.api && { api: last.api }),
+    ...(affinity?.chosenBy && { chosen_by: affinity.chosenBy }),
     ...(by && { served_by: by }),
     ...(left && { replaced_provider: left.provider, rotation_reason: left.outcome }),
     ...(context.possiblyBilled && { possibly_billed: true }),

@@ -122,6 +122,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/runtime/_descriptors.ts#parseDescriptorLimit": "a file of the kernel",
   "src/state/sharing/acknowledgements.ts#toSharedSum": oneValue,
   "src/state/sharing/breaker_events.ts#BreakerEvents": "messages of the mesh's own processes",
+  "src/state/sharing/conversation_events.ts#ConversationEvents": "messages of the mesh's own processes",
   "src/util/cron.ts#parseCron": "at most 200 characters",
   "src/util/ed25519.ts#readPublicKey": oneValue,
   "src/util/failure.ts#toFailureFacts": oneValue,

@@ -12,6 +12,7 @@ import { registrySync } from "../../connectors/discovery/registry_sync.ts";
 import { defaultSync } from "../../src/config/settings/defaults.ts";
 import type { RegistrySync } from "../../src/contracts/discovery.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
+import { Conversations } from "../../src/state/model/conversations.ts";
 import { readBreaker } from "../../src/state/persistence/snapshot.ts";
 import { readSnapshot } from "../../src/state/persistence/snapshot_codec.ts";
 import { customProvider } from "../support/_custom_provider.ts";
@@ -135,6 +136,19 @@ export const meshCases: readonly GrowthCase[] = [
       return (registrySync.create(defaultSync.actions, testRuntime()) as RegistrySync).sync(host);
     },
   }),
+  {
+    covers: ["src/state/model/conversations.ts#Conversations"],
+    what: "conversations, each with two turns",
+    size: 20_000,
+    work: (size) => {
+      const conversations = new Conversations(fakeClock());
+      for (let at = 0; at < size; at++) {
+        const served = { model: "model-1", keyIndex: undefined, ttlMs: 60_000, isServed: true };
+        conversations.set(`${at}`, served);
+        conversations.set(`${at}`, { ...served, model: "model-2" });
+      }
+    },
+  },
   withModels(["state"], "the exported state", ({ mesh }) => mesh.exportState()),
   prepared({
     covers: ["src/observe/redact.ts#Redactor", "src/observe/redact.ts#redactAll"],

@@ -74,6 +74,11 @@ export function hasRetries(first: PoolSubject["first"], { providers }: PoolSubje
 
 const strategies = (): readonly Condition<PoolSubject>[] => [
   {
+    keys: ["affinity"],
+    reason: ({ strategies: [strategy] }) =>
+      isBuiltIn(strategy) ? undefined : ": a strategy of your own selects the model of every request",
+  },
+  {
     keys: ["rate_limit.threshold"],
     reason: ({ strategies }) =>
       mayUse("rate-limit-aware", strategies) ? undefined : ': only the strategy "rate-limit-aware" uses it',

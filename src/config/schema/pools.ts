@@ -128,6 +128,20 @@ export const pool = {
         max_rpm: { type: "integer", min: 1 },
       },
     },
+    /**
+     * Prompt-cache affinity: a conversation stays with the model and the API key that served its beginning, before any
+     * strategy, while the model is active and charges less for cached input.
+     */
+    affinity: {
+      type: "object",
+      isOptional: true,
+      fields: {
+        /** How conversations are recognized: `prompt`, by a hash of their instructions and their first message. */
+        by: { type: "choice", values: ["prompt"], default: "prompt" },
+        /** How long a conversation is remembered after each of its requests. */
+        ttl: { type: "duration", default: 600_000 },
+      },
+    },
     /** Maximum amount that may be spent through this pool. */
     budget: budget as typeof budget,
     /** Failures that put a provider into standby in all pools. */

@@ -65,8 +65,9 @@ export class PooledRateLimiter implements ModelRateLimiter {
     return times.length === 0 ? undefined : Math.max(...times);
   }
 
-  reserve(now: number, tokens: number): ReservedRate {
-    const key = this.#choose(now, tokens);
+  reserve(now: number, tokens: number, preferredKey?: KeyChoice): ReservedRate {
+    const isUsable = preferredKey !== undefined && this.#findRetryTime(preferredKey.apiKey, now, tokens) <= now;
+    const key = isUsable ? preferredKey : this.#choose(now, tokens);
     return this.#getLimiter(key.apiKey).reserve(now, tokens, key);
   }
 
@@ -105,9 +106,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
     let soonest = Infinity;
     for (let step = 0; step < keys.length; step++) {
       const index = (this.#turn + step) % keys.length;
-      const key = keys[index]!;
-      const until = this.#pool.standbyUntil(key, this.#model, now) ?? now;
-      const retryAt = Math.max(until, this.#getLimiter(key).fullUntil(now, tokens) ?? now);
+      const retryAt = this.#findRetryTime(keys[index]!, now, tokens);
       if (retryAt >= soonest) continue;
       best = index;
       soonest = retryAt;
@@ -115,6 +114,12 @@ export class PooledRateLimiter implements ModelRateLimiter {
     }
     this.#turn = (best + 1) % keys.length;
     return { apiKey: keys[best]!, index: best };
+  }
+
+  /** Returns when a key can be used, not before now. */
+  #findRetryTime(key: ApiKey, now: number, tokens: number): number {
+    const until = this.#pool.standbyUntil(key, this.#model, now) ?? now;
+    return Math.max(until, this.#getLimiter(key).fullUntil(now, tokens) ?? now);
   }
 
   #isInStandby(key: ApiKey, now: number): boolean {

@@ -23,8 +23,8 @@ export type ModelRateLimiter =
     "countsAlways" | "fullUntil" | "groups" | "isUnder" | "lastStartedAt" | "requests" | "rpm" | "tokens"
   >
   & {
-    /** Reserves for a request, even beyond a limit. */
-    reserve(now: number, tokens: number): ReservedRate;
+    /** Reserves for a request, even beyond a limit. With several API keys, one may be preferred. */
+    reserve(now: number, tokens: number, preferredKey?: KeyChoice): ReservedRate;
   };
 
 /**

@@ -38,7 +38,7 @@ export class ReservedRate implements ReservedPart {
   /** The API key of the call, if the provider has several. */
   readonly apiKey: ApiKey | undefined;
   /** Its position in the list. */
-  readonly #keyIndex: number | undefined;
+  readonly keyIndex: number | undefined;
   readonly #counters: RateCounters;
   readonly #requests: ReturnType<RateCounter["reserve"]>;
   readonly #tokens: ReturnType<RateCounter["reserve"]>;
@@ -53,7 +53,7 @@ export class ReservedRate implements ReservedPart {
   }) {
     this.at = now;
     this.apiKey = key?.apiKey;
-    this.#keyIndex = key?.index;
+    this.keyIndex = key?.index;
     this.#counters = counters;
     const sequence = ++counters.sequence;
     this.#requests = counters.requests.reserve(now, 1, sequence);
@@ -73,7 +73,7 @@ export class ReservedRate implements ReservedPart {
    */
   sharedRates(name: string): SharedRate[] {
     const { minute, day } = this.#counters.requests.declared;
-    const key = this.#keyIndex === undefined ? name : `${name} ${this.#keyIndex}`;
+    const key = this.keyIndex === undefined ? name : `${name} ${this.keyIndex}`;
     return [
       ...minute === undefined ? [] : [{ name: `model ${key}`, limit: minute, ...slicedMinute }],
       ...day === undefined ? [] : [{ name: `model ${key} day`, limit: day, ...slicedDay }],

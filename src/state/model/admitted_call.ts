@@ -82,6 +82,11 @@ export class AdmittedCall extends Reservation {
     return this.#parts.costNanoUsd;
   }
 
+  /** Position of the API key in the provider's list; undefined for a provider with one key. */
+  get keyIndex(): number | undefined {
+    return this.#parts.rate.keyIndex;
+  }
+
   /** Puts the API key in standby; returns undefined when the failure is not about the key. */
   rejectApiKey(call: RejectedCall): KeyRejection | undefined {
     const { keys, clock, facts: { info, routing: { recovery }, provider } } = this.#tracker;

@@ -6,6 +6,7 @@ import type { RetryBudgetSettings, RoutingSettings, Settings } from "../../confi
 import type { Clock } from "../../contracts/runtime.ts";
 import { createPolicy, type OwnPolicies } from "../../rotation/policy.ts";
 import { ManualOverrides } from "./manual_override.ts";
+import type { Conversations } from "./conversations.ts";
 import type { ApiKeyPool } from "../limits/api_key_pool.ts";
 import type { Budget, BudgetStep, BudgetWindow } from "../limits/budget.ts";
 import { MemberIndex } from "./member_index.ts";
@@ -81,6 +82,8 @@ export class MeshState {
   mapper?: StateRestorer;
   /** Budgets of clients. */
   readonly budgetScopes: ClientBudget[] = [];
+  /** Conversations with prompt-cache affinity; undefined unless a pool has it. */
+  conversations?: Conversations;
   /** Manual overrides. */
   readonly overrides: ManualOverrides = new ManualOverrides({
     members: this.#memberIndex,
@@ -93,6 +96,7 @@ export class MeshState {
   constructor({ settings, clock, onTransition, onPolicyFailure = () => {}, onBudgetSteps, before }: MeshStateParts) {
     this.#trackers = new UsageTrackers(settings, clock, before && before.#trackers);
     if (onBudgetSteps !== undefined) this.#trackers.onBudgetSteps = onBudgetSteps;
+    if (before?.conversations !== undefined) this.conversations = before.conversations;
     this.#onTransition = onTransition;
     this.#onPolicyFailure = onPolicyFailure;
   }

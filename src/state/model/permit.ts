@@ -160,6 +160,11 @@ export class Permit {
     return this.#isUsed;
   }
 
+  /** Position of the API key of the current call in the provider's list; undefined for a provider with one key. */
+  get keyIndex(): number | undefined {
+    return this.#call.keyIndex;
+  }
+
   /** Returns the call that is sent now. */
   take(): AdmittedCall {
     this.#isInUse = this.#isUsed = true;

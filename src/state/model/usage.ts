@@ -8,6 +8,7 @@ import type { Quantities } from "../../util/cost.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { OutageDetector } from "../metrics/outage_detector.ts";
 import type { ApiKeyPool } from "../limits/api_key_pool.ts";
+import type { KeyChoice } from "../limits/reserved_rate.ts";
 import type { Budget, BudgetStep } from "../limits/budget.ts";
 import type { ModelRateLimiter } from "../limits/rate_limiter.ts";
 import type { Latency } from "../metrics/latency.ts";
@@ -24,6 +25,8 @@ export interface Load {
   readonly units?: Omit<Quantities, "input" | "output"> | undefined;
   /** The client's budget, in addition to those of the mesh. */
   readonly budget?: Budget | undefined;
+  /** Of several API keys, the one to use if it is available. */
+  readonly preferredKey?: KeyChoice | undefined;
 }
 
 /** A model in a pool whose usage is tracked. */

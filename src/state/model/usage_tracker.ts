@@ -116,7 +116,7 @@ export class UsageTracker {
     const budgets = this.reserveCost(cost, load);
     return new AdmittedCall(this.#parts, {
       costNanoUsd,
-      rate: this.shared.rate.reserve(now, this.#countTokens(load)),
+      rate: this.shared.rate.reserve(now, this.#countTokens(load), load.preferredKey),
       others: quota === undefined
         ? budgets
         : [quota.reserve(load.input + this.#estimateOutput(load), cost), ...budgets],

@@ -9,6 +9,7 @@ import { followWork } from "../../util/failure.ts";
 import type { MeshState } from "../model/mesh_state.ts";
 import { StoreReplication } from "./store_replication.ts";
 import { BreakerEvents } from "./breaker_events.ts";
+import type { ConversationEvents } from "./conversation_events.ts";
 import type { StateStore, Tracer } from "../persistence/state_store.ts";
 
 /** Sync interval of counters, ms: the maximum age of what is known about other processes. */
@@ -53,6 +54,7 @@ export class SharedStore implements StateStore {
   #replication: StoreReplication | undefined;
   #cancel: Cancel = () => {};
   #unsubscribe: (() => Promise<void>) | undefined;
+  #conversations: ConversationEvents | undefined;
   #isSubscribed = false;
   #isUnavailable = false;
   #isPublishing = false;
@@ -75,6 +77,7 @@ export class SharedStore implements StateStore {
     this.#state = state;
     this.#breakerEvents = new BreakerEvents(state, clock, id);
     this.#replication = undefined;
+    await this.#shareConversations(state);
     await this.#sync();
     for (const { state: model } of state.members) model.recheckBudgets(clock.monotonic());
     this.#cancel = clock.every(syncMs, () => this.#sync());
@@ -91,6 +94,7 @@ export class SharedStore implements StateStore {
     this.#cancel();
     if (!this.#isUnavailable) await this.#atMost(closeTimeoutMs, this.#reportLast());
     await this.#unsubscribe?.().catch(() => {}); // an unavailable store drops subscriptions
+    await this.#conversations?.close().catch(() => {});
     await this.#parts.store?.close().catch((error) => this.#ignoreUnavailable(error));
   }
 
@@ -115,6 +119,19 @@ export class SharedStore implements StateStore {
     await replication.sync();
     if (this.#isSubscribed && !replication.isUnavailable) this.#setUnavailable(false);
     await this.#publish(); // retries what could not be published
+    await this.#conversations?.sync().catch((error) => this.#setUnavailable(true, error));
+  }
+
+  /** Conversations are kept if a pool has affinity. Those of an earlier configuration continue. */
+  async #shareConversations({ conversations }: MeshState): Promise<void> {
+    if (this.#conversations?.conversations === conversations) return;
+    await this.#conversations?.close().catch(() => {}); // an unavailable store drops subscriptions
+    this.#conversations = undefined;
+    if (conversations === undefined) return;
+    const { ConversationEvents } = await import("./conversation_events.ts");
+    const { shared, clock } = this.#parts;
+    const follow = (work: Promise<void>) => this.#follow(work.catch((error) => this.#setUnavailable(true, error)));
+    this.#conversations = new ConversationEvents(conversations, { shared, clock, follow });
   }
 
   #openReplication(): StoreReplication {
@@ -172,6 +189,7 @@ export class SharedStore implements StateStore {
     this.#causes.clear();
     this.#trace("info", "The shared storage is available again: local counters are merged");
     this.#parts.store?.mark();
+    this.#conversations?.markStale();
     this.#follow(this.#requestAll());
   }
 

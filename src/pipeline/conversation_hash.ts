@@ -1,0 +1,56 @@
+/**
+ * Hashes of conversations: of the instructions and the first message, which each turn of a conversation repeats.
+ * @module
+ */
+import type { ChatMessage } from "../contracts/openai.ts";
+import { hash53 } from "../util/hash.ts";
+import { isObject } from "../util/is_object.ts";
+import { sha256 } from "../util/sha256.ts";
+import type { RoutedRequest } from "./request.ts";
+
+/** Number of hexadecimal digits of a hash. */
+const hashDigits = 32;
+
+/** Roles of messages with instructions, in the order of conversations. */
+const instructing: ReadonlySet<string> = new Set(["system", "developer"]);
+
+/**
+ * Returns the hash of a request's conversation; undefined if it is not a chat. The hashes of one client do not reveal
+ * those of another one with the same conversation.
+ *
+ * @param scope Separates hashes for different uses.
+ */
+export function hashConversation({ operation, body, client }: RoutedRequest, scope: string): string | undefined {
+  const { messages } = body as { readonly messages?: readonly ChatMessage[] };
+  if (operation.name !== "chat" || !Array.isArray(messages) || messages.length === 0) return undefined;
+  const first = messages.findIndex(({ role }) => !instructing.has(role));
+  const beginning = first < 0 ? messages : messages.slice(0, first + 1);
+  const text = JSON.stringify(beginning.map(({ role, content }) => [toRole(role), toParts(content)]));
+  return hashFor(client?.id, [scope, String(text.length), String(hash53(text))]);
+}
+
+/**
+ * Returns the hash of names under the identity of a client.
+ *
+ * @param client Undefined for callers without a name.
+ */
+function hashFor(client: string | undefined, names: readonly string[]): string {
+  return sha256(JSON.stringify([client ?? null, ...names])).slice(0, hashDigits);
+}
+
+function toRole(role: string): string {
+  return instructing.has(role) ? "system" : role;
+}
+
+/** A string is the same as its text part, and cache marks move from turn to turn. */
+function toParts(content: ChatMessage["content"]): unknown {
+  if (typeof content === "string") return [content];
+  return Array.isArray(content) ? content.map(toPart) : [];
+}
+
+function toPart(part: unknown): unknown {
+  if (!isObject(part)) return part;
+  if (part.type === "text") return part.text;
+  const { cache_control: _, ...others } = part;
+  return others;
+}
