@@ -939,6 +939,15 @@ export interface PoolDocument {
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
+  /** Prompt-cache affinity: a conversation stays with the model and the API key that served its beginning, before any strategy, while the model is active and charges less for cached input. */
+  readonly affinity?: {
+    /** How conversations are recognized: `prompt`, by a hash of their instructions and their first message. */
+    readonly by?: "prompt";
+    /** How long a conversation is remembered after each of its requests. */
+    readonly ttl?: string;
+    /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+    readonly [dotted: `${string}.${string}`]: unknown;
+  };
   /** Maximum amount that may be spent through this pool. */
   readonly budget?: {
     /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
