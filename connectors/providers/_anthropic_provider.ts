@@ -122,6 +122,7 @@ export class AnthropicProvider extends BaseProvider {
       else if (event.event === "ping") yield ping;
       else yield* toChunks(values, stream);
       if (stream.finished) return;
+      if (stream.isComplete) options.reportComplete?.();
     }
     throw new UpstreamError("The provider's stream ended before the response was complete", {
       kind: "invalid_response",

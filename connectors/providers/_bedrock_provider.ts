@@ -96,6 +96,7 @@ class BedrockProvider extends BaseProvider {
         for (const frame of frames) {
           yield* toChunks(stream.push(frame), stream);
         }
+        if (stream.isComplete) options.reportComplete?.();
       }
     } catch (error) {
       // a connection reset after the end of the response is harmless

@@ -122,6 +122,7 @@ export class GeminiProvider extends BaseProvider {
         if (request.native !== undefined) yield toNativeChunk(event, text, stream);
         else for (const value of stream.push(event)) yield { value };
       }
+      if (stream.isEnding) options.reportComplete?.();
     }
     const billed = stream.readBilled(response.headers.get(tierHeader));
     for (const value of stream.finish()) yield value.usage ? { value, billed } : { value };

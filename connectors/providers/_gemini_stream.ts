@@ -63,6 +63,8 @@ export class GeminiStream {
   #counter: CallCounter | undefined;
   #usage: JsonObject | undefined;
   #blocked = false;
+  /** Whether an event had no finish reason: the first one that has it is the last event. */
+  #isReasonLast = false;
   #queries = 0;
 
   /** @param facts Values to fill in. */
@@ -100,6 +102,11 @@ export class GeminiStream {
   /** Whether every candidate has its finish reason. */
   get isComplete(): boolean {
     return this.#progress.size > 0 && [...this.#progress.values()].every(({ reason }) => reason !== undefined);
+  }
+
+  /** Whether nothing but the end of the response is missing. */
+  get isEnding(): boolean {
+    return this.#isReasonLast && this.isComplete;
   }
 
   /** A chunk without choices, after the first event. */
@@ -147,7 +154,8 @@ export class GeminiStream {
     addSources(progress.sources, candidate);
     this.#queries = Math.max(this.#queries, countQueries(candidate)); // later events repeat the list
     const reason = asText(candidate.finishReason);
-    if (reason !== undefined) {
+    if (reason === undefined) this.#isReasonLast = true;
+    else {
       mapFinishReason(reason, progress.calls > 0); // throws for malformed output here, not at the end of the stream
       progress.reason = reason;
     }

@@ -167,6 +167,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
       toChunk: (value, event) => this.#toChunk(value, event),
       defaults: createDefaults(request, this.#runtime),
       joins: request.wire !== undefined,
+      reportComplete: options.reportComplete,
     });
   }
 
@@ -227,7 +228,10 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   async *#streamNative(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
     const reader = await loadNativeReader(request.native!);
-    yield* reader.readEvents(this.#postNative(request, options, reader), this.#createReading(request));
+    yield* reader.readEvents(this.#postNative(request, options, reader), {
+      ...this.#createReading(request),
+      reportComplete: options.reportComplete,
+    });
   }
 
   async *#streamByResponses(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {

@@ -45,7 +45,7 @@ function hasTexts({ choices }: JsonObject): boolean {
  */
 export function readEvents(
   opening: Promise<UpstreamResponse>,
-  { readBilled, ...defaults }: NativeReading,
+  { readBilled, reportComplete, ...defaults }: NativeReading,
 ): AsyncIterable<CompletionChunk> {
   return new ChunkStream(opening, {
     readComplete: toLegacyCompletion,
@@ -60,6 +60,7 @@ export function readEvents(
       billed: value.usage ? readBilled?.(value) : undefined,
     }),
     defaults,
+    ...(reportComplete === undefined ? {} : { reportComplete }),
   });
 }
 

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ChatCompletion, ChatCompletionChunk } from "../../src/contracts/openai.ts";
-import type { CompletionChunk } from "../../src/contracts/provider.ts";
+import type { CallOptions, CompletionChunk } from "../../src/contracts/provider.ts";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { NetworkError, UpstreamError } from "../../src/errors.ts";
 import { endIterator } from "../../src/util/end_iterator.ts";
@@ -41,6 +41,8 @@ export interface ChunkStreamParts {
    * is used.
    */
   readonly joins?: boolean;
+  /** Called once the response lacks nothing but its end. */
+  readonly reportComplete?: CallOptions["reportComplete"];
 }
 
 /**
@@ -114,7 +116,10 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
     if (batch === undefined) return this.#readLast(events);
     this.#take(batch.chunks.length === 0 && events.takeComment() ? [ping] : batch.chunks);
     if (batch.failure !== undefined) this.#failure = { error: batch.failure };
-    if (!batch.isDone) return;
+    if (!batch.isDone) {
+      if (this.#normalizer.isFinished) this.#parts.reportComplete?.();
+      return;
+    }
     this.#finish(true);
     await events.cancel();
   }

@@ -53,6 +53,8 @@ export type VendorOperations = { readonly [name in keyof OperationTable]: Vendor
 export interface NativeReading extends CompletionDefaults {
   /** Extracts what the vendor bills. */
   readonly readBilled?: OpenAiCompatible["readBilled"] | undefined;
+  /** Called once a stream lacks nothing but its end. */
+  readonly reportComplete?: CallOptions["reportComplete"];
 }
 
 /** Declaration of an OpenAI-compatible vendor. */

@@ -248,6 +248,7 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
       readComplete: (body) => this.#readComplete(body),
       parse: (data) => runInTurn("_parseSseChunk", () => this._parseSseChunk(data)),
       defaults: createDefaults(request, this.#runtime!),
+      reportComplete: options.reportComplete,
     });
   }
 

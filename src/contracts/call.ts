@@ -40,4 +40,9 @@ export interface CallOptions {
   reportDropped?(parameters: readonly string[]): void;
   /** Reports the model that served the request, if the provider is a ModelMesh proxy. The last call takes effect. */
   reportServedBy?(served: ServedBy): void;
+  /**
+   * Reports that a streamed response lacks nothing but its end, such as `[DONE]`. If the provider is silent after that,
+   * reading the response fails with a `NetworkError` within seconds, as if the provider had cut the connection.
+   */
+  reportComplete?(): void;
 }

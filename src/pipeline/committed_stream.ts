@@ -81,6 +81,7 @@ export class CommittedStream {
     received.held.forEach((chunk) => this.#measure(chunk));
     connection.pause();
     connection.stop.addEventListener("abort", () => {
+      if (connection.isEnded) return; // the source ends by itself
       const { reason } = connection.stop;
       // an idle timeout of the provider is its failure: the pending read ends the stream
       if (!(reason instanceof AttemptTimeout)) this.#close({ kind: "stopped", reason });
@@ -148,7 +149,7 @@ export class CommittedStream {
     connection.listen();
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
-      if (connection.stop.aborted) return this.#fail(connection.stop.reason);
+      if (connection.stop.aborted && !connection.isEnded) return this.#fail(connection.stop.reason);
       try {
         rest.next().then(this.#take, this.#fail);
       } catch (error) {

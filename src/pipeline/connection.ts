@@ -25,6 +25,9 @@ const unreadMs = 10 * 60 * 1000;
 /** A check that is later than this, ms, means that the process was stopped, as with its virtual machine. */
 const stoppedMs = 1_000;
 
+/** Maximum silence of a provider whose response lacks nothing but its end, ms. */
+const endMs = 2_000;
+
 const none: readonly string[] = [];
 
 /**
@@ -45,6 +48,8 @@ export class Connection implements CallOptions {
   url: string | undefined;
   /** Whether the head of a response was received. */
   hasResponse = false;
+  /** Whether a complete response was ended, since its provider did not end it. */
+  isEnded = false;
   /** Why the call was not sent: other processes have taken what it had reserved. */
   denial: AdmissionDenial | undefined;
   #isSent = false;
@@ -156,6 +161,9 @@ export class Connection implements CallOptions {
     this.servedBy = served;
   };
 
+  /** Waits for the end of a complete response for a short time only. */
+  readonly reportComplete = (): void => this.#idle?.shorten(endMs, this.#endResponse);
+
   /** Sends a request. A request that was never sent is resent once. */
   readonly send = async (request: UpstreamRequest): Promise<UpstreamResponse> => {
     const held = this.#hold();
@@ -211,6 +219,11 @@ export class Connection implements CallOptions {
     });
   }
 
+  readonly #endResponse = (): void => {
+    this.isEnded = true;
+    this.abort(new NetworkError("The provider did not end its response", { neverSent: false }));
+  };
+
   #timeOut(phase: string): void {
     this.#stopper.abort(new AttemptTimeout(`The provider ${phase}`));
   }
@@ -232,7 +245,8 @@ function withTrace(request: UpstreamRequest, { traceparent, tracestate }: TraceC
  */
 class IdleTimer {
   readonly #clock: Clock;
-  readonly #limits: IdleLimits;
+  #limits: IdleLimits;
+  #isShortened = false;
   /** Time waited before `#since`, ms. */
   #waitedMs = 0;
   #since: number;
@@ -270,6 +284,15 @@ class IdleTimer {
 
   stop(): void {
     this.#cancel();
+  }
+
+  /** Applies a shorter limit from now on. */
+  shorten(limitMs: number, onLimit: () => void): void {
+    if (this.#isShortened) return;
+    this.#isShortened = true;
+    this.#limits = { ...this.#limits, limitMs: Math.min(limitMs, this.#limits.limitMs), onLimit };
+    this.#cancel();
+    this.#check();
   }
 
   #check(): void {

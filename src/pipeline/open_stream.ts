@@ -4,7 +4,7 @@
  */
 import type { ChatCompletionChunk } from "../contracts/openai.ts";
 import type { CompletionChunk, CompletionRequest, OperationRequest } from "../contracts/provider.ts";
-import type { Runtime, StopSignal } from "../contracts/runtime.ts";
+import type { Runtime } from "../contracts/runtime.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { carriesContent, copyParts, readModelId } from "./read_response.ts";
 import type { ReportedUsage } from "./operation.ts";
@@ -12,6 +12,7 @@ import type { Received } from "./result.ts";
 import { ChunkNormalizer } from "../util/normalize_chunk.ts";
 import { createDefaults } from "../util/normalize_completion.ts";
 import type { ClientNames } from "./client_names.ts";
+import type { Connection } from "./connection.ts";
 
 /** Maximum size of buffered events before the stream commits anyway, characters. */
 const maxBufferedChars = 64 * 1024;
@@ -36,22 +37,24 @@ export interface OpenStream extends Received {
  */
 export async function openStream(
   events: AsyncIterable<CompletionChunk>,
-  { filter, signal }: {
+  { filter, connection }: {
     /** Normalizes its events. */
     readonly filter: ChunkFilter;
-    /** Aborts the call, even if the stream ignores it. */
-    readonly signal: StopSignal;
+    /** Stops the call, even if the stream ignores it. */
+    readonly connection: Pick<Connection, "stop" | "isEnded">;
   },
 ): Promise<OpenStream> {
   const rest = events[Symbol.asyncIterator]();
-  // ends the source; without effect on a stream that has ended
-  signal.addEventListener("abort", () => endIterator(rest));
+  const { stop } = connection;
+  stop.addEventListener("abort", () => {
+    if (!connection.isEnded) endIterator(rest); // without effect on a stream that has ended
+  });
   const held: CompletionChunk[] = [];
   let size = 0;
   let usage: ReportedUsage = { usage: undefined };
   for (;;) {
     const { done, value: event } = await rest.next();
-    if (signal.aborted) throw signal.reason;
+    if (stop.aborted) throw stop.reason;
     if (done) {
       return { held, rest, complete: true, filter, isEmpty: true, usage, modelId: readModelId(held[0]?.value) };
     }

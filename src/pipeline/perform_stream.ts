@@ -14,7 +14,7 @@ export function openingStream({ runtime }: RouteDeps): Call<OpenStream> {
   return ({ model }, { completion, clientNames }, connection) => {
     const events = callNow(() => model.instance.provider!.stream(completion as CompletionRequest, connection));
     const filter = new ChunkFilter(completion, { runtime, clientNames });
-    return openStream(events, { filter, signal: connection.stop });
+    return openStream(events, { filter, connection });
   };
 }
 

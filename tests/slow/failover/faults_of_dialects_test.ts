@@ -17,6 +17,7 @@ const pairs: readonly (readonly [client: keyof typeof clients, vendor: keyof typ
   ["responses", "openai"],
   ["gemini", "openai"],
   ["messages", "anthropic"],
+  ["responses", "responses"],
   ["gemini", "gemini"],
 ];
 
