@@ -1,11 +1,14 @@
 /**
  * Runs the suites of the gate: those of `deno task test`, then those that need a browser, a server, npm packages or
  * Node. With `--nightly`, runs those that are slow by nature instead. Prints a line per part with its time; the last
- * line is the total: `12 passed, 0 failed`. `--package=npm` tests the npm package in this folder; by default, the parts
- * build it.
+ * line is the total: `12 passed, 0 failed`. `--package=npm` tests the npm package in this folder; by default, whatever
+ * needs it builds it.
  * @module
  */
+import { fileURLToPath } from "node:url";
 import { nightlyFolders, outsideFolders } from "./test.ts";
+
+const root = new URL("../", import.meta.url);
 
 /** A task with its arguments, and its timeout in minutes. */
 interface Part {
@@ -62,10 +65,13 @@ function print(text: string): void {
 }
 
 /** Runs a part. Prints its output as it comes, or when it ends if others run beside it. */
-async function run({ task, minutes, counts: hasCounts = true }: Part, isAlone: boolean): Promise<Counts> {
+async function run(
+  { task, minutes, counts: hasCounts = true }: Part,
+  { isAlone, env }: { readonly isAlone: boolean; readonly env: Record<string, string> },
+): Promise<Counts> {
   const from = performance.now();
   const signal = AbortSignal.timeout(minutes * 60_000);
-  const options: Deno.CommandOptions = { stdin: "null", stdout: "piped", stderr: "inherit", signal };
+  const options: Deno.CommandOptions = { env, stdin: "null", stdout: "piped", stderr: "inherit", signal };
   const child = new Deno.Command(Deno.execPath(), { args: ["task", ...task], ...options }).spawn();
   let output = "";
   for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
@@ -86,14 +92,16 @@ function addPackage(part: Part, options: readonly string[]): Part {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  Deno.chdir(new URL("../", import.meta.url));
+  Deno.chdir(root);
   const total = { passed: 0, failed: 0 };
   const options = args.filter((arg) => arg.startsWith("--package="));
+  const built = options.map((option) => fileURLToPath(new URL(option.slice("--package=".length), root)));
+  const env = Object.fromEntries(built.map((path) => ["MODELMESH_PACKAGE", path]));
   for (const parts of args.includes("--nightly") ? nightly : gate) {
     if (parts.length > 1) console.log(`Side by side: ${parts.map(({ task }) => task.join(" ")).join(", ")}`);
     for (
       const { passed, failed } of await Promise.all(
-        parts.map((part) => run(addPackage(part, options), parts.length === 1)),
+        parts.map((part) => run(addPackage(part, options), { isAlone: parts.length === 1, env })),
       )
     ) {
       total.passed += passed;

@@ -1,17 +1,15 @@
 /** The page of `examples/browser`, served as its reader serves it, over the package's build. */
 import { assertMatch } from "@std/assert";
-import { stop } from "../../scripts/npm/esbuild.ts";
-import { buildPackage } from "../../scripts/npm/package.ts";
 import { examplePath, startDemoProcess } from "../support/_examples.ts";
 import { makeFolder } from "../support/_library.ts";
+import { findPackage } from "../support/_package.ts";
 import { spawnCommand } from "../support/_cli.ts";
 import { until } from "../support/patience.ts";
 import { testInChromium } from "./_chromium.ts";
 
 testInChromium("examples/browser asks the proxy, and shows its answer or why there is none", async (browser) => {
   await using folder = await makeFolder();
-  await buildPackage(new URL(`file://${folder.path}/package/`)).finally(stop);
-  const build = `${folder.path}/package/dist`;
+  const build = `${await findPackage(folder.path)}/dist`;
   await using site = spawnCommand([build, "0"], {
     command: [Deno.execPath(), "run", "-A", "--no-npm", examplePath("browser/serve.ts")],
   });

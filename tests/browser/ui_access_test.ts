@@ -116,9 +116,11 @@ function priced(provider: string) {
 
 async function assertAccessible({ page }: Dashboard): Promise<void> {
   await page.evaluate(`${axe.source}; 0`);
-  const found = await page.evaluate<string[]>(`axe.run().then(({ violations }) => violations
+  const found = await page.evaluate<string[]>(
+    `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
+    .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`,
+  );
   assertEquals(found, []);
 }
 

@@ -3,10 +3,10 @@
  * `python3` on PATH, or for the one that `OPENAI_PYTHON` names.
  */
 import { assertEquals } from "@std/assert";
-import { describe, it } from "@std/testing/bdd";
+import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { drawn, images } from "../support/_images.ts";
 import { operationStage } from "../support/_operations.ts";
-import { findPython } from "../support/_python.ts";
+import { findPython, PythonProcess } from "../support/_python.ts";
 import { answer, embeddings, json, ok, type Script, status } from "../support/upstream.ts";
 
 const openai = `import io, json, sys, openai
@@ -17,7 +17,7 @@ client = anthropic.Anthropic(base_url=sys.argv[1], api_key='any', max_retries=0)
 `;
 
 /** What a program prints as JSON; its `client` calls a proxy whose first provider fails, and whose second one answers. */
-async function printed(python: string, program: string, { capability, script, head = openai }: {
+async function printed(python: PythonProcess, program: string, { capability, script, head = openai }: {
   readonly capability: string;
   readonly script: Script;
   /** Makes the `client`. */
@@ -28,14 +28,9 @@ async function printed(python: string, program: string, { capability, script, he
     models: capability === "text-embeddings" ? { a: { embedding_space: "one" }, b: { embedding_space: "one" } } : {},
     pool: { retry: { max_attempts: 0 } },
   });
-  const { success, stdout, stderr } = await new Deno.Command(python, {
-    args: ["-c", head + program, scene.proxy.url],
-    env: { NO_PROXY: "127.0.0.1" },
-  }).output();
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  if (!success) throw new Error(text(stderr));
+  const text = await python.run(head + program, [scene.proxy.url]);
   assertEquals(scene.calls, { a: 1, b: 1 });
-  return JSON.parse(text(stdout));
+  return JSON.parse(text);
 }
 
 const ask = "model='pool', messages=[{'role': 'user', 'content': 'Hi'}]";
@@ -43,15 +38,29 @@ const ask = "model='pool', messages=[{'role': 'user', 'content': 'Hi'}]";
 const toolCalls = [{ name: "look", arguments: '{"city": "Bern"}', id: "call_1" }];
 const capability = "chat-completion";
 
-const python = findPython("openai");
-if (python === undefined) {
+/** Starts an interpreter before the tests of a suite, and ends it after them. */
+function usePython(path: string): { readonly process: PythonProcess } {
+  let process: PythonProcess;
+  beforeAll(() => void (process = new PythonProcess(path, { NO_PROXY: "127.0.0.1" })));
+  afterAll(() => process[Symbol.asyncDispose]());
+  return {
+    get process() {
+      return process;
+    },
+  };
+}
+
+const openaiPython = findPython("openai");
+if (openaiPython === undefined) {
   describe.skip("the openai package of Python: needs python3 with it (pip install openai)", () => {});
 } else {
   describe("the openai package of Python", () => {
+    const python = usePython(openaiPython);
+
     it("chats", async () => {
       const program = `answer = client.chat.completions.create(${ask})
 print(json.dumps([answer.choices[0].message.content, answer.usage.total_tokens]))`;
-      assertEquals(await printed(python, program, { capability: "chat-completion", script: ok() }), [
+      assertEquals(await printed(python.process, program, { capability: "chat-completion", script: ok() }), [
         "Hello world",
         15,
       ]);
@@ -60,21 +69,28 @@ print(json.dumps([answer.choices[0].message.content, answer.usage.total_tokens])
     it("streams", async () => {
       const program = `stream = client.chat.completions.create(${ask}, stream=True)
 print(json.dumps([chunk.choices[0].delta.content or '' for chunk in stream if chunk.choices]))`;
-      const deltas = await printed(python, program, { capability: "chat-completion", script: ok() });
+      const deltas = await printed(python.process, program, { capability: "chat-completion", script: ok() });
       assertEquals((deltas as string[]).join(""), "Hello world");
     });
 
     it("has responses", async () => {
       const program = `answer = client.responses.create(model='pool', input='Hi', instructions='Be kind')
 print(json.dumps([answer.output_text, answer.status, answer.usage.total_tokens]))`;
-      assertEquals(await printed(python, program, { capability, script: ok() }), ["Hello world", "completed", 15]);
+      assertEquals(await printed(python.process, program, { capability, script: ok() }), [
+        "Hello world",
+        "completed",
+        15,
+      ]);
     });
 
     it("streams responses", async () => {
       const program = `with client.responses.stream(model='pool', input='Hi') as stream:
     deltas = [event.delta for event in stream if event.type == 'response.output_text.delta']
     print(json.dumps([''.join(deltas), stream.get_final_response().output_text]))`;
-      assertEquals(await printed(python, program, { capability, script: ok() }), ["Hello world", "Hello world"]);
+      assertEquals(await printed(python.process, program, { capability, script: ok() }), [
+        "Hello world",
+        "Hello world",
+      ]);
     });
 
     it("calls tools in responses", async () => {
@@ -82,7 +98,7 @@ print(json.dumps([answer.output_text, answer.status, answer.usage.total_tokens])
 first = client.responses.create(model='pool', input='Hi', tools=[tool])
 call = [item for item in first.output if item.type == 'function_call'][0]
 print(json.dumps([call.name, json.loads(call.arguments), call.call_id]))`;
-      assertEquals(await printed(python, program, { capability, script: answer({ toolCalls }) }), [
+      assertEquals(await printed(python.process, program, { capability, script: answer({ toolCalls }) }), [
         ...["look", { city: "Bern" }, "call_1"],
       ]);
     });
@@ -94,13 +110,13 @@ class Place(pydantic.BaseModel):
 answer = client.responses.parse(model='pool', input='Where?', text_format=Place)
 print(json.dumps(answer.output_parsed.city))`;
       const script = answer({ text: '{"city":"Bern"}' });
-      assertEquals(await printed(python, program, { capability, script }), "Bern");
+      assertEquals(await printed(python.process, program, { capability, script }), "Bern");
     });
 
     it("embeds", async () => {
       const program = `answer = client.embeddings.create(model='pool', input=['red', 'green'])
 print(json.dumps([[round(number, 3) for number in one.embedding] for one in answer.data]))`;
-      const vectors = await printed(python, program, { capability: "text-embeddings", script: embeddings() });
+      const vectors = await printed(python.process, program, { capability: "text-embeddings", script: embeddings() });
       assertEquals(vectors, [[0.1, 0.2, 0.3], [0.1, 0.2, 0.3]]);
     });
 
@@ -108,7 +124,7 @@ print(json.dumps([[round(number, 3) for number in one.embedding] for one in answ
       const program = `sound = ('a.wav', io.BytesIO(b'RIFF' * 100), 'audio/wav')
 print(json.dumps(client.audio.transcriptions.create(model='pool', file=sound).text))`;
       const script = json({ text: "Hello" });
-      assertEquals(await printed(python, program, { capability: "speech-to-text", script }), "Hello");
+      assertEquals(await printed(python.process, program, { capability: "speech-to-text", script }), "Hello");
     });
 
     it("draws and edits", async () => {
@@ -117,24 +133,25 @@ print(json.dumps(client.audio.transcriptions.create(model='pool', file=sound).te
       const edit = `room = ('room.png', b'123', 'image/png')
 answer = client.images.edit(model='pool', image=[room, room], prompt='a red room', n=2)\n${read}`;
       const script = images();
-      assertEquals(await printed(python, draw, { capability: "text-to-image", script }), [drawn, drawn]);
-      assertEquals(await printed(python, edit, { capability: "image-to-image", script }), [drawn, drawn]);
+      assertEquals(await printed(python.process, draw, { capability: "text-to-image", script }), [drawn, drawn]);
+      assertEquals(await printed(python.process, edit, { capability: "image-to-image", script }), [drawn, drawn]);
     });
   });
 }
 
-const claude = findPython("anthropic");
-if (claude === undefined) {
+const anthropicPython = findPython("anthropic");
+if (anthropicPython === undefined) {
   describe.skip("the anthropic package of Python: needs python3 with it (pip install anthropic)", () => {});
 } else {
   describe("the anthropic package of Python", () => {
+    const python = usePython(anthropicPython);
     const asked = "model='pool', max_tokens=64, messages=[{'role': 'user', 'content': 'Hi'}]";
 
     it("creates a message", async () => {
       const program = `message = client.messages.create(${asked}, system='Be kind')
 print(json.dumps([message.content[0].text, message.stop_reason, message.usage.input_tokens]))`;
       const script = ok();
-      assertEquals(await printed(claude, program, { capability, script, head: anthropic }), [
+      assertEquals(await printed(python.process, program, { capability, script, head: anthropic }), [
         "Hello world",
         "end_turn",
         10,
@@ -146,7 +163,7 @@ print(json.dumps([message.content[0].text, message.stop_reason, message.usage.in
     deltas = list(stream.text_stream)
     print(json.dumps([''.join(deltas), stream.get_final_message().usage.output_tokens]))`;
       const script = ok();
-      assertEquals(await printed(claude, program, { capability, script, head: anthropic }), ["Hello world", 5]);
+      assertEquals(await printed(python.process, program, { capability, script, head: anthropic }), ["Hello world", 5]);
     });
 
     it("calls tools", async () => {
@@ -155,7 +172,7 @@ print(json.dumps([message.content[0].text, message.stop_reason, message.usage.in
 use = message.content[0]
 print(json.dumps([use.name, use.input, message.stop_reason]))`;
       const script = answer({ toolCalls });
-      assertEquals(await printed(claude, program, { capability, script, head: anthropic }), [
+      assertEquals(await printed(python.process, program, { capability, script, head: anthropic }), [
         ...["look", { city: "Bern" }, "tool_use"],
       ]);
     });
@@ -168,7 +185,7 @@ except anthropic.NotFoundError as error:
     missing = error.status_code
 client.messages.create(${asked})
 print(json.dumps([count.input_tokens > 0, missing]))`;
-      assertEquals(await printed(claude, program, { capability, script: ok(), head: anthropic }), [true, 404]);
+      assertEquals(await printed(python.process, program, { capability, script: ok(), head: anthropic }), [true, 404]);
     });
   });
 }
