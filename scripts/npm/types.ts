@@ -20,29 +20,31 @@ const libraries: readonly (readonly [names: RegExp, library: string])[] = [
  * @throws {Error} When a declaration cannot be emitted, or refers to something that consumers lack.
  */
 export function declarations(): PackageFile[] {
-  const written = emit();
-  const wanted = new Set<string>();
+  const emit = createEmitter();
+  const files = new Map<string, PackageFile>();
   const queue = entries.map((entry) => `types/${entry}.d.ts`);
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-    if (wanted.has(path)) continue;
-    wanted.add(path);
-    queue.push(...listImports(path, written.get(path)));
+    if (files.has(path)) continue;
+    const text = emit(path);
+    queue.push(...listImports(path, text));
+    files.set(path, { path, text: findLibraries(path, text) + moduleComment(path, text) + text });
   }
-  return [...wanted].sort().map((path) => {
-    const text = written.get(path)!;
-    return { path, text: findLibraries(path, text) + moduleComment(path, text) + text };
-  });
+  return [...files.values()].sort((one, other) => one.path < other.path ? -1 : 1);
 }
 
 /** Returns the module's comment, which the compiler drops with the import that follows it. */
 function moduleComment(path: string, text: string): string {
-  if (text.includes("@module")) return "";
-  const source = Deno.readTextFileSync(new URL(path.replace(/^types\/(.*)\.d\.ts$/, "$1.ts"), root));
-  return /^\/\*\*[^]*?\*\/\n/.exec(source)?.[0] ?? "";
+  return text.includes("@module") ? "" : /^\/\*\*[^]*?\*\/\n/.exec(Deno.readTextFileSync(toSource(path)))?.[0] ?? "";
 }
 
-function emit(): Map<string, string> {
-  const program = ts.createProgram(entries.map((entry) => fromFileUrl(new URL(`${entry}.ts`, root))), {
+/** Returns the source of a declaration file. */
+function toSource(path: string): string {
+  return fromFileUrl(new URL(path.replace(/^types\/(.*)\.d\.ts$/, "$1.ts"), root));
+}
+
+/** Returns what emits a declaration file, by its path. */
+function createEmitter(): (path: string) => string {
+  const program = ts.createProgram(entries.map((entry) => toSource(`types/${entry}.d.ts`)), {
     declaration: true,
     emitDeclarationOnly: true,
     isolatedDeclarations: true,
@@ -51,22 +53,22 @@ function emit(): Map<string, string> {
     target: ts.ScriptTarget.ES2022,
     module: ts.ModuleKind.ESNext,
     moduleResolution: ts.ModuleResolutionKind.Bundler,
-    lib: ["lib.esnext.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.dom.asynciterable.d.ts"],
+    lib: ["lib.esnext.d.ts"],
     types: [],
     rootDir: fromFileUrl(root),
     outDir: "types",
   });
-  const files = new Map<string, string>();
-  const write = (path: string, text: string) => void files.set(path, text);
-  // only errors that prevent emitting matter here; `deno task check` knows the types of Deno and @std
-  const { diagnostics } = program.emit(undefined, write, undefined, true, {
-    afterDeclarations: [withNames],
-  });
-  const [first] = diagnostics;
-  if (first !== undefined) {
+  return (path) => {
+    let written = "";
+    const write = (_: string, text: string) => void (written = text);
+    // only errors that prevent emitting matter here; `deno task check` knows the types of Deno and @std
+    const { diagnostics } = program.emit(program.getSourceFile(toSource(path)), write, undefined, true, {
+      afterDeclarations: [withNames],
+    });
+    const [first] = diagnostics;
+    if (first === undefined) return written;
     throw new Error(`${first.file?.fileName}: ${ts.flattenDiagnosticMessageText(first.messageText, "\n")}`);
-  }
-  return files;
+  };
 }
 
 /** Rewrites imports of `./a.ts`. TypeScript itself rewrites those of scripts only. */
@@ -85,8 +87,7 @@ function isSpecifier(node: ts.StringLiteral): boolean {
 }
 
 /** Returns the imports of a declaration file; packages are not allowed. */
-function listImports(path: string, text: string | undefined): string[] {
-  if (text === undefined) throw new Error(`${path}: imported, but not written`);
+function listImports(path: string, text: string): string[] {
   return ts.preProcessFile(text).importedFiles.map(({ fileName }) => {
     if (!/^\.\.?\/.*\.js$/.test(fileName)) {
       throw new Error(`${path} needs "${fileName}", which consumers may not have`);
