@@ -1,6 +1,6 @@
 /**
  * Mutated requests, and mutated replies of providers, in every dialect, non-streaming and streaming: none is answered by a 500.
- * `tests/slow/mutations_test.ts` tries thousands.
+ * `tests/nightly/mutations_test.ts` tries more.
  */
 import { assertEquals } from "@std/assert";
 import { tryMutatedObjectReplies, tryMutatedObjectRequests } from "../../support/_mutated_objects.ts";
@@ -10,11 +10,11 @@ Deno.test("requests of every endpoint to providers of every dialect are answered
   assertEquals(await refusedCases(), []);
 });
 
-Deno.test("a mutated reply of a provider is not an internal error", () => tryMutatedReplies({ count: 300 }));
+Deno.test("a mutated reply of a provider is not an internal error", () => tryMutatedReplies({ count: 800 }));
 
-Deno.test("a mutated request is not an internal error", () => tryMutatedRequests({ count: 300 }));
+Deno.test("a mutated request is not an internal error", () => tryMutatedRequests({ count: 1_500 }));
 
 Deno.test("mutated replies and requests about files, batches and jobs are not internal errors", async () => {
-  await tryMutatedObjectReplies({ count: 50 });
-  await tryMutatedObjectRequests({ count: 50 });
+  await tryMutatedObjectReplies({ count: 200 });
+  await tryMutatedObjectRequests({ count: 200 });
 });
