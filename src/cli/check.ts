@@ -13,7 +13,7 @@ import type { Shell } from "../contracts/shell.ts";
 import { Engine } from "../engine/engine.ts";
 import { resolveSettings } from "../engine/resolve.ts";
 import { ConfigError, type ConfigProblem } from "../errors.ts";
-import { tokenProblems } from "../proxy/authenticator.ts";
+import { memoryProblems, tokenProblems } from "../proxy/authenticator.ts";
 import { problemsOfCertificate } from "../proxy/certificate.ts";
 import { createConfigContext } from "../registry/catalogue.ts";
 import { loadConnectors } from "../registry/load_connectors.ts";
@@ -61,7 +61,7 @@ Exit code: 0 valid, 1 invalid, 2 usage error
     const { tls } = settings.proxy ?? {};
     const certificate = tls && problemsOfCertificate(tls, { files: runtime.files!, check: shell.checkTls });
     const missing = missingRequirements(settings, mesh);
-    refuse([...findMissingToken(settings, runtime), ...(await Promise.all([missing, certificate ?? []])).flat()]);
+    refuse([...findMissingToken(settings, runtime), ...findMissingStorage(settings), ...(await Promise.all([missing, certificate ?? []])).flat()]);
     const secrets = has("secrets") ? await lookUpSecrets(document, { settings, mesh, shell }) : undefined;
     if (secrets !== undefined) refuse(await incompatibleSettings(secrets.settings, mesh));
     const retired = retirementWarnings(settings, { providers: context.providers, now: runtime.clock.now() });
@@ -86,6 +86,11 @@ Exit code: 0 valid, 1 invalid, 2 usage error
 function findMissingToken({ proxy }: Settings, { env }: Pick<Runtime, "env">): ConfigProblem[] {
   const token = env("MODELMESH_TOKEN");
   return proxy === undefined ? [] : tokenProblems(proxy, token === undefined ? [] : [token]);
+}
+
+/** The problem of a proxy that stores responses without a storage. */
+function findMissingStorage({ proxy, storage }: Settings): ConfigProblem[] {
+  return proxy === undefined ? [] : memoryProblems(proxy, storage);
 }
 
 /** Looks up all secrets, which takes time with cloud stores. */

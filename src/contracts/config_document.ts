@@ -467,6 +467,17 @@ export interface ConfigDocument {
     readonly listener?: "deno" | "node";
     /** Secret that signs the ids of files, batches and fine-tuning jobs, and compacted conversations. Use a secret reference, and the same value on every proxy that serves them. Defaults to the provider's API key; what is signed becomes invalid when that key changes. */
     readonly id_secret?: string;
+    /** Responses (`/v1/responses`) that the proxy stores. */
+    readonly responses?: {
+      /** Stores responses and their input in the storage, for the client that requested them: `previous_response_id` continues a conversation at any provider, `background` responses go on without a connection, and both can be retrieved. Without it, the proxy stores nothing, and these features require a provider that has them. Requires a section `storage`. */
+      readonly state?: boolean | SecretReference;
+      /** How long a response is stored. */
+      readonly ttl?: string;
+      /** Maximum size of all stored responses. Beyond it, the oldest ones are deleted. */
+      readonly max_bytes?: string;
+      /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+      readonly [dotted: `${string}.${string}`]: unknown;
+    };
     /** Tools of the APIs that the proxy runs for models whose providers do not. */
     readonly tools?: {
       /** Web search for every model: the `web_search` tools of requests are run by a pool of search models, and billed to the client. Without it, only models whose provider searches itself have them. */

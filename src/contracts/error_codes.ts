@@ -29,6 +29,7 @@ export type RequestErrorCode =
   | "rate_limit_exceeded"
   | "request_too_large"
   | "response_in_progress"
+  | "response_not_found"
   | "shutting_down"
   | "storage_unavailable"
   | "stream_interrupted"

@@ -32,6 +32,17 @@ export interface DialectFault {
   readonly isOverload?: boolean;
 }
 
+/** How the proxy performs a request. */
+export interface TranslateOptions {
+  /** Whether it runs searches. */
+  readonly searches: boolean;
+  /**
+   * Whether providers have to return reasoning in a form that the next request can contain.
+   * @default false
+   */
+  readonly carriesReasoning?: boolean;
+}
+
 /** The part of a dialect that the proxy needs before a request is read. */
 export interface DialectConventions {
   /**
@@ -56,11 +67,11 @@ export interface Dialect extends DialectConventions {
    *
    * @param body The parsed body, unvalidated.
    * @param request Its headers and URL.
-   * @param options Whether the proxy runs searches; not by default.
+   * @param options How the proxy performs it; without searches by default.
    * @throws {UnsupportedRequestError} If the body is malformed, or cannot be expressed in chat. The message names the
    * dialect's own parameter, and how to fix it.
    */
-  translate(body: unknown, request: DialectRequest, options?: { readonly searches: boolean }): Translation;
+  translate(body: unknown, request: DialectRequest, options?: TranslateOptions): Translation;
   /** Token counting, if the dialect has an endpoint for it. */
   readonly counting?: {
     /** Returns the request whose tokens a request asks to count, to be translated. */

@@ -115,6 +115,16 @@ export function hasToken({ clients, adminTokens = [] }: ProxySettings, tokens: r
   return tokens.length + clients.length + adminTokens.length > 0;
 }
 
+/** Returns the problem of a proxy that is configured to store responses, and has no storage. */
+export function memoryProblems(
+  { responses }: Pick<ProxySettings, "responses">,
+  storage: object | undefined,
+): ConfigProblem[] {
+  if (!responses.state || storage !== undefined) return [];
+  const message = "responses are stored in the storage: add a section `storage`";
+  return [{ path: "proxy.responses.state", message }];
+}
+
 /** Returns the problem of a configuration that requires tokens and has none: it would be open to all clients. */
 export function tokenProblems(proxy: ProxySettings, tokens: readonly string[]): ConfigProblem[] {
   if (!proxy.tokenRequired || hasToken(proxy, tokens)) return [];

@@ -160,6 +160,8 @@ export interface Caller {
   readonly client?: Client | undefined;
   /** Whether it may read everything, and activate and deactivate. */
   readonly isAdministrator: boolean;
+  /** The token, if it is a configured one. */
+  readonly token?: string;
 }
 
 /**

@@ -23,7 +23,7 @@ export async function handleCompact(exchange: Exchange): Promise<PlainResponse> 
     dialect: responses,
     work: { ...work, value: request, text: JSON.stringify(request) },
     exchange,
-  });
+  }).finally(() => work.release?.());
   const { headers, client, mesh } = exchange;
   addRoutingHeaders(headers, result);
   if (result.kind !== "complete") throw new TypeError(`A summary has no response of the kind ${result.kind}`);

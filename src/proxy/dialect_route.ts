@@ -37,10 +37,15 @@ export function dialectRoute(dialect: Dialect): RouteEntry {
 /** Handles a request whose body was read. */
 export async function respondInDialect(
   dialect: Dialect,
-  { work, exchange }: { readonly work: Work; readonly exchange: Exchange },
+  { work, exchange, carriesReasoning = false }: {
+    readonly work: Work;
+    readonly exchange: Exchange;
+    /** See {@linkcode TranslateOptions.carriesReasoning}. */
+    readonly carriesReasoning?: boolean;
+  },
 ): Promise<PlainResponse> {
   const searches = exchange.proxy.tools.webSearch !== undefined;
-  const translation = dialect.translate(work.value, exchange.request, { searches });
+  const translation = dialect.translate(work.value, exchange.request, { searches, carriesReasoning });
   return await respondToChat(translation, { dialect, work, exchange });
 }
 

@@ -35,19 +35,27 @@ export class HttpError extends Error {
   readonly type: string;
   readonly code: RequestErrorCode;
   readonly headers: Readonly<Record<string, string>>;
+  readonly param: string | undefined;
 
   /**
-   * @param facts Status, type, code and headers.
+   * @param facts Status, type, code, headers, and the parameter that it is about.
    */
   constructor(
     message: string,
-    facts: { status: number; code: RequestErrorCode; type?: string; headers?: Readonly<Record<string, string>> },
+    facts: {
+      status: number;
+      code: RequestErrorCode;
+      type?: string;
+      headers?: Readonly<Record<string, string>>;
+      param?: string;
+    },
   ) {
     super(message);
     this.status = facts.status;
     this.type = facts.type ?? "invalid_request_error";
     this.code = facts.code;
     this.headers = facts.headers ?? {};
+    this.param = facts.param;
   }
 }
 

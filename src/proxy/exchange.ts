@@ -55,6 +55,11 @@ export interface Exchange {
   readonly begin: () => Promise<void> | undefined;
   /** Counts the request against the rate limit of its sender; undefined without a limit. See `RoutedRequest.admit`. */
   readonly admit: (() => Promise<void> | undefined) | undefined;
+  /**
+   * Reserves memory for what the request refers to, bytes; returns its release, or undefined if there is none left.
+   * Undefined unless the proxy stores responses.
+   */
+  readonly reserve: SocketAccess["reserve"] | undefined;
   /** Must be called at the end of a streamed response. */
   readonly onEnd: () => void;
 }

@@ -66,6 +66,7 @@ export function createMeshHandler(mesh: Mesh, options: ProxyOptions): Handler {
       if (early !== undefined) return early;
       await current.ready();
       await runtimeClients.use(current);
+      await openMemory(current);
       instance ??= new ProxyInstance(current, { ...options, runtimeClients, serve: plain });
       return await instance.serve(request, facts);
     } catch (error) {
@@ -85,6 +86,13 @@ export function createMeshHandler(mesh: Mesh, options: ProxyOptions): Handler {
     return Promise.all([before.untilIdle(), used]).then(() => {});
   };
   return Object.assign(async (request: Request) => toResponse(await plain(request)), { plain, replace });
+}
+
+/** Opens the memory of responses, which also deletes expired ones, if they are stored. */
+async function openMemory(mesh: Engine): Promise<void> {
+  const { settings: { proxy = builtInProxy() }, storage } = mesh;
+  if (!proxy.responses.state || storage === undefined) return; // requests that need it are rejected
+  (await import("./responses/response_memory.ts")).openMemory({ mesh, proxy });
 }
 
 /** Health checks are answered during startup; other requests wait. */

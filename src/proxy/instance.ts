@@ -19,7 +19,7 @@ import { checkedRoute, findRoute, invalidUrl, notAdministrator, servedEndpoints,
 import { type Caller, type Client, findBodyOwner, namedClients } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
 import { HttpError, toErrorRow, waitHeaders } from "./error_body.ts";
-import type { Exchange, ReadOptions, RouteEntry } from "./exchange.ts";
+import type { Exchange, ReadOptions, RouteEntry, SocketAccess } from "./exchange.ts";
 import { errorResponse, isRouted } from "./error_response.ts";
 import { OriginPolicy } from "./origin_policy.ts";
 import type { ProxyOverview } from "./overview/overview.ts";
@@ -122,7 +122,7 @@ export class ProxyInstance {
     let entry: RouteEntry | undefined;
     try {
       const path = readPath(request.url);
-      entry = findRoute(path, { exposed: this.#proxy.endpoints, headers: request.headers });
+      entry = this.#findRoute(path, request);
       headers = this.#originPolicy.check(request);
       headers["x-request-id"] = requestId;
       if (isAmbiguous(request.url, path)) throw invalidUrl();
@@ -170,9 +170,16 @@ export class ProxyInstance {
 
   async #unknown({ request, path }: Pick<IncomingRequest, "request" | "path">): Promise<HttpError> {
     const { unknownPath } = await import("./unknown_path.ts");
-    const { endpoints: exposed } = this.#proxy;
-    const isServed = (other: string) => findRoute(other, { exposed, headers: request.headers }) !== undefined;
-    return unknownPath({ method: request.method, path }, { isServed, served: exposed ?? servedEndpoints });
+    const isServed = (other: string) => this.#findRoute(other, request) !== undefined;
+    return unknownPath({ method: request.method, path }, {
+      isServed,
+      served: this.#proxy.endpoints ?? servedEndpoints,
+    });
+  }
+
+  #findRoute(path: string, { headers }: PlainRequest): RouteEntry | undefined {
+    const { endpoints: exposed, responses: { state: storesResponses } } = this.#proxy;
+    return findRoute(path, { exposed, storesResponses, headers });
   }
 
   async #respond(entry: RouteEntry, incoming: IncomingRequest): Promise<PlainResponse> {
@@ -215,17 +222,22 @@ export class ProxyInstance {
 
   async #upgrade(upgrade: NonNullable<RouteEntry["upgrade"]>, incoming: IncomingRequest): Promise<PlainResponse> {
     if (this.#isStopping()) throw unavailable("The proxy is shutting down", "shutting_down");
-    const { bodies } = this.#shared;
-    const bounds = {
-      memoryBytes: this.#proxy.bodyMemory,
-      client: findBodyOwner({ ...incoming.from, isOpen: this.#authenticator.isOpen }),
-    };
     const serve = this.#serveNow;
     const { peer } = incoming.from;
     return await upgrade(this.#exchange(incoming), { // none of it keeps this instance in memory
       serve: (request) => serve(request, peer),
-      reserve: (bytes) => bodies.reserve(bytes, bounds) ? () => bodies.release(bytes, bounds.client) : undefined,
+      reserve: this.#reservation(incoming),
     });
+  }
+
+  /** Reserves memory like that of a body of the same sender. */
+  #reservation({ from }: IncomingRequest): SocketAccess["reserve"] {
+    const { bodies } = this.#shared;
+    const bounds = {
+      memoryBytes: this.#proxy.bodyMemory,
+      client: findBodyOwner({ ...from, isOpen: this.#authenticator.isOpen }),
+    };
+    return (bytes) => bodies.reserve(bytes, bounds) ? () => bodies.release(bytes, bounds.client) : undefined;
   }
 
   #exchange(incoming: IncomingRequest, work?: Pick<Exchange, "body" | "begin" | "onEnd">): Exchange {
@@ -250,6 +262,7 @@ export class ProxyInstance {
       body: work?.body ?? ((time) => this.#read(incoming, time)),
       admit: client?.admission(this.#mesh.runtime.clock),
       begin: work?.begin ?? (() => undefined),
+      reserve: this.#proxy.responses.state ? this.#reservation(incoming) : undefined,
       onEnd: work?.onEnd ?? (() => {}),
     };
   }

@@ -4,11 +4,16 @@
  * @module
  */
 import type { JsonObject } from "../contracts/openai.ts";
+import { findCreationTime } from "../dialects/responses/stored_response.ts";
 import { isObject } from "../util/is_object.ts";
-import { editMembers, memberText, repeatedMember } from "../util/json_members.ts";
+import { editMembers, repeatedMember } from "../util/json_members.ts";
+import { formatInput, formatOutput, joinItems, replaceInput } from "./responses/conversation_text.ts";
 
-/** A conversation up to a response: its items as JSON, without the brackets of an array. */
+/** A conversation up to a response. */
 interface KeptResponse {
+  /** The stored response at which it begins, if any. */
+  readonly start: string | undefined;
+  /** Its further items as JSON, without the brackets of an array. */
   readonly items: string;
   readonly release: () => void;
 }
@@ -39,7 +44,7 @@ export class KeptResponses {
 
   /**
    * Returns the body of a request, in which the items of an earlier response of this connection replace its id. Another id
-   * remains.
+   * remains: the proxy may have stored that response.
    *
    * @param text The request, a JSON object.
    * @param value The same, parsed.
@@ -48,15 +53,15 @@ export class KeptResponses {
     if (repeatedMember(text) !== undefined) return { body: text, keep: () => {} }; // will be rejected
     const { previous_response_id: id, input, store } = value;
     const previous = typeof id === "string" ? this.#kept.get(id) : undefined;
-    const added = toItemsText(text, input);
-    const isComplete = previous !== undefined || id === undefined || id === null;
+    const added = formatInput(text, input);
+    const start = previous === undefined && isStored(id) ? id : previous?.start;
+    const isComplete = previous !== undefined || start !== undefined || id === undefined || id === null;
     const edits = { type: undefined, stream: true };
     if (added === undefined || !isComplete) return { body: editMembers(text, edits), keep: () => {} };
     const items = joinItems(previous?.items ?? "", added);
-    const keep = (response: unknown) => this.#keep(response, items, store === false);
+    const keep = (response: unknown) => this.#keep(response, { start, items }, store === false);
     if (previous === undefined) return { body: editMembers(text, edits), keep };
-    const rest = editMembers(text, { ...edits, previous_response_id: undefined, input: undefined });
-    return { body: `${rest.slice(0, -1)},"input":[${items}]}`, keep };
+    return { body: replaceInput(text, items, { ...edits, previous_response_id: start }), keep };
   }
 
   /** Drops everything. */
@@ -64,16 +69,16 @@ export class KeptResponses {
     for (const id of [...this.#kept.keys()]) this.#drop(id);
   }
 
-  #keep(response: unknown, requested: string, isUnstored: boolean): void {
+  #keep(response: unknown, { start, items: requested }: Omit<KeptResponse, "release">, isUnstored: boolean): void {
     if (!isObject(response) || typeof response.id !== "string" || !Array.isArray(response.output)) return;
-    const output = isUnstored ? response.output.filter((item) => !isUnreadable(item)) : response.output;
-    const items = joinItems(requested, JSON.stringify(output).slice(1, -1));
+    if (response.store === true && isStored(response.id)) return; // requests refer to what the proxy has stored
+    const items = joinItems(requested, formatOutput(response.output, isUnstored || isStored(response.id)));
     this.#drop(response.id);
     if (items.length > this.#maxChars) return;
     for (const id of [...this.#kept.keys()]) if (this.#chars + items.length > this.#maxChars) this.#drop(id);
     const release = this.#reserve(items.length);
     if (release === undefined) return this.clear(); // clients send the whole conversation then
-    this.#kept.set(response.id, { items, release });
+    this.#kept.set(response.id, { start, items, release });
     this.#chars += items.length;
   }
 
@@ -86,19 +91,7 @@ export class KeptResponses {
   }
 }
 
-/** The items of an input, without the brackets; undefined if it is invalid. */
-function toItemsText(text: string, input: unknown): string | undefined {
-  if (input === undefined || input === null) return "";
-  if (Array.isArray(input)) return memberText(text, "input").slice(1, -1).trim();
-  return typeof input === "string" ? JSON.stringify({ type: "message", role: "user", content: input }) : undefined;
-}
-
-function joinItems(...lists: readonly string[]): string {
-  return lists.filter((items) => items !== "").join(",");
-}
-
-/** Reasoning that its provider has not stored, and of which there is nothing but an id. */
-function isUnreadable(item: unknown): boolean {
-  if (!isObject(item) || item.type !== "reasoning" || item.encrypted_content) return false;
-  return ![item.summary, item.content].some((parts) => Array.isArray(parts) && parts.length > 0);
+/** Whether the id is that of a response of a proxy that stores responses, although maybe not this one. */
+function isStored(id: unknown): id is string {
+  return findCreationTime(id) !== undefined;
 }

@@ -1,7 +1,9 @@
 /**
- * The endpoints of files, batches and fine-tuning jobs. Their handlers are imported with the first request.
+ * The endpoints of files, batches and fine-tuning jobs, and of stored responses. Their handlers are imported with the first
+ * request.
  * @module
  */
+import { responsesConventions } from "../dialects/responses/conventions.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 
 type Handlers = typeof import("./object_handlers.ts");
@@ -24,6 +26,12 @@ const routes: readonly (readonly [path: string, entry: RouteEntry])[] = [
   ),
 ];
 
+/** The routes of stored responses. */
+const storedResponses: typeof routes = [
+  ["responses/*", routeResponses(["GET", "DELETE"])],
+  ["responses/*/input_items", routeResponses(["GET"])],
+];
+
 /**
  * Returns the route of a path; undefined for others.
  *
@@ -31,8 +39,21 @@ const routes: readonly (readonly [path: string, entry: RouteEntry])[] = [
  * @param isExposed Whether the configuration exposes an endpoint.
  */
 export function findObjectRoute(name: string, isExposed: (endpoint: string) => boolean): RouteEntry | undefined {
+  return findIn(routes, name, isExposed);
+}
+
+/** The same for stored responses. */
+export function findResponsesRoute(name: string, isExposed: (endpoint: string) => boolean): RouteEntry | undefined {
+  return findIn(storedResponses, name, isExposed);
+}
+
+function findIn(
+  table: typeof routes,
+  name: string,
+  isExposed: (endpoint: string) => boolean,
+): RouteEntry | undefined {
   const segments = name.split("/");
-  const found = routes.find(([path]) => {
+  const found = table.find(([path]) => {
     const expected = path.split("/");
     return expected.length === segments.length &&
       expected.every((segment, index) => segment === segments[index] || segment === "*" && segments[index] !== "");
@@ -51,5 +72,14 @@ function routeObjects(handlers: Readonly<Record<string, keyof Handlers>>): Route
       const name = handlers[method === "HEAD" ? "GET" : method]!;
       return await (await import("./object_handlers.ts"))[name](exchange);
     },
+  };
+}
+
+function routeResponses(methods: readonly string[]): RouteEntry {
+  return {
+    methods,
+    isWork: true,
+    dialect: responsesConventions,
+    handle: async (exchange) => await (await import("./responses/response_routes.ts")).handleResponse(exchange),
   };
 }

@@ -14,19 +14,31 @@ import { respondInDialect } from "./dialect_route.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { addStreamHeaders } from "./heartbeat.ts";
 import { json } from "./json.ts";
+import type { TurnWork } from "./responses/conversation_turn.ts";
 import { readResponsesWork } from "./responses_work.ts";
 
 /** `/v1/responses`. */
 export const responsesRoute: Pick<RouteEntry, "handle"> = {
   async handle(exchange) {
     const work = await readResponsesWork(exchange);
-    if (isWarmUp(work.value)) return await respondToWarmUp(work.value, exchange);
-    return await respondInDialect(responses, { work, exchange });
+    const { turn } = work;
+    if (turn === undefined) return await respondToWork(work, exchange);
+    const { respondToTurn } = await import("./responses/stored_turn.ts");
+    return await respondToTurn({ ...work, turn }, { exchange, respond: respondToWork });
   },
 };
 
 /** `/v1/responses/input_tokens`. */
-export const responsesCount: RouteEntry = countRoute(responses, readResponsesWork);
+export const responsesCount: RouteEntry = countRoute(responses, async (exchange) => {
+  const work = await readResponsesWork(exchange);
+  work.release?.(); // counting is brief
+  return work;
+});
+
+async function respondToWork(work: TurnWork, exchange: Exchange): Promise<PlainResponse> {
+  if (isWarmUp(work.value)) return await respondToWarmUp(work.value, exchange);
+  return await respondInDialect(responses, { work, exchange, carriesReasoning: work.turn !== undefined });
+}
 
 /** Responds without a call to a provider. */
 async function respondToWarmUp(body: JsonObject, { mesh, headers, client, admit }: Exchange): Promise<PlainResponse> {

@@ -1,5 +1,6 @@
 /**
- * Bodies of Responses requests: what this mesh has sealed in them is opened.
+ * Bodies of Responses requests: the conversation to which they refer is loaded, and what this mesh has sealed in them is
+ * opened.
  * @module
  */
 import { isCompaction, toSummaryItem } from "../dialects/responses/compaction.ts";
@@ -7,21 +8,34 @@ import { isSealedSummary, openSummary } from "../infrastructure/compaction.ts";
 import { invalid } from "../pipeline/check_body.ts";
 import { isObject } from "../util/is_object.ts";
 import { editMembers } from "../util/json_members.ts";
-import { readWork, type Work } from "./body.ts";
+import { readWork } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
+import type { TurnWork } from "./responses/conversation_turn.ts";
 
 /**
- * Reads the body of a request. Summaries in its input are replaced by their text.
+ * Reads the body of a request. If the proxy stores responses, it gets the conversation before it. Summaries in its input
+ * are replaced by their text.
  *
+ * @throws {HttpError} If there is no such conversation.
  * @throws {UnsupportedRequestError} `invalid_value` for a summary of another mesh or client, or one that was changed.
  */
-export async function readResponsesWork(exchange: Exchange): Promise<Work> {
-  const work = await readWork(exchange);
+export async function readResponsesWork(exchange: Exchange): Promise<TurnWork> {
+  const work = await readTurn(exchange);
   const { value } = work;
   if (!isObject(value) || !Array.isArray(value.input) || !value.input.some(isSealed)) return work;
-  const input = await openItems(value.input, exchange);
+  const input = await openItems(value.input, exchange).catch((error) => {
+    work.release?.();
+    throw error;
+  });
   const { text } = work;
   return { ...work, value: { ...value, input }, ...(text === undefined ? {} : { text: editMembers(text, { input }) }) };
+}
+
+async function readTurn(exchange: Exchange): Promise<TurnWork> {
+  const work = await readWork(exchange);
+  if (!exchange.proxy.responses.state) return work;
+  const { resumeConversation } = await import("./responses/conversation_turn.ts");
+  return await resumeConversation(work, exchange);
 }
 
 function isSealed(item: unknown): boolean {

@@ -15,7 +15,7 @@ import { version } from "../version.ts";
 import { findClientsRoute } from "./clients_route.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
-import { findObjectRoute } from "./object_routes.ts";
+import { findObjectRoute, findResponsesRoute } from "./object_routes.ts";
 import { operationRoute } from "./perform_request.ts";
 import { isStream } from "../util/bytes.ts";
 import { HttpError } from "./error_body.ts";
@@ -141,11 +141,11 @@ function operation<Body extends RequestBody, Response>(
  *
  * @param path Case-sensitive; a trailing slash is ignored.
  * @param options Exposed endpoints, without `/v1/` (`v1beta/models` stands for all of Gemini's dialect; all by
- * default), and
- *   the request's headers.
+ * default), whether responses are stored, and the request's headers.
  */
-export function findRoute(path: string, { exposed, headers }: {
+export function findRoute(path: string, { exposed, storesResponses, headers }: {
   readonly exposed: readonly string[] | undefined;
+  readonly storesResponses: boolean;
   readonly headers: PlainRequest["headers"];
 }): RouteEntry | undefined {
   const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
@@ -160,6 +160,7 @@ export function findRoute(path: string, { exposed, headers }: {
     if (headers.has("anthropic-version") && isExposed("models") && /^models(\/.|$)/.test(name)) return anthropicModels;
   }
   if (Object.hasOwn(endpoints, name)) return isExposed(name) ? endpoints[name] : undefined;
+  if (name.startsWith("responses/")) return storesResponses ? findResponsesRoute(name, isExposed) : undefined;
   return name.startsWith("models/") && isExposed("models") ? oneModel : findObjectRoute(name, isExposed);
 }
 

@@ -11,7 +11,7 @@ import type { Cancel, Clock, Runtime } from "../contracts/runtime.ts";
 import type { RunningServer, Shell, TlsKeyPair } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Mesh } from "../engine/mesh.ts";
-import { hasToken, requireToken } from "./authenticator.ts";
+import { hasToken, memoryProblems, requireToken } from "./authenticator.ts";
 import type { MonitoredServer } from "./certificate.ts";
 import { type GenerationParts, MeshGeneration } from "./mesh_generation.ts";
 import { createMeshHandler } from "./handler.ts";
@@ -208,6 +208,8 @@ function checkedTokens(
   const { proxy = builtInProxy() } = mesh.settings;
   const tokens = collectTokens(runtime, options.tokens);
   requireToken(proxy, tokens);
+  const problems = memoryProblems(proxy, mesh.storage);
+  if (problems.length > 0) throw new ConfigError(problems, mesh.settings.source);
   refuseLoops(mesh, { host, port });
   return tokens;
 }

@@ -192,6 +192,8 @@ export const idle: readonly Idle[] = [
   [{ "proxy.cors.enabled": false }, "proxy.cors.max_age", "1m"],
   [{ "proxy.auth.tokens": ["token-0123456789"] }, "proxy.allowed_hosts", ["ai.example.com"]],
   [{ "proxy.auth.admin_tokens": ["token-0123456789"] }, "proxy.allowed_hosts", ["ai.example.com"]],
+  [{ "proxy.responses.state": false }, "proxy.responses.ttl", "1h"],
+  [{}, "proxy.responses.max_bytes", "1MB"],
   [{ "pools.only": { models: ["chat"] } }, "proxy.tools.web_search.pool", "only"],
   [{ "proxy.tls": { cert: "./cert.pem", key: "./key.pem" } }, "proxy.listener", "deno"],
 ];

@@ -171,6 +171,10 @@ const proxy = (): readonly Condition<DocumentSubject>[] => [
     },
   },
   {
+    keys: ["proxy.responses.ttl", "proxy.responses.max_bytes"],
+    reason: ({ values: { proxy } }) => proxy?.responses?.state === true ? undefined : ' unless "state" is true',
+  },
+  {
     keys: ["proxy.listener"],
     idle: ["node"],
     reason: ({ values: { proxy } }) => proxy?.tls === undefined ? undefined : ': "proxy.tls" is served by node:https',

@@ -147,6 +147,23 @@ export const proxy = {
      * becomes invalid when that key changes.
      */
     id_secret: { type: "text", isSecret: true, format: "secret" },
+    /** Responses (`/v1/responses`) that the proxy stores. */
+    responses: {
+      type: "object",
+      fields: {
+        /**
+         * Stores responses and their input in the storage, for the client that requested them: `previous_response_id`
+         * continues a conversation at any provider, `background` responses go on without a connection, and both can be
+         * retrieved. Without it, the proxy stores nothing, and these features require a provider that has them. Requires a
+         * section `storage`.
+         */
+        state: { type: "flag", default: false },
+        /** How long a response is stored. */
+        ttl: { type: "duration", default: 2_592_000_000 },
+        /** Maximum size of all stored responses. Beyond it, the oldest ones are deleted. */
+        max_bytes: { type: "size", default: 268_435_456 },
+      },
+    },
     /** Tools of the APIs that the proxy runs for models whose providers do not. */
     tools: {
       type: "object",

@@ -32,7 +32,9 @@ export const responses: Dialect = {
       chat,
       session,
       dropped,
-      native: search === undefined ? createNativeResponses(body, nativeOnly) : undefined,
+      native: search === undefined
+        ? createNativeResponses(body, nativeOnly, options?.carriesReasoning === true)
+        : undefined,
       search,
       toResponse: (completion, before) => formatCompleteResponse(context, completion, before),
       events: () => new ResponseEvents(body, table),
@@ -44,6 +46,8 @@ export const responses: Dialect = {
   },
 };
 
+const encryptedReasoning = "reasoning.encrypted_content";
+
 /** Sampling parameters that chat shares, and that some models reject. */
 const sampling: readonly string[] = ["temperature", "top_p"];
 
@@ -52,25 +56,30 @@ const sampling: readonly string[] = ["temperature", "top_p"];
  *
  * @param body The validated body.
  * @param nativeOnly What only native providers support.
+ * @param carriesReasoning Whether reasoning is requested in a form that the next request can contain.
  */
 function createNativeResponses(
   body: JsonObject,
   { error, isPreferred, pinned }: ResponsesNativeOnly,
+  carriesReasoning: boolean,
 ): Translation["native"] {
   const { input, reasoning } = body;
   const cleaned = Array.isArray(input) ? withoutOwn(input) : input;
   const own = cleaned === input ? {} : { input: cleaned };
+  const include = carriesReasoning ? addEncrypted(body.include) : undefined;
   const isReasoned = isObject(reasoning) && typeof reasoning.effort === "string";
   return {
     edits: (model, reworded) => ({
       model,
       ...own,
+      ...(include === undefined || "include" in reworded ? {} : { include }),
       ...(isReasoned && "reasoning_effort" in reworded
         ? { reasoning: withEffort(reasoning, reworded.reasoning_effort) }
         : {}),
       ...withLimit(findLoweredLimit(body.max_output_tokens, reworded)),
       ...Object.fromEntries(sampling.filter((name) => name in reworded).map((name) => [name, reworded[name]])),
     }),
+    adds: include === undefined ? [] : ["include"],
     names: { max_tokens: "max_output_tokens", reasoning_effort: "reasoning" },
     headers: {},
     fees: { ...countVendorTools(body), ...findTier(body) },
@@ -78,6 +87,12 @@ function createNativeResponses(
     isPreferred,
     pinned,
   };
+}
+
+/** The value of `include` that requests encrypted reasoning; undefined if it does so already. */
+function addEncrypted(include: unknown): readonly unknown[] | undefined {
+  const others = Array.isArray(include) ? include : [];
+  return others.includes(encryptedReasoning) ? undefined : [...others, encryptedReasoning];
 }
 
 /** A model that rejects the effort rejects the whole member. */

@@ -1,0 +1,105 @@
+/**
+ * A request as a turn of a stored conversation: it becomes one with the whole conversation, which any provider can serve.
+ * @module
+ */
+import type { JsonObject } from "../../contracts/openai.ts";
+import { checkOptional, invalid } from "../../pipeline/check_body.ts";
+import { isObject } from "../../util/is_object.ts";
+import { editMembers } from "../../util/json_members.ts";
+import type { Work } from "../body.ts";
+import { HttpError, waitHeaders } from "../error_body.ts";
+import type { Exchange } from "../exchange.ts";
+import { formatInput, formatOutput, joinItems, replaceInput } from "./conversation_text.ts";
+import { type Conversation, findOwner, openMemory, type ResponseMemory, withStorageErrors } from "./response_memory.ts";
+
+/** What a request adds to its conversation. */
+export interface Turn {
+  readonly memory: ResponseMemory;
+  /** The hash of its client's identity. */
+  readonly owner: string;
+  readonly previousId: string | null;
+  /** The responses before it, oldest first. */
+  readonly ancestors: readonly string[];
+  /** Its own items, as received. */
+  readonly input: readonly JsonObject[];
+  /** Whether its response is stored. */
+  readonly isStored: boolean;
+}
+
+/** A request with its whole conversation. */
+export interface TurnWork extends Work {
+  /** Undefined if the request is malformed, and will be rejected. */
+  readonly turn?: Turn;
+  /** Releases the memory of the conversation. */
+  readonly release?: () => void;
+}
+
+/**
+ * Replaces the reference to an earlier response by its conversation. Providers store nothing.
+ *
+ * @throws {UnsupportedRequestError} If one of these members is malformed.
+ * @throws {HttpError} 404 for an unknown response, 503 if the storage fails.
+ */
+export async function resumeConversation(work: Work, exchange: Exchange): Promise<TurnWork> {
+  const { value, text = "" } = work;
+  if (!isObject(value)) return work;
+  checkMembers(value);
+  const memory = openMemory(exchange);
+  const owner = findOwner(exchange);
+  const { previous_response_id: previousId, store: requested, ...others } = value;
+  const added = formatInput(text, value.input);
+  if (added === undefined) return work;
+  const isStored = requested !== false;
+  const edits = { previous_response_id: undefined, store: false };
+  const own = toItems(value.input);
+  if (typeof previousId !== "string") {
+    const turn = { memory, owner, previousId: null, ancestors: [], input: own, isStored };
+    return { ...work, value: { ...others, store: false }, text: editMembers(text, edits), turn };
+  }
+  const { bodyLimit } = exchange.proxy;
+  const ref = { owner, id: previousId };
+  const { ids, turns } = await withStorageErrors(() => memory.loadConversation(ref, bodyLimit));
+  const before = joinItems(...turns.flatMap(formatTurn));
+  const release = reserve(before.length, exchange);
+  const input = [...JSON.parse(`[${before}]`), ...own];
+  const turn = { memory, owner, previousId, ancestors: ids, input: own, isStored };
+  const complete = replaceInput(text, joinItems(before, added), edits);
+  return { ...work, value: { ...others, store: false, input }, text: complete, turn, release };
+}
+
+function checkMembers(body: JsonObject): void {
+  checkOptional(body, {
+    name: "previous_response_id",
+    expected: "a string",
+    isValid: (value) => typeof value === "string",
+  });
+  checkOptional(body, { name: "store", expected: "a boolean", isValid: (value) => typeof value === "boolean" });
+  if (isPresent(body.previous_response_id) && isPresent(body.conversation)) {
+    throw invalid('"previous_response_id" and "conversation" exclude each other', "previous_response_id");
+  }
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function toItems(input: unknown): readonly JsonObject[] {
+  if (Array.isArray(input)) return input;
+  return typeof input === "string" ? [{ type: "message", role: "user", content: input }] : [];
+}
+
+function formatTurn({ input, response }: Conversation["turns"][number]): string[] {
+  return [JSON.stringify(input).slice(1, -1), formatOutput(response.output as unknown[] ?? [], true)];
+}
+
+/** The conversation counts like a body. */
+function reserve(bytes: number, { reserve = () => undefined }: Exchange): () => void {
+  const release = reserve(bytes);
+  if (release !== undefined) return release;
+  throw new HttpError("The proxy has no memory left for request bodies (proxy.body_memory)", {
+    status: 503,
+    type: "server_error",
+    code: "overloaded",
+    headers: waitHeaders(1000, false),
+  });
+}

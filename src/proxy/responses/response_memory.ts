@@ -1,0 +1,177 @@
+/**
+ * The memory of `/v1/responses`: responses and their input are stored for the client that has requested them.
+ * @module
+ */
+import type { JsonObject } from "../../contracts/openai.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { ConnectorError, MeshError } from "../../errors.ts";
+import { followWork } from "../../util/failure.ts";
+import { sha256 } from "../../util/sha256.ts";
+import { waitWithin } from "../../util/within.ts";
+import { HttpError } from "../error_body.ts";
+import type { Exchange } from "../exchange.ts";
+import { type ResponseRecord, ResponseRecords, type ResponseRef } from "./response_records.ts";
+
+/** How long a response waits to be stored, ms. */
+const maxWaitMs = 5_000;
+
+/** Statuses of responses that can be continued. */
+const continuable: ReadonlySet<unknown> = new Set(["completed", "incomplete"]);
+
+/** Records that are loaded at once. */
+const concurrency = 32;
+
+/** A conversation up to a response. */
+export interface Conversation {
+  /** Its responses, oldest first. */
+  readonly ids: readonly string[];
+  /** By response: its input and its output. */
+  readonly turns: readonly Pick<ResponseRecord, "input" | "response">[];
+}
+
+/** The stored responses of one mesh. */
+export class ResponseMemory {
+  readonly records: ResponseRecords;
+  readonly #mesh: Engine;
+  /** The failure that was reported last, until a response is stored again. */
+  #failure: string | undefined;
+
+  constructor(mesh: Engine, { ttlMs, maxBytes }: Exchange["proxy"]["responses"]) {
+    const { storage, runtime: { clock } } = mesh;
+    if (storage === undefined) {
+      const message = "Responses are stored in the storage: add a section `storage` to the configuration";
+      throw new HttpError(message, { status: 400, code: "no_storage" });
+    }
+    this.#mesh = mesh;
+    this.records = new ResponseRecords({ storage, clock, ttlMs, maxBytes });
+    mesh.onClose(() => Promise.resolve(this.records.bounds.stop()));
+    this.#follow(this.records.bounds.refresh());
+  }
+
+  /**
+   * Loads the conversation up to a response.
+   *
+   * @param maxChars Maximum length of its items as JSON.
+   * @throws {HttpError} 404 if the client has no such response, or one before it was deleted; 400 if it has not ended.
+   */
+  async loadConversation(ref: ResponseRef, maxChars: number): Promise<Conversation> {
+    const last = await this.records.load(ref);
+    if (last === undefined) throw previousNotFound(`Previous response with id ${quoteId(ref.id)} not found`);
+    checkContinuable(last.response, ref.id);
+    const { ancestors } = last;
+    const turns: ResponseRecord[] = [];
+    let chars = 0;
+    const add = (turn: ResponseRecord) => {
+      chars += JSON.stringify([turn.input, turn.response.output]).length;
+      if (chars > maxChars) throw tooLong();
+      turns.push(turn);
+    };
+    for (let at = 0; at < ancestors.length; at += concurrency) {
+      const ids = ancestors.slice(at, at + concurrency);
+      const loaded = await Promise.all(ids.map((id) => this.records.load({ ...ref, id })));
+      for (const [index, turn] of loaded.entries()) {
+        if (turn === undefined) throw turnNotFound(ids[index]!, ref.id);
+        add(turn);
+      }
+    }
+    add(last);
+    return { ids: [...ancestors, ref.id], turns };
+  }
+
+  /**
+   * Stores a response; what exceeds the limits of the memory is deleted.
+   *
+   * @returns Whether it is stored. A failure is traced.
+   */
+  async store(ref: ResponseRef, record: ResponseRecord): Promise<boolean> {
+    const { runtime: { clock } } = this.#mesh;
+    const expired = () => new ConnectorError(`it did not respond within ${maxWaitMs} ms`, undefined, "unavailable");
+    try {
+      await waitWithin(() => this.records.save(ref, record), { clock, ms: maxWaitMs, expired });
+      this.#failure = undefined;
+    } catch (error) {
+      this.#report(error);
+      return false;
+    }
+    await this.records.bounds.apply().catch((error) => this.#report(error));
+    return true;
+  }
+
+  #report(error: unknown): void {
+    const reason = MeshError.isInstance(error) ? error.message : "the storage failed";
+    if (reason === this.#failure) return;
+    this.#failure = reason;
+    const message = `A response is not stored, and cannot be retrieved or continued: ${reason}`;
+    this.#mesh.hub.trace({ severity: "warning", component: "responses", message });
+  }
+
+  #follow(work: Promise<void>): void {
+    followWork(work, { hub: this.#mesh.hub, component: "responses", task: "The list of stored responses" });
+  }
+}
+
+const memories = new WeakMap<Engine, ResponseMemory>();
+
+/**
+ * Returns the memory of a mesh.
+ *
+ * @throws {HttpError} 400 if the mesh has no storage.
+ */
+export function openMemory({ mesh, proxy }: Pick<Exchange, "mesh" | "proxy">): ResponseMemory {
+  const existing = memories.get(mesh);
+  if (existing !== undefined) return existing;
+  const memory = new ResponseMemory(mesh, proxy.responses);
+  memories.set(mesh, memory);
+  return memory;
+}
+
+/** Returns the owner of what a request stores: its client, else its token; clients of an open proxy have one owner. */
+export function findOwner({ client, caller }: Pick<Exchange, "client" | "caller">): string {
+  const { token } = caller() ?? {};
+  const identity = client !== undefined ? `client ${client.id}` : token === undefined ? "" : `token ${token}`;
+  return sha256(`modelmesh responses\n${identity}`).slice(0, 32);
+}
+
+/**
+ * Turns failures of the storage into errors for clients.
+ *
+ * @throws {HttpError} 503 if the storage fails.
+ */
+export async function withStorageErrors<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!ConnectorError.isInstance(error)) throw error;
+    const facts = { status: 503, type: "server_error", code: "storage_unavailable" } as const;
+    throw new HttpError(`The storage of responses failed: ${error.message}`, facts);
+  }
+}
+
+/** An id for an error message. */
+export function quoteId(id: string): string {
+  return `'${id.slice(0, 64)}'`;
+}
+
+function previousNotFound(message: string): HttpError {
+  return new HttpError(message, { status: 404, code: "previous_response_not_found", param: "previous_response_id" });
+}
+
+function turnNotFound(id: string, last: string): HttpError {
+  return previousNotFound(
+    `Previous response with id ${quoteId(last)} cannot be continued: ${quoteId(id)}, which comes before it, was ` +
+      "deleted or has expired",
+  );
+}
+
+function checkContinuable({ status }: JsonObject, id: string): void {
+  if (continuable.has(status)) return;
+  const message = `Previous response with id ${quoteId(id)} cannot be continued: its status is ${
+    JSON.stringify(status)
+  }`;
+  throw new HttpError(message, { status: 400, code: "invalid_value", param: "previous_response_id" });
+}
+
+function tooLong(): HttpError {
+  const message = "The conversation is longer than the limit of a request (proxy.body_limit): compact it";
+  return new HttpError(message, { status: 413, code: "request_too_large", param: "previous_response_id" });
+}

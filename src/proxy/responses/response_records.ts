@@ -1,0 +1,141 @@
+/**
+ * Stored responses as records of the storage.
+ * @module
+ */
+import { findCreationTime } from "../../dialects/responses/stored_response.ts";
+import type { JsonObject } from "../../contracts/openai.ts";
+import type { Clock } from "../../contracts/runtime.ts";
+import type { Storage } from "../../contracts/storage.ts";
+import { ConnectorError } from "../../errors.ts";
+import { RecordLock } from "../../state/persistence/record_lock.ts";
+import { isObject } from "../../util/is_object.ts";
+import { ResponseBounds } from "./response_bounds.ts";
+
+/** Prefix of all records. */
+const prefix = "responses/";
+
+/** Maximum size of a record, bytes; storages read no larger ones than twice that. */
+const maxRecordBytes = 32 * 1024 * 1024;
+
+/** Locking of concurrent changes, ms. */
+const locking = { timeoutMs: 10_000, retryIntervalMs: 20 };
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** A response of a client. */
+export interface ResponseRef {
+  /** Hash of the client's identity. */
+  readonly owner: string;
+  readonly id: string;
+}
+
+/** What is stored of a response. */
+export interface ResponseRecord {
+  readonly version: 1;
+  /** As returned to the client. */
+  readonly response: JsonObject;
+  /** The items that its request has added to the conversation, as received. */
+  readonly input: readonly JsonObject[];
+  /** The ids of the responses before it, oldest first. */
+  readonly ancestors: readonly string[];
+}
+
+/** Settings of a {@linkcode ResponseRecords}. */
+interface RecordsParts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly ttlMs: number;
+  readonly maxBytes: number;
+}
+
+/** The stored responses of all clients. */
+export class ResponseRecords {
+  readonly bounds: ResponseBounds;
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+  readonly #maxBytes: number;
+
+  constructor(parts: RecordsParts) {
+    const { storage, clock, maxBytes } = parts;
+    this.#storage = storage;
+    this.#clock = clock;
+    this.#maxBytes = Math.min(maxRecordBytes, maxBytes);
+    this.bounds = new ResponseBounds({ ...parts, prefix });
+  }
+
+  /**
+   * Loads a response.
+   *
+   * @returns Undefined if the client has none with this id, or it has expired.
+   * @throws {ConnectorError} If the storage fails.
+   */
+  async load(ref: ResponseRef): Promise<ResponseRecord | undefined> {
+    if (findCreationTime(ref.id) === undefined || this.bounds.isExpired(ref.id)) return undefined;
+    const bytes = await this.#storage.load(toKey(ref));
+    return bytes === undefined ? undefined : checkRecord(JSON.parse(decoder.decode(bytes)), ref);
+  }
+
+  /**
+   * Saves a response.
+   *
+   * @throws {ConnectorError} If the storage fails, or the response is too large for it.
+   */
+  async save(ref: ResponseRef, record: ResponseRecord): Promise<void> {
+    await this.#save(toKey(ref), record);
+  }
+
+  /** Deletes a response with all of its records; false if there was none. */
+  async delete(ref: ResponseRef): Promise<boolean> {
+    const key = toKey(ref);
+    const others = (await this.#storage.list(`${key}/`)).map((other) => this.#storage.delete(other));
+    const [isDeleted] = await Promise.all([this.#storage.delete(key), ...others]);
+    this.bounds.remove(key);
+    return isDeleted;
+  }
+
+  /**
+   * Changes a response, without losing changes of other processes.
+   *
+   * @param change Returns the new record; undefined to leave it as it is.
+   * @returns The record after that; undefined if there is none.
+   */
+  async change(
+    ref: ResponseRef,
+    change: (record: ResponseRecord) => ResponseRecord | undefined,
+  ): Promise<ResponseRecord | undefined> {
+    const key = toKey(ref);
+    let latest: ResponseRecord | undefined;
+    const lock = new RecordLock({ storage: this.#storage, key: `${key}/change`, locking, clock: this.#clock });
+    await lock.run(async (isOurs) => {
+      latest = await this.load(ref);
+      const changed = latest && change(latest);
+      if (!isOurs()) return false;
+      if (changed !== undefined) await this.#save(key, changed);
+      latest = changed ?? latest;
+      return true;
+    });
+    return latest;
+  }
+
+  async #save(key: string, value: unknown): Promise<void> {
+    const bytes = encoder.encode(JSON.stringify(value));
+    if (bytes.length > this.#maxBytes) {
+      const message = `Cannot store a response of ${bytes.length} bytes: up to ${this.#maxBytes} bytes are stored`;
+      throw new ConnectorError(message, undefined, "full");
+    }
+    await this.#storage.save(key, bytes);
+    this.bounds.add(key, bytes.length);
+  }
+}
+
+function toKey({ owner, id }: ResponseRef): string {
+  return `${prefix}${owner}/${id}`;
+}
+
+function checkRecord(value: unknown, { id }: ResponseRef): ResponseRecord {
+  if (isObject(value) && value.version === 1 && isObject(value.response) && Array.isArray(value.input)) {
+    return value as unknown as ResponseRecord;
+  }
+  throw new ConnectorError(`The record of "${id}" is not what this version writes`, undefined, "unreadable");
+}

@@ -1,0 +1,118 @@
+/**
+ * Responses of stored conversations: what the client receives names the stored response, and is stored before its last
+ * event is sent.
+ * @module
+ */
+import { createResponseId } from "../../dialects/responses/stored_response.ts";
+import type { JsonObject } from "../../contracts/openai.ts";
+import type { PlainResponse, PlainStream } from "../../contracts/shell.ts";
+import { isStream } from "../../util/bytes.ts";
+import { editMembers } from "../../util/json_members.ts";
+import { once } from "../../util/once.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Turn, TurnWork } from "./conversation_turn.ts";
+import { editEvents, type EventEdit } from "./event_text.ts";
+
+const decoder = new TextDecoder();
+
+/** Events that end a response which can be continued. */
+const lastEvents: ReadonlySet<string> = new Set(["response.completed", "response.incomplete"]);
+
+/** The parts of a response that the memory determines. */
+export class TurnResponse {
+  readonly #turn: Turn;
+  readonly id: string;
+
+  /** @param now Wall clock, ms. */
+  constructor(turn: Turn, now: number) {
+    this.#turn = turn;
+    this.id = createResponseId(now);
+  }
+
+  /** Members that replace those of the provider's response. */
+  get members(): JsonObject {
+    const { previousId, isStored } = this.#turn;
+    return { id: this.id, previous_response_id: previousId, store: isStored, background: false };
+  }
+
+  /**
+   * Stores a complete response.
+   *
+   * @returns The members that replace the provider's. `store` is false if it is not stored.
+   */
+  async end(response: JsonObject): Promise<JsonObject> {
+    const { members, id } = this;
+    const { memory, owner, input, ancestors, isStored } = this.#turn;
+    if (!isStored) return members;
+    const record = { version: 1, response: { ...response, ...members }, input, ancestors } as const;
+    return await memory.store({ owner, id }, record) ? members : { ...members, store: false };
+  }
+}
+
+/** Performs a request. */
+type Respond = (work: TurnWork, exchange: Exchange) => Promise<PlainResponse>;
+
+/** Responds to a turn of a conversation. */
+export async function respondToTurn(
+  work: TurnWork & { readonly turn: Turn },
+  { exchange, respond }: { readonly exchange: Exchange; readonly respond: Respond },
+): Promise<PlainResponse> {
+  const { turn, release = () => {} } = work;
+  const onEnd = once(() => {
+    release();
+    exchange.onEnd();
+  });
+  let isStreamed = false;
+  try {
+    const received = await respond(work, { ...exchange, onEnd });
+    const response = new TurnResponse(turn, exchange.mesh.runtime.clock.now());
+    const stored = await storeResponse(received, response);
+    isStreamed = isStream(stored.body);
+    return stored;
+  } finally {
+    if (!isStreamed) onEnd();
+  }
+}
+
+/** Stores the response to a turn. */
+async function storeResponse(received: PlainResponse, response: TurnResponse): Promise<PlainResponse> {
+  const { status, headers, body } = received;
+  if (status !== 200 || body === null) return received;
+  const edit = createEdit(response);
+  if (isStream(body)) return { ...received, body: new StoredStream(body, edit) };
+  const text = typeof body === "string" ? body : decoder.decode(body);
+  if (headers["content-type"] !== "application/json") return { ...received, body: await editEvents(text, edit) };
+  return { ...received, body: editMembers(text, await response.end(JSON.parse(text))) };
+}
+
+function createEdit(response: TurnResponse): EventEdit {
+  return async (event, type) => {
+    const { response: received } = event;
+    const members = lastEvents.has(type) ? await response.end(received) : response.members;
+    const isFailed = type === "response.failed";
+    return { ...event, response: { ...received, ...members, ...(isFailed ? { store: false } : {}) } };
+  };
+}
+
+/** A stream whose events are edited. Nothing is read ahead. */
+class StoredStream implements PlainStream {
+  onStop?: (reason: unknown) => void;
+  readonly #source: PlainStream;
+  readonly #edit: EventEdit;
+
+  constructor(source: PlainStream, edit: EventEdit) {
+    this.#source = source;
+    this.#edit = edit;
+    source.onStop = (reason) => this.onStop?.(reason);
+  }
+
+  async read(): Promise<string | undefined> {
+    const chunk = await this.#source.read();
+    if (chunk === undefined) return undefined;
+    return await editEvents(typeof chunk === "string" ? chunk : decoder.decode(chunk), this.#edit);
+  }
+
+  cancel(): void {
+    this.#source.cancel();
+  }
+}
