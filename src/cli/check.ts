@@ -61,7 +61,11 @@ Exit code: 0 valid, 1 invalid, 2 usage error
     const { tls } = settings.proxy ?? {};
     const certificate = tls && problemsOfCertificate(tls, { files: runtime.files!, check: shell.checkTls });
     const missing = missingRequirements(settings, mesh);
-    refuse([...findMissingToken(settings, runtime), ...findMissingStorage(settings), ...(await Promise.all([missing, certificate ?? []])).flat()]);
+    refuse([
+      ...findMissingToken(settings, runtime),
+      ...findMissingStorage(settings),
+      ...(await Promise.all([missing, certificate ?? []])).flat(),
+    ]);
     const secrets = has("secrets") ? await lookUpSecrets(document, { settings, mesh, shell }) : undefined;
     if (secrets !== undefined) refuse(await incompatibleSettings(secrets.settings, mesh));
     const retired = retirementWarnings(settings, { providers: context.providers, now: runtime.clock.now() });
