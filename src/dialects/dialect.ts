@@ -33,7 +33,7 @@ export interface DialectFault {
 }
 
 /** How the proxy performs a request. */
-export interface TranslateOptions {
+interface TranslateOptions {
   /** Whether it runs searches. */
   readonly searches: boolean;
   /**

@@ -40,7 +40,7 @@ export async function respondInDialect(
   { work, exchange, carriesReasoning = false }: {
     readonly work: Work;
     readonly exchange: Exchange;
-    /** See {@linkcode TranslateOptions.carriesReasoning}. */
+    /** Whether providers have to return reasoning in a form that the next request can contain. */
     readonly carriesReasoning?: boolean;
   },
 ): Promise<PlainResponse> {

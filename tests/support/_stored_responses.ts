@@ -2,8 +2,7 @@
  * A proxy that stores responses, over scripted providers, and calls of its clients.
  * @module
  */
-import { type Storage } from "../../mod.ts";
-import { memoryStorage, stateIn } from "../../mod.ts";
+import { memoryStorage, stateIn, type Storage } from "../../mod.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 import { type Script, startUpstream, type Upstream } from "./upstream.ts";
 

@@ -7,18 +7,15 @@ import { isObject } from "../../util/is_object.ts";
 import { newId } from "../../util/request_id.ts";
 import { ownId } from "./_carried.ts";
 
-/** Digits of the creation time in an id, which sorts by it. */
-const timeDigits = 11;
-
-const storedId = new RegExp(`^resp_mesh_([\\da-f]{${timeDigits}})[\\da-f]{32}$`);
+const storedId = /^resp_mesh_([\da-f]{11})[\da-f]{32}$/;
 
 /**
- * Creates the id of a response. It cannot be guessed.
+ * Creates the id of a response. Ids sort by the time in them, and cannot be guessed.
  *
  * @param createdAt Wall clock, ms.
  */
 export function createResponseId(createdAt: number): string {
-  return ownId("resp", createdAt.toString(16).padStart(timeDigits, "0") + newId().replaceAll("-", ""));
+  return ownId("resp", createdAt.toString(16).padStart(11, "0") + newId().replaceAll("-", ""));
 }
 
 /** When a response was created, by its id, ms since 1970; undefined for other ids. */

@@ -143,7 +143,7 @@ export class ResponseBounds {
   }
 }
 
-function byAge([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
-  const [first, second] = [one, other].map((name) => name.slice(name.lastIndexOf("/") + 1));
+function byAge([earlier]: readonly [string, unknown], [later]: readonly [string, unknown]): number {
+  const [first, second] = [earlier, later].map((name) => name.slice(name.lastIndexOf("/") + 1));
   return first! < second! ? -1 : 1;
 }
