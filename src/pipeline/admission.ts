@@ -22,6 +22,23 @@ export interface AdmittedModel extends Admission {
   readonly permit: Permit;
 }
 
+/** Maximum number of models to which a request that fails as invalid is sent. */
+const maxRequestFaults = 3;
+
+/** Returns the eligible models that the request may still go to, in any state. */
+export function untriedMembers(context: RequestContext): readonly Member[] {
+  const { first, failures, tried, ruledOut, plan: { eligible, pool } } = context;
+  if (first === undefined) return eligible;
+  const { instance } = first.model;
+  const { scope } = retryFor(pool.routing, instance.entry.id);
+  const faults = failures.filter(({ failure }) => failure.kind === "request").length;
+  if (scope === "same_model" || faults >= maxRequestFaults) return [];
+  return eligible.filter(({ model }) =>
+    !tried.has(model.name) && !ruledOut.has(model.instance.entry.id) &&
+    (scope === "any" || model.instance === instance)
+  );
+}
+
 /**
  * Returns the active members whose limits and budgets admit the request. If no other model is left, the configured
  * request rate (`max_rpm`) is ignored; vendors' limits and budgets never are. A half-open model accepts one request at

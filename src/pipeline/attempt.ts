@@ -3,7 +3,7 @@
  * @module
  */
 import { retryFor } from "../config/settings/routing.ts";
-import { type AdmittedModel, readmit } from "./admission.ts";
+import { type AdmittedModel, openMembers, readmit, untriedMembers } from "./admission.ts";
 import { decide, type Rotate } from "./decide.ts";
 import type { FailedAttempt } from "./request_context.ts";
 import { adaptRequest } from "./adapt_request.ts";
@@ -23,7 +23,7 @@ import { type Call, type Received, Result, type SentRequest } from "./result.ts"
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
 export async function attempt<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | FailedAttempt> {
-  const { context, member, alone, completion } = scope;
+  const { context, member, completion } = scope;
   const { clock, plan, deps: { runtime: { random } } } = context;
   const { entry, retryBudget } = member.model.instance;
   retryBudget.deposit(clock.monotonic());
@@ -36,7 +36,8 @@ export async function attempt<T extends Received>(scope: AttemptScope<T>): Promi
     const next = end.next ?? decide(failure, {
       retries,
       settings: retryFor(plan.pool.routing, entry.id),
-      alone,
+      // at the time of the failure: others may have entered or left standby meanwhile
+      alone: openMembers(untriedMembers(context), scope).length === 0,
       remainingMs: context.remainingMs,
       tryLimitMs: completion.stream ? entry.silenceMs : entry.timeoutMs,
       random,

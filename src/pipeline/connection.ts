@@ -164,7 +164,7 @@ export class Connection implements CallOptions {
   /** Waits for the end of a complete response for a short time only. */
   readonly reportComplete = (): void => this.#idle?.shorten(endMs, this.#endResponse);
 
-  /** Sends a request. A request that was never sent is resent once. */
+  /** Sends a request. One that was never sent is resent once, unless the connection has timed out. */
   readonly send = async (request: UpstreamRequest): Promise<UpstreamResponse> => {
     const held = this.#hold();
     if (held !== undefined) await held;
@@ -188,12 +188,14 @@ export class Connection implements CallOptions {
     };
     const upstream = this.trace === undefined ? plain : withTrace(plain, this.trace);
     let response: UpstreamResponse;
+    const from = this.#runtime.clock.monotonic();
     try {
       response = await this.#runtime.send(upstream);
     } catch (error) {
       const isUnsent = NetworkError.isInstance(error) && error.neverSent;
       if (isUnsent && this.calls === 1) this.#isSent = false;
-      if (!isUnsent || this.stop.aborted || isBegun(request)) throw error;
+      const isLate = this.#runtime.clock.monotonic() - from >= connectTimeoutMs;
+      if (!isUnsent || isLate || this.stop.aborted || isBegun(request)) throw error;
       await this.#hold();
       response = await this.#runtime.send(upstream);
     }

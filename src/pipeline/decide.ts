@@ -63,6 +63,8 @@ export function decide(failure: Failure, context: RetryContext): NextStep {
     ? { step: "rotate" }
     : { step: "rotate", standby: { reason: "rate_limited", standbyMs: Math.min(hintMs, maxHintMs), ...date } };
   if (!mayRetry(failure, context)) return rotate;
+  // a timeout is likely to repeat: it is not worth a try that the deadline would cut short
+  const neededMs = failure.kind === "timeout" ? context.tryLimitMs : 0;
   const waitsForHints = alone || settings.backoff === "retry_after";
   const maxMs = waitsForHints ? settings.maxDelayMs : backoffCapMs(context.retries, settings);
   const delayMs = hintMs === undefined
@@ -70,17 +72,16 @@ export function decide(failure: Failure, context: RetryContext): NextStep {
     : hintMs <= maxMs
     ? hintMs
     : Infinity;
-  return delayMs < context.remainingMs ? { step: "retry", delayMs, otherwise: rotate } : rotate;
+  return delayMs + neededMs < context.remainingMs ? { step: "retry", delayMs, otherwise: rotate } : rotate;
 }
 
 function isRefusalForNow({ kind }: Failure): boolean {
   return kind === "rate_limited" || kind === "server";
 }
 
-function mayRetry(failure: Failure, { retries, settings, alone, remainingMs, tryLimitMs }: RetryContext): boolean {
+function mayRetry(failure: Failure, { retries, settings, alone }: RetryContext): boolean {
   if (retries >= settings.maxAttempts || failure.shouldRetry === false) return false;
-  if (failure.neverSent && !alone) return false;
-  if (failure.kind === "timeout") return alone || remainingMs >= 2 * tryLimitMs;
+  if ((failure.neverSent || failure.kind === "timeout") && !alone) return false;
   const { status } = failure;
   if (status !== undefined && settings.retryableCodes.has(status)) return true;
   if (status !== undefined && settings.nonRetryableCodes.has(status)) return false;

@@ -10,7 +10,7 @@ import { poolFor } from "./select_pool.ts";
 import { retryFor } from "../config/settings/routing.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import { adaptRequest } from "./adapt_request.ts";
-import { type AdmittedModel, openMembers, waitForSpacing } from "./admission.ts";
+import { type AdmittedModel, openMembers, untriedMembers, waitForSpacing } from "./admission.ts";
 import { applyStrategy, isIsolated, reportChoice, selectionContext } from "./apply_strategy.ts";
 import { attempt } from "./attempt.ts";
 import { createRequestError } from "./request_error.ts";
@@ -64,9 +64,6 @@ async function readAffinity(
   return findAffinity(scope, deps);
 }
 
-/** Maximum number of models to which a request that fails as invalid is sent. */
-const maxRequestFaults = 3;
-
 /** The rotation of one request over its candidates, each at most once, in the strategy's order. */
 export class Routing<T extends Received> {
   readonly #call: Call<T>;
@@ -117,7 +114,7 @@ export class Routing<T extends Received> {
     const { clock, plan } = context;
     const admission = { context, alone: true };
     for (;;) {
-      const candidates = openMembers(this.#remaining(), admission);
+      const candidates = openMembers(untriedMembers(context), admission);
       if (candidates.length === 0) {
         if (await waitForSpacing(admission)) continue;
         return undefined;
@@ -126,7 +123,7 @@ export class Routing<T extends Received> {
       const { ready } = member.model.instance;
       if (ready !== undefined) {
         await ready; // its API key is being renewed
-        if (!openMembers(this.#remaining(), admission).includes(member)) continue;
+        if (!openMembers(untriedMembers(context), admission).includes(member)) continue;
       }
       // check and admission are in the same turn of the event loop
       const { affinity } = plan;
@@ -139,20 +136,6 @@ export class Routing<T extends Received> {
       permit.withdraw();
       context.takenElsewhere.set(member, denial);
     }
-  }
-
-  /** Eligible models not yet tried, in any state. */
-  #remaining(): readonly Member[] {
-    const { first, failures, tried, ruledOut, plan: { eligible, pool } } = this.#context;
-    if (first === undefined) return eligible;
-    const { instance } = first.model;
-    const { scope } = retryFor(pool.routing, instance.entry.id);
-    const faults = failures.filter(({ failure }) => failure.kind === "request").length;
-    if (scope === "same_model" || faults >= maxRequestFaults) return [];
-    return eligible.filter(({ model }) =>
-      !tried.has(model.name) && !ruledOut.has(model.instance.entry.id) &&
-      (scope === "any" || model.instance === instance)
-    );
   }
 
   /** Whether no other candidate could serve the request if this one fails. */

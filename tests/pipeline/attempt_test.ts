@@ -61,6 +61,7 @@ function start({ behaviours, budget = 10, timeoutMs = 60_000, signal, skipSleeps
   const plan = {
     request: { timeoutMs, signal },
     pool: { name: "chat", routing: { retry, providerRetry: new Map() } },
+    eligible: [createMember(createModel("b"))],
     load: { input: 1, output: 1 },
   } as unknown as RequestPlan;
   const hub = new Hub(runtime.clock);
