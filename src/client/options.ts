@@ -77,6 +77,8 @@ export interface RouteConstraints {
   max_price?: number;
   /** Maximum time to a response, such as `20s`. */
   deadline?: string;
+  /** Limit of each model for the first content of a stream, such as `5s`. */
+  first_token?: string;
 }
 
 /** Options of one call. */

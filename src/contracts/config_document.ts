@@ -549,8 +549,10 @@ export interface ProviderDocument {
   readonly execution?: {
     /** Alias of `base_url`. */
     readonly base_url?: string;
-    /** Time limit for a non-streaming response, and for silence in a stream. The default for silence is 60s. */
+    /** Time limit for a non-streaming response, and for silence in a stream. By default, a stream may be silent for 60s between two events; before its first content `first_token_timeout` applies alone. */
     readonly timeout?: string;
+    /** Time limit for the first content of a stream. Comments, pings and a head are not content. Then the request goes to the next model. It does not apply to non-streaming responses, except to speech if it is set. The default is 60s, and 300s for local servers. */
+    readonly first_token_timeout?: string;
     /** Time limit for establishing a connection. */
     readonly connect_timeout?: string;
     /** Retries within one attempt, in addition to the pool's retries. */
@@ -876,6 +878,8 @@ export interface PoolDocument {
   readonly fallback_strategy?: StrategyName;
   /** For `load-balanced`: equal shares (`absolute`), or shares in proportion to each model's limits (`relative`). */
   readonly balance_mode?: "absolute" | "relative";
+  /** Time limit for the first content of a stream. Takes precedence over `execution.first_token_timeout` of the providers. */
+  readonly first_token_timeout?: string;
   /** Retries. */
   readonly retry?: {
     /** Number of retries on the same model before the request goes to the next one. */

@@ -42,7 +42,7 @@ export interface FallbackStep {
   /** The API through which a chat request was sent to it, if it supports several or declares one. */
   readonly api?: ChatApi;
   /**
-   * `ok`, or the kind of failure. Of a response that began: `stream_interrupted` if the provider failed midway, `aborted`
+   * `ok`, the kind of failure, or the limit that was exceeded (`first_token_timeout`). Of a response that began: `stream_interrupted` if the provider failed midway, `aborted`
    * if the client left.
    */
   readonly outcome: string;

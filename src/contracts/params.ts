@@ -20,6 +20,8 @@ export interface MeshParams {
   max_price?: number;
   /** Deadline for the response, such as `20s`. */
   deadline?: string;
+  /** Limit of each model for the first content of a stream, such as `5s`. */
+  first_token?: string;
   /** Session id, for the session-stickiness strategy. */
   session?: string;
   /** Tags added to the records of the request. */

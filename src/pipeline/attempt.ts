@@ -8,13 +8,14 @@ import { decide, type Rotate } from "./decide.ts";
 import type { FailedAttempt } from "./request_context.ts";
 import { adaptRequest } from "./adapt_request.ts";
 import type { KeyRejection } from "../state/limits/api_key_pool.ts";
-import { type Failure, toFailure } from "./failure.ts";
+import { AttemptTimeout, describeOutcome, type Failure, toFailure } from "./failure.ts";
 import { NetworkError } from "../errors.ts";
 import type { AdmittedCall } from "../state/model/admitted_call.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import { isOverload } from "../util/resource_lack.ts";
 import { untilAborted } from "../util/until_aborted.ts";
 import { Connection } from "./connection.ts";
+import { findFirstContentLimit } from "./time_limits.ts";
 import { type Call, type Received, Result, type SentRequest } from "./result.ts";
 
 /**
@@ -23,7 +24,7 @@ import { type Call, type Received, Result, type SentRequest } from "./result.ts"
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
 export async function attempt<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | FailedAttempt> {
-  const { context, member, completion } = scope;
+  const { context, member } = scope;
   const { clock, plan, deps: { runtime: { random } } } = context;
   const { entry, retryBudget } = member.model.instance;
   retryBudget.deposit(clock.monotonic());
@@ -39,7 +40,7 @@ export async function attempt<T extends Received>(scope: AttemptScope<T>): Promi
       // at the time of the failure: others may have entered or left standby meanwhile
       alone: openMembers(untriedMembers(context), scope).length === 0,
       remainingMs: context.remainingMs,
-      tryLimitMs: completion.stream ? entry.silenceMs : entry.timeoutMs,
+      tryLimitMs: findTryLimit(scope),
       random,
     });
     if (next.step === "rotate") return { member, failure, next };
@@ -79,6 +80,14 @@ async function tryAdapted<T extends Received>(scope: AttemptScope<T>): Promise<R
   }
   for (const name of rejected) tracker.shared.rejectedMembers.add(name);
   return end;
+}
+
+/** The timeout of one try, ms. */
+function findTryLimit<T extends Received>({ context: { plan }, member, completion }: AttemptScope<T>): number {
+  const { timeoutMs, silenceMs } = member.model.instance.entry;
+  if (!completion.stream) return timeoutMs;
+  const first = findFirstContentLimit(plan, member);
+  return first === undefined ? silenceMs : Math.min(first.limitMs, first.silenceMs ?? Infinity);
 }
 
 /** A try that failed with every available API key. */
@@ -158,6 +167,7 @@ async function tryOnce<T extends Received>(
   const connection = new Connection(runtime, instance, {
     delivery: completion.stream ? "stream" : "sync",
     spending: reservation,
+    firstContent: findFirstContentLimit(context.plan, member),
   });
   const trace = context.beginSpan();
   if (trace !== undefined) connection.trace = trace;
@@ -198,8 +208,11 @@ function fail(
   const lacksResources = isOverload(error);
   const isUnsent = lacksResources || NetworkError.isInstance(error) && error.neverSent;
   const wasSent = connection.calls > 0 && !isUnsent;
-  context.possiblyBilled ||= wasSent && !connection.hasResponse;
-  context.withoutResponseMs = connection.hasResponse ? 0 : ms;
+  // a provider that has sent a head may have generated, too
+  const isCut = connection.stop.reason instanceof AttemptTimeout || NetworkError.isInstance(error);
+  context.possiblyBilled ||= wasSent && (isCut || !connection.hasResponse);
+  const isStream = context.plan.request.delivery === "stream";
+  context.withoutResponseMs = (isStream ? connection.hasContent : connection.hasResponse) ? 0 : ms;
   if (lacksResources) reservation.cancel(); // not an outage of the provider
   else if (wasSent && context.isStopped) {
     reservation.end({}); // may be billed: it counts as reserved
@@ -210,7 +223,7 @@ function fail(
   if (lacksResources) throw error;
   const reason = connection.stop.aborted ? connection.stop.reason : error;
   const failure = { ...toFailure(reason, member.model.instance.provider!, redact), host: connection.host };
-  context.addTry(member, { outcome: failure.kind, status: failure.status, ms, trace });
+  context.addTry(member, { outcome: describeOutcome(failure), status: failure.status, ms, trace });
   connection.abort(error); // releases the socket of a response that is not read completely
   return { failure, reservation };
 }

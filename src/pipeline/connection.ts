@@ -3,27 +3,17 @@
  * @module
  */
 import type { CallOptions, Delivery, ServedBy } from "../contracts/provider.ts";
-import type {
-  Cancel,
-  Clock,
-  Runtime,
-  Stopper,
-  StopSignal,
-  UpstreamRequest,
-  UpstreamResponse,
-} from "../contracts/runtime.ts";
+import type { Cancel, Runtime, Stopper, StopSignal, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { NetworkError } from "../errors.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import type { AdmittedCall } from "../state/model/admitted_call.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import { AttemptTimeout } from "./failure.ts";
+import { type FirstContentLimit, IdleTimer, limitExceeded } from "./time_limits.ts";
 import type { TraceContext } from "../contracts/observability.ts";
 
 /** A stream that has not been read for this long is cancelled, ms, since a disconnected client may go unnoticed. */
 const unreadMs = 10 * 60 * 1000;
-
-/** A check that is later than this, ms, means that the process was stopped, as with its virtual machine. */
-const stoppedMs = 1_000;
 
 /** Maximum silence of a provider whose response lacks nothing but its end, ms. */
 const endMs = 2_000;
@@ -50,6 +40,8 @@ export class Connection implements CallOptions {
   hasResponse = false;
   /** Whether a complete response was ended, since its provider did not end it. */
   isEnded = false;
+  /** Whether content of a stream was received. */
+  hasContent = false;
   /** Why the call was not sent: other processes have taken what it had reserved. */
   denial: AdmissionDenial | undefined;
   #isSent = false;
@@ -64,6 +56,7 @@ export class Connection implements CallOptions {
   readonly #runtime: Runtime;
   readonly #instance: ProviderInstance;
   readonly #spending: CallShare | undefined;
+  readonly #firstContent: FirstContentLimit | undefined;
   #idle: IdleTimer | undefined;
   readonly #stopper: Stopper;
   #cancelTimeout: Cancel | undefined;
@@ -73,30 +66,27 @@ export class Connection implements CallOptions {
    * @param runtime Clock and network.
    * @param instance The provider, with its timeouts.
    */
-  constructor(runtime: Runtime, instance: ProviderInstance, { delivery, spending }: {
+  constructor(runtime: Runtime, instance: ProviderInstance, { delivery, spending, firstContent }: {
     /** For a complete response the total time is limited, for a stream the time without data. */
     readonly delivery: Delivery;
     /** Receives the limits in response headers. */
     readonly spending?: CallShare;
+    /** Limits the time to the first content of a stream, and of a response that is passed on as it arrives. */
+    readonly firstContent?: FirstContentLimit | undefined;
   }) {
     this.#spending = spending;
+    this.#firstContent = firstContent;
     this.#runtime = runtime;
     this.#stopper = runtime.stopper?.() ?? new AbortController();
     this.stop = this.#stopper.signal;
     this.#instance = instance;
     this.credential = spending?.apiKey ?? instance.credential;
     const { timeoutMs, silenceMs } = instance.entry;
-    const { clock } = runtime;
     if (delivery === "stream") {
-      const onLimit = () => this.#timeOut(`was silent for ${silenceMs} ms`);
-      this.#idle = new IdleTimer(clock, {
-        limitMs: silenceMs,
-        isTotal: false,
-        onLimit,
-        onUnread: () => this.#leaveUnread(),
-      });
+      this.#idle = this.#startTimer({ limitMs: silenceMs, isTotal: false, phase: `was silent for ${silenceMs} ms` });
     } else {
-      this.#cancelTimeout = clock.after(timeoutMs, () => this.#timeOut(`did not respond within ${timeoutMs} ms`));
+      const phase = `did not respond within ${timeoutMs} ms`;
+      this.#cancelTimeout = runtime.clock.after(timeoutMs, () => this.#timeOut(phase));
     }
   }
 
@@ -105,12 +95,22 @@ export class Connection implements CallOptions {
     if (this.#idle !== undefined) return;
     this.#cancelTimeout?.();
     const { timeoutMs: limitMs } = this.#instance.entry;
-    const onLimit = () => this.#timeOut(`did not respond within ${limitMs} ms`);
-    this.#idle = new IdleTimer(this.#runtime.clock, {
+    this.#idle = this.#startTimer({ limitMs, isTotal: true, phase: `did not respond within ${limitMs} ms` });
+  }
+
+  #startTimer({ limitMs, isTotal, phase }: {
+    readonly limitMs: number;
+    readonly isTotal: boolean;
+    readonly phase: string;
+  }): IdleTimer {
+    return new IdleTimer(this.#runtime.clock, {
       limitMs,
-      isTotal: true,
-      onLimit,
-      onUnread: () => this.#leaveUnread(),
+      isTotal,
+      first: this.#firstContent,
+      onLimit: () => this.#timeOut(phase),
+      onFirstLimit: (limit) => this.#stopper.abort(limitExceeded(limit)),
+      unreadMs,
+      onUnread: this.#leaveUnread,
     });
   }
 
@@ -139,6 +139,12 @@ export class Connection implements CallOptions {
   /** Restarts the idle timeout. */
   touch(): void {
     this.#idle?.touch();
+  }
+
+  /** Ends the limit of the first content, since it has arrived. */
+  begin(): void {
+    this.hasContent = true;
+    this.#idle?.begin();
   }
 
   /** Starts the idle timeout. */
@@ -239,86 +245,4 @@ function isBegun({ body }: UpstreamRequest): boolean {
 function withTrace(request: UpstreamRequest, { traceparent, tracestate }: TraceContext): UpstreamRequest {
   const headers = { ...request.headers, traceparent };
   return { ...request, headers: tracestate === undefined ? headers : { ...headers, tracestate } };
-}
-
-/**
- * Detects that a provider takes too long while the reader waits, or that the reader stops. One timer, re-armed only
- * when it fires.
- */
-class IdleTimer {
-  readonly #clock: Clock;
-  #limits: IdleLimits;
-  #isShortened = false;
-  /** Time waited before `#since`, ms. */
-  #waitedMs = 0;
-  #since: number;
-  #isListening = true;
-  /** When the next check is due, monotonic ms. */
-  #dueAt: number;
-  #cancel: Cancel;
-
-  constructor(clock: Clock, limits: IdleLimits) {
-    this.#clock = clock;
-    this.#limits = limits;
-    this.#since = clock.monotonic();
-    this.#dueAt = this.#since + limits.limitMs;
-    this.#cancel = clock.after(limits.limitMs, () => this.#check());
-  }
-
-  touch(): void {
-    if (!this.#limits.isTotal) this.#since = this.#clock.monotonic();
-  }
-
-  listen(): void {
-    this.#since = this.#clock.monotonic();
-    this.#isListening = true;
-  }
-
-  /** Without a total, its time runs from the last data: the reader has just received them. */
-  pause(): void {
-    if (this.#limits.isTotal && this.#isListening) {
-      const now = this.#clock.monotonic();
-      this.#waitedMs += now - this.#since;
-      this.#since = now;
-    }
-    this.#isListening = false;
-  }
-
-  stop(): void {
-    this.#cancel();
-  }
-
-  /** Applies a shorter limit from now on. */
-  shorten(limitMs: number, onLimit: () => void): void {
-    if (this.#isShortened) return;
-    this.#isShortened = true;
-    this.#limits = { ...this.#limits, limitMs: Math.min(limitMs, this.#limits.limitMs), onLimit };
-    this.#cancel();
-    this.#check();
-  }
-
-  #check(): void {
-    const { limitMs, onLimit, onUnread } = this.#limits;
-    const now = this.#clock.monotonic();
-    // the process was stopped: data may have arrived meanwhile
-    if (now - this.#dueAt > stoppedMs && !this.#limits.isTotal) this.#since = now;
-    const elapsedMs = now - this.#since;
-    const leftMs = limitMs - this.#waitedMs - elapsedMs;
-    if (this.#isListening && leftMs <= 0) return onLimit();
-    if (!this.#isListening && elapsedMs >= unreadMs) return onUnread();
-    // without a listener it checks periodically, since a listener may be added at any time
-    const nextMs = this.#isListening ? leftMs : Math.min(limitMs - this.#waitedMs, unreadMs - elapsedMs);
-    const waitMs = Math.max(1, nextMs);
-    this.#dueAt = now + waitMs;
-    this.#cancel = this.#clock.after(waitMs, () => this.#check());
-  }
-}
-
-interface IdleLimits {
-  /** The limit of the provider, ms. */
-  readonly limitMs: number;
-  /** Whether the limit applies to all waiting together; else to the time without data. */
-  readonly isTotal: boolean;
-  readonly onLimit: () => void;
-  readonly onUnread: () => void;
 }

@@ -6,6 +6,7 @@ import type { CompletionRequest, CompletionResponse } from "../contracts/provide
 import type { StopSignal } from "../contracts/runtime.ts";
 import { StreamInterruptedError, UpstreamError } from "../errors.ts";
 import type { Outcome } from "../state/counters/usage.ts";
+import { concat } from "../util/bytes.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { AttemptTimeout, type Failure, summarizeFailure, toFailure } from "./failure.ts";
 import { readResponse } from "./read_response.ts";
@@ -28,7 +29,9 @@ export function openingContent(operation: Operation): Call<OpenContent> {
   return async ({ model }, { completion }, connection) => {
     connection.passOn();
     const response = await model.instance.provider!.complete(completion as CompletionRequest, connection);
-    return await openContent(readResponse(response, completion, operation), connection.stop);
+    const content = await openContent(readResponse(response, completion, operation), connection.stop);
+    connection.begin();
+    return content;
   };
 }
 
@@ -54,12 +57,23 @@ export async function openContent(
   const { type, bytes } = content;
   const rest = (bytes instanceof Uint8Array ? emitOnce(bytes) : bytes)[Symbol.asyncIterator]();
   signal.addEventListener("abort", () => endIterator(rest));
+  let first: Uint8Array = new Uint8Array();
   for (;;) {
     const { done, value } = await rest.next();
     if (signal.aborted) throw signal.reason;
-    if (done) return { body, type, first: new Uint8Array(), rest, isEmpty: true };
-    if (value.length > 0) return { body, type, first: value, rest, isEmpty: false };
+    if (done) return { body, type, first, rest, isEmpty: true };
+    first = first.length === 0 ? value : concat([first, value]);
+    if (hasContent(first, type)) return { body, type, first, rest, isEmpty: false };
   }
+}
+
+/** Maximum length of comments that are held before events, bytes. */
+const maxHeldBytes = 64 * 1024;
+
+/** Whether bytes contain more than comments, which a provider sends before its first event. */
+function hasContent(bytes: Uint8Array, type: string): boolean {
+  const isEvents = /^text\/event-stream\b/i.test(type) && bytes.length < maxHeldBytes;
+  return isEvents ? /^data:/m.test(new TextDecoder().decode(bytes)) : bytes.length > 0;
 }
 
 async function* emitOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -11,6 +11,8 @@ import type { RouteDeps } from "./request.ts";
 /** A failed try. */
 export interface Failure {
   readonly kind: FailureKind;
+  /** The limit that a timeout has exceeded, if it has a name of its own, such as `first_token_timeout`. */
+  readonly limit?: string;
   /** Description without API keys, URLs and bodies. */
   readonly message: string;
   /** HTTP status, if a response was received. */
@@ -40,6 +42,13 @@ export function isOverloaded({ status, fault }: Pick<Failure, "status" | "fault"
 /** A timeout of one try. */
 export class AttemptTimeout extends Error {
   override name = "AttemptTimeout";
+  /** The limit in records; undefined if `timeout` says it. */
+  readonly limit: string | undefined;
+
+  constructor(message: string, limit?: string) {
+    super(message);
+    this.limit = limit;
+  }
 }
 
 /**
@@ -51,7 +60,8 @@ export class AttemptTimeout extends Error {
  */
 export function toFailure(error: unknown, provider: Provider, redact: (text: string) => string): Failure {
   if (error instanceof AttemptTimeout) {
-    return { kind: "timeout", message: error.message, neverSent: false, retryable: true };
+    const { message, limit } = error;
+    return { kind: "timeout", message, neverSent: false, retryable: true, ...(limit !== undefined && { limit }) };
   }
   const facts = { ...classifyError(error, provider), neverSent: NetworkError.isInstance(error) && error.neverSent };
   if (!UpstreamError.isInstance(error)) {
@@ -104,14 +114,20 @@ const silenceMs = 600_000;
 /** Maximum number of causes of one provider that are remembered. */
 const maxCauses = 100;
 
+/** Describes a failure in one word, for records and messages: the limit that it has exceeded, else its kind. */
+export function describeOutcome({ kind, limit }: Failure): string {
+  return limit ?? kind;
+}
+
 /** Returns the provider's own message about a failure, redacted and cut. */
 export function findWords({ fault, message }: Failure): string {
   return (fault?.error.message ?? message).slice(0, maxWords);
 }
 
 /** Describes a failure to clients: our own message, kind, status and host. The provider's message is for operators. */
-export function summarizeFailure({ fault, message, kind, status, host }: Failure): string {
-  const facts = [kind, status, host].filter((fact) => fact !== undefined).join(", ");
+export function summarizeFailure(failure: Failure): string {
+  const { fault, message, status, host } = failure;
+  const facts = [describeOutcome(failure), status, host].filter((fact) => fact !== undefined).join(", ");
   return `${fault === undefined ? message : "the provider responded with an error"} (${facts})`;
 }
 
@@ -132,7 +148,8 @@ export function recordProviderError(
   instance.lastError = { ...facts, at: new Date(clock.now()).toISOString() };
   const words = findWords(failure);
   const causes = instance.warnedCauses ??= new Map();
-  const cause = `${kind} ${status} ${words}`;
+  const outcome = describeOutcome(failure);
+  const cause = `${outcome} ${status} ${words}`;
   const now = clock.monotonic();
   const warnedAt = causes.get(cause);
   if (warnedAt !== undefined && now - warnedAt < silenceMs) return;
@@ -140,7 +157,7 @@ export function recordProviderError(
   causes.set(cause, now);
   const { id } = instance.entry;
   const at = host === undefined ? "" : ` (${host})`;
-  const what = status === undefined ? `failed (${kind})` : `answered ${status} (${kind})`;
+  const what = status === undefined ? `failed (${outcome})` : `answered ${status} (${outcome})`;
   hub.trace({
     severity: "warning",
     component: "provider",

@@ -41,7 +41,7 @@ export async function openStream(
     /** Normalizes its events. */
     readonly filter: ChunkFilter;
     /** Stops the call, even if the stream ignores it. */
-    readonly connection: Pick<Connection, "stop" | "isEnded">;
+    readonly connection: Pick<Connection, "stop" | "isEnded" | "begin">;
   },
 ): Promise<OpenStream> {
   const rest = events[Symbol.asyncIterator]();
@@ -64,6 +64,7 @@ export async function openStream(
     usage = addUsage(usage, value);
     size += value.wire?.length ?? JSON.stringify(value.value).length;
     if (carriesContent(value.value) || size > maxBufferedChars) {
+      connection.begin();
       return { held, rest, complete: false, filter, isEmpty: false, modelId: readModelId(value.value) };
     }
   }

@@ -10,7 +10,7 @@ import { quotaRecovery, statedEnd } from "../state/breaker/end_date.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import type { Outcome } from "../state/counters/usage.ts";
 import type { AdmittedModel } from "./admission.ts";
-import { findWords, recordProviderError } from "./failure.ts";
+import { describeOutcome, findWords, recordProviderError } from "./failure.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
 import { release } from "./result.ts";
 
@@ -24,7 +24,7 @@ export function recordFailure(admitted: AdmittedModel, failed: FailedAttempt): v
   if (denial !== undefined) return recordDenial(admitted, denial);
   const { kind, status } = failure;
   const ms = context.clock.monotonic() - permit.admittedAt;
-  context.addStep(member, { outcome: kind, ms, status, error: findWords(failure) });
+  context.addStep(member, { outcome: describeOutcome(failure), ms, status, error: findWords(failure) });
   recordProviderError(member.model.instance, failure, context.deps);
   release(admitted, classifyOutcome(failed, context.plan.pool), { status, kind });
   context.failures.push(failed);

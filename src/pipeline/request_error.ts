@@ -9,7 +9,7 @@ import type { Member } from "../registry/registry.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
 import { mayPass } from "../util/passing.ts";
-import { isOverloaded } from "./failure.ts";
+import { describeOutcome, isOverloaded } from "./failure.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
 
 /** Returns the error of a request that no model has served. */
@@ -116,8 +116,11 @@ function createProviderError(failures: readonly FailedAttempt[], retryAfterMs: n
     : new ProviderError(message, { ...facts, code: "all_attempts_failed", status: 502, retryAfterMs });
 }
 
-function describeFailure({ member, failure: { kind, status, host } }: FailedAttempt): string {
-  return `${member.model.name} (${[kind, status, host].filter((fact) => fact !== undefined).join(", ")})`;
+function describeFailure({ member, failure }: FailedAttempt): string {
+  const { status, host } = failure;
+  return `${member.model.name} (${
+    [describeOutcome(failure), status, host].filter((fact) => fact !== undefined).join(", ")
+  })`;
 }
 
 function describeRefusedKey({ member, failure: { status, host } }: FailedAttempt): string {

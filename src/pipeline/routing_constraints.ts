@@ -40,6 +40,8 @@ export interface RoutingConstraints {
   readonly maxPrice?: PriceLimit;
   /** Maximum time to a response, or to the first content of a stream, ms. */
   readonly deadlineMs?: number;
+  /** Maximum time of one try to the first content of a stream, ms. */
+  readonly firstTokenMs?: number;
   /** Groups requests for strategies that honor sessions. */
   readonly session?: string;
   /** Labels for the records of the request. */
@@ -69,6 +71,7 @@ const headerReaders: Readonly<Record<string, Reader>> = {
   order: (value, field, draft) => draft.order = readNameList(splitNames(value, field), field),
   "max-price": (value, field, draft) => draft.maxPrice = readPriceLimit(decimal(value), field),
   deadline: (value, field, draft) => draft.deadlineMs = readDuration(value, field),
+  first_token: (value, field, draft) => draft.firstTokenMs = readDuration(value, field),
 };
 
 const bodyReaders: Readonly<Record<string, Reader>> = {
@@ -77,6 +80,7 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
   order: (value, field, draft) => draft.order = readNameList(value, field),
   max_price: (value, field, draft) => draft.maxPrice = readPriceLimit(value, field),
   deadline: (value, field, draft) => draft.deadlineMs = readDuration(value, field),
+  first_token: (value, field, draft) => draft.firstTokenMs = readDuration(value, field),
   session: (value, field, draft) => draft.session = readConstraintText(value, field, maxNameChars),
   tags: (value, field, draft) => draft.tags = readTags(value, field),
 };

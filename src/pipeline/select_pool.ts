@@ -2,11 +2,12 @@
  * Steps 1 and 2: resolves the name in a request, and selects its pool.
  * @module
  */
+import { nearestCapabilities } from "../capability/tree.ts";
 import { MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import type { ModelEntry, Pool, Registry } from "../registry/registry.ts";
 import type { RoutedRequest } from "./request.ts";
+import { nearest } from "../util/nearest.ts";
 import { findNamedModels, type NamedModels } from "../registry/named_models.ts";
-import { nearestNames } from "../registry/nearest_names.ts";
 
 /** The target of a name: a pool, a node of the capability tree, or certain models. */
 type Target =
@@ -160,4 +161,18 @@ function findTarget(name: string, registry: Registry): Target | undefined {
     if (!MeshError.isInstance(error)) throw error;
     return undefined;
   }
+}
+
+/** The names of pools, aliases, models and capabilities that are nearest to an unknown name, nearest first. */
+function nearestNames(name: string, registry: Registry): readonly string[] {
+  return nearest(name, listNames(registry, nearestCapabilities(registry.tree, name)));
+}
+
+/** The names that a request may use. There may be many models, of which only some are compared: they come last. */
+function* listNames({ pools, aliases, models, upstreamIds }: Registry, capabilities: readonly string[]) {
+  for (const { name } of pools) yield name;
+  yield* aliases.keys();
+  yield* capabilities;
+  for (const { name } of models) yield name;
+  yield* upstreamIds;
 }

@@ -92,7 +92,10 @@ describe("a stream that falls silent", () => {
       const seen = await after(scene.clock, 1, answer);
       assertEquals([seen.text, seen.last, seen.route], ["from b", "done", "b 2/1"]);
       await soon(call.closed);
-      assertEquals([scene.states(), scene.events.at(-1)], [{ a: tripped, b: "active" }, "rotation a>b timeout"]);
+      assertEquals([scene.states(), scene.events.at(-1)], [
+        { a: tripped, b: "active" },
+        "rotation a>b first_token_timeout",
+      ]);
     });
   }
 

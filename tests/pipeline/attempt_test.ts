@@ -59,7 +59,7 @@ function start({ behaviours, budget = 10, timeoutMs = 60_000, signal, skipSleeps
   });
   const member = createMember(model);
   const plan = {
-    request: { timeoutMs, signal },
+    request: { timeoutMs, signal, delivery: "sync", operation: {} },
     pool: { name: "chat", routing: { retry, providerRetry: new Map() } },
     eligible: [createMember(createModel("b"))],
     load: { input: 1, output: 1 },

@@ -134,6 +134,18 @@ describe("A connection", () => {
     });
   }
 
+  it("does not repeat a request whose connection timed out: a silent host costs its limit once", async () => {
+    const { connection, runtime, clock } = connect("sync", {
+      send: async () => {
+        await clock.advance(10);
+        throw refused;
+      },
+    });
+    await assertRejects(() => connection.send(request), NetworkError);
+    assertEquals(runtime.requests.length, 1);
+    connection.close();
+  });
+
   it("that has ended repeats nothing", async () => {
     const { connection, runtime } = connect("sync", {
       send: () => {

@@ -145,6 +145,24 @@ export function hangAfterHeaders(contentType = "application/json"): Behaviour {
   return raw(formatHead(200, { "content-type": contentType, "transfer-encoding": "chunked" }), "hang");
 }
 
+/** A stream whose events a test sends. */
+export interface HeldStream extends Behaviour {
+  /** Writes text to the latest response. */
+  send(text: string): Promise<void>;
+}
+
+/** Sends the head of a stream, then what a test sends. */
+export function holdOpen(): HeldStream {
+  let write: (text: string) => Promise<void>;
+  return {
+    async play(exchange) {
+      write = (text) => exchange.write(`${text.length.toString(16)}\r\n${text}\r\n`);
+      await exchange.write(formatHead(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" }));
+    },
+    send: (text) => write(text),
+  };
+}
+
 /**
  * Truncates another behaviour.
  *

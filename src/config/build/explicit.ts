@@ -206,6 +206,7 @@ function buildProviderEntry({ id, own: { timeout } }: KnownParts, apiKey: ApiKey
     source: "create",
     timeoutMs: timeout ?? defaultTimeouts.response,
     silenceMs: timeout ?? defaultTimeouts.silence,
+    configuredSilenceMs: timeout,
     connectTimeoutMs: defaultTimeouts.connect,
     retryBudget: defaultRetryBudget,
     config: {},

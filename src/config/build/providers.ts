@@ -51,6 +51,7 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
     source: "config",
     ...limits,
     silenceMs: value.execution?.timeout ?? defaultTimeouts.silence,
+    configuredSilenceMs: value.execution?.timeout,
     ...(ca === undefined ? {} : { authoritiesFile: ca }),
     ...(userAgent === "client" ? { forwardsUserAgent: true } : {}),
     retryBudget: retry.budget,

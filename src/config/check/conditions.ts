@@ -162,6 +162,7 @@ class ConditionChecker {
       queries: value.instance === undefined ? connector?.queries : queriesTo(value.instance),
       apis: value.instance === undefined && connector !== undefined ? connector.apis ?? ["chat"] : undefined,
       billsAudioByDuration: value.instance !== undefined || (connector?.billsAudioByDuration ?? false),
+      mayServe: (...operations) => operations.some((operation) => members.mayServe(operation, id)),
     };
   }
 
@@ -196,18 +197,34 @@ class ConditionChecker {
     ];
   }
 
+  #poolSubject(name: string, first: First): PoolSubject {
+    const { pools, members } = this.#facts;
+    const pool = pools.get(name);
+    const providers = [...this.#values.providers ?? []];
+    return {
+      first,
+      strategies: this.#listStrategies(first),
+      document: this.#values,
+      mayServe: (...operations) =>
+        pool === undefined || operations.some((operation) => members.mayServeIn(pool, operation)),
+      get providers() {
+        return providers.flatMap(([id, value]) => pool === undefined || members.mayList(pool, id) ? [value] : []);
+      },
+    };
+  }
+
   /** A setting of `*` acts if it acts in one of the pools that do not override it. */
   #checkPool(name: string, value: PoolValues): void {
-    const others = [...this.#values.pools!.values()].filter((pool) => pool !== this.#common);
-    const layers = name === everyPool ? [[value], ...others.map((other) => [other, value])] : [[value, this.#common]];
+    const others = [...this.#values.pools!].filter(([, pool]) => pool !== this.#common);
+    const all: readonly (readonly [name: string, layers: readonly PoolValues[]])[] = name === everyPool
+      ? [[name, [value]], ...others.map(([own, other]) => [own, [other, value]] as const)]
+      : [[name, [value, this.#common]]];
     for (const { keys, idle = [], reason } of this.#table["pools.*"]) {
       for (const key of keys) {
         const setting = valueAt(value, key);
         if (setting === undefined || idle.includes(setting)) continue;
-        const taking = layers.filter((all) => all.find((layer) => valueAt(layer, key) !== undefined) === value);
-        const causes = taking.map(createLookup).map((first) =>
-          reason({ first, strategies: this.#listStrategies(first), document: this.#values }, key)
-        );
+        const taking = all.filter(([, layers]) => layers.find((layer) => valueAt(layer, key) !== undefined) === value);
+        const causes = taking.map(([pool, layers]) => reason(this.#poolSubject(pool, createLookup(layers)), key));
         const [cause] = causes;
         if (cause !== undefined && !causes.includes(undefined)) this.#warn(under("pools", name), key, cause);
       }

@@ -78,13 +78,31 @@ export class Members {
     return [...this.#parts.entries.keys()].some((id) => this.mayList(pool, id));
   }
 
-  /** Whether any model serves, or may serve, an operation. It need not be in a pool. */
-  mayServe(operation: OperationName): boolean {
+  /**
+   * Whether any model serves, or may serve, an operation. It need not be in a pool.
+   *
+   * @param provider Entry id, if only models of one provider count.
+   */
+  mayServe(operation: OperationName, provider?: string): boolean {
     const serves = (leaves: readonly string[]) => leaves.some((leaf) => servesOperation(leaf, operation));
-    return this.usable.some((model) => serves(this.findKnownLeaves(model))) ||
+    const isTarget = (id: string) => provider === undefined || id === provider;
+    return this.usable.some((model) => isTarget(model.provider) && serves(this.findKnownLeaves(model))) ||
       [...this.#parts.entries.values()].some((entry) =>
-        entry.enabled && this.#offered(entry, () => true)?.some(serves) !== false
+        entry.enabled && isTarget(entry.id) && this.#offered(entry, () => true)?.some(serves) !== false
       );
+  }
+
+  /** Whether a pool has, or may get, a model that serves an operation. */
+  mayServeIn(pool: PoolSettings, operation: OperationName): boolean {
+    const { models, names, entries } = this.#parts;
+    const serves = (leaves: readonly string[]) => leaves.some((leaf) => servesOperation(leaf, operation));
+    if (this.configuredIn(pool).some((model) => serves(this.findKnownLeaves(model)))) return true;
+    const isConfigured = (name: string) => names.find(name)?.every((found) => models.has(found.name)) ?? false;
+    if (!pool.models.every(isConfigured)) return true; // the capabilities of others are not known here
+    return pool.capability !== undefined && [...entries.values()].some((entry) => {
+      if (!entry.enabled || !this.#admits(pool, entry.id)) return false;
+      return this.#offered(entry, () => true)?.some((leaves) => this.#isAt(pool, leaves) && serves(leaves)) !== false;
+    });
   }
 
   /** Whether a pool may get more than one model. */

@@ -2,7 +2,9 @@
  * Conditions of `pools.<name>`.
  * @module
  */
+import { defaultDeadlineMs } from "../settings/defaults.ts";
 import type { Condition, PoolSubject } from "./condition.ts";
+import { formatDuration } from "./units.ts";
 
 /** Whether a strategy is built in, and so always selects a model. */
 function isBuiltIn(strategy: unknown): strategy is string {
@@ -17,7 +19,30 @@ export function mayUse(name: string, strategies: PoolSubject["strategies"]): boo
 }
 
 /** Conditions of `pools.<name>`. */
-export const poolConditions = (): readonly Condition<PoolSubject>[] => [...standby(), ...retries(), ...strategies()];
+export const poolConditions = (): readonly Condition<PoolSubject>[] => [
+  ...standby(),
+  ...retries(),
+  ...strategies(),
+  {
+    keys: ["first_token_timeout"],
+    reason: ({ first, document, mayServe, providers }) => {
+      const limitMs = first((layer) => layer.first_token_timeout)!;
+      if (!mayServe("chat", "speech")) return ": no model of the pool streams";
+      return findShorterDeadline(limitMs, document) ??
+        (providers.length > 0 && providers.every(({ execution }) => (execution?.timeout ?? Infinity) < limitMs)
+          ? ': each provider of the pool has a shorter "execution.timeout", which limits the silence before'
+          : undefined);
+    },
+  },
+];
+
+/** Why a limit of the first content is never reached, if requests end before it. */
+export function findShorterDeadline(limitMs: number, { proxy }: PoolSubject["document"]): string | undefined {
+  const deadlineMs = proxy?.request_timeout ?? defaultDeadlineMs;
+  return limitMs < deadlineMs
+    ? undefined
+    : `: a request ends after ${formatDuration(deadlineMs)} ("proxy.request_timeout")`;
+}
 
 const standby = (): readonly Condition<PoolSubject>[] => [
   {

@@ -5,7 +5,8 @@
 import type { InfrastructureFacts } from "../../contracts/infrastructure.ts";
 import type { Condition, ModelSubject, ProviderSubject } from "./condition.ts";
 import { everyPool } from "./pools.ts";
-import { hasRetries } from "./_pool_conditions.ts";
+import { findShorterDeadline, hasRetries } from "./_pool_conditions.ts";
+import { formatDuration } from "./units.ts";
 import type { OperationName } from "../../contracts/provider.ts";
 
 /** Conditions of `providers.<id>`. */
@@ -20,6 +21,19 @@ export const providerConditions = (): readonly Condition<ProviderSubject>[] => [
     reason: ({ value: { api_key, auth } }) => {
       const { length } = api_key ?? auth?.api_key ?? [];
       return length > 1 ? undefined : ` with ${length === 0 ? "no key" : "one key"}: set a list of keys`;
+    },
+  },
+  {
+    keys: ["execution.first_token_timeout"],
+    reason: ({ value: { execution }, document, mayServe }) => {
+      const { first_token_timeout: limitMs = 0, timeout: silenceMs = Infinity } = execution ?? {};
+      if (!mayServe("chat", "speech")) return ": no model of the provider streams";
+      if (document.pools?.get(everyPool)?.first_token_timeout !== undefined) {
+        return ': "pools.*.first_token_timeout" takes precedence';
+      }
+      return silenceMs < limitMs
+        ? `: "execution.timeout" limits the silence before to ${formatDuration(silenceMs)}`
+        : findShorterDeadline(limitMs, document);
     },
   },
   ...services(),

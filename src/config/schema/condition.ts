@@ -48,6 +48,8 @@ export interface ProviderSubject {
   readonly billsAudioByDuration: boolean;
   /** The APIs through which it sends chat requests; undefined if they are unknown. */
   readonly apis: readonly ChatApi[] | undefined;
+  /** Whether one of its models serves, or may serve, one of the operations. */
+  readonly mayServe: (...operations: OperationName[]) => boolean;
 }
 
 /** An entry of `models` of an enabled provider. */
@@ -70,6 +72,10 @@ export interface PoolSubject {
   /** The ids of its strategy and its fallback strategy, or their instances. */
   readonly strategies: readonly [strategy: unknown, fallback: unknown];
   readonly document: DocumentValues;
+  /** Whether one of its models serves, or may serve, one of the operations. */
+  readonly mayServe: (...operations: OperationName[]) => boolean;
+  /** The providers that its models have, or may have. */
+  readonly providers: readonly ProviderValues[];
 }
 
 /** An entry of a section of `observability`. */

@@ -42,6 +42,11 @@ export const pool = {
     fallback_strategy: { type: "text", isLiteral: true },
     /** For `load-balanced`: equal shares (`absolute`), or shares in proportion to each model's limits (`relative`). */
     balance_mode: { type: "choice", values: ["absolute", "relative"], default: "absolute" },
+    /**
+     * Time limit for the first content of a stream. Takes precedence over `execution.first_token_timeout` of the
+     * providers.
+     */
+    first_token_timeout: { type: "duration" },
     /** Retries. */
     retry: {
       type: "object",

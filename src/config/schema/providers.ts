@@ -114,8 +114,17 @@ export const provider = {
       fields: {
         /** Alias of `base_url`. */
         base_url: { type: "text", format: "baseUrl" },
-        /** Time limit for a non-streaming response, and for silence in a stream. The default for silence is 60s. */
+        /**
+         * Time limit for a non-streaming response, and for silence in a stream. By default, a stream may be silent for 60s
+         * between two events; before its first content `first_token_timeout` applies alone.
+         */
         timeout: { type: "duration", default: defaultTimeouts.response as number },
+        /**
+         * Time limit for the first content of a stream. Comments, pings and a head are not content. Then the request goes to
+         * the next model. It does not apply to non-streaming responses, except to speech if it is set. The default is 60s,
+         * and 300s for local servers.
+         */
+        first_token_timeout: { type: "duration" },
         /** Time limit for establishing a connection. */
         connect_timeout: { type: "duration", default: defaultTimeouts.connect as number },
         /** Retries within one attempt, in addition to the pool's retries. */

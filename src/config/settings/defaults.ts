@@ -42,7 +42,14 @@ export const defaultStorage = { policy: "sync-on-boundary", intervalMs: 5_000, f
 export const defaultCooldownMs = 60_000;
 
 /** Timeouts of calls to a provider, ms. */
-export const defaultTimeouts = { response: 240_000, silence: 60_000, connect: 10_000 } as const;
+export const defaultTimeouts = {
+  response: 240_000,
+  silence: 60_000,
+  firstToken: 60_000,
+  /** A local server may load the model first, and processes long prompts slowly. */
+  firstTokenOfLocal: 300_000,
+  connect: 10_000,
+} as const;
 
 /** Deadline of a request, ms. */
 export const defaultDeadlineMs = 600_000;

@@ -75,6 +75,8 @@ export interface ProviderEntry
   readonly source: string;
   /** Idle timeout: maximum time between two events of a stream, ms. */
   readonly silenceMs: number;
+  /** The same as configured, which also applies before the first content of a stream, ms. */
+  readonly configuredSilenceMs?: number | undefined;
   /** Path of a PEM file with certificate authorities to trust in addition to the runtime's own. */
   readonly authoritiesFile?: string;
   /** The content of that file; undefined before the start. */
