@@ -6,12 +6,12 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { Observability } from "../../src/contracts/observability.ts";
 import type { Clock, Disk, Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError } from "../../src/errors.ts";
+import { dayMs } from "../../src/util/windows.ts";
 import { localFileDeclaration } from "./declarations.ts";
 import { DeliveryQueue } from "./_delivery_queue.ts";
 
 const capacity = 10_000;
 const batch = 1_000;
-const dayMs = 86_400_000;
 
 /** Appends records to a file; its declaration documents the attributes. */
 export const localFileObservability: Connector<"observability"> = /* @__PURE__ */ Object.assign(

@@ -7,12 +7,12 @@ import type { Observability } from "../../src/contracts/observability.ts";
 import type { Clock, Runtime } from "../../src/contracts/runtime.ts";
 import type { Storage } from "../../src/contracts/storage.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
+import { dayMs } from "../../src/util/windows.ts";
 import { storageDeclaration } from "./declarations.ts";
 import { DeliveryQueue } from "./_delivery_queue.ts";
 
 const capacity = 10_000;
 const batch = 1_000;
-const dayMs = 86_400_000;
 
 /** Interval between writes, ms; each write replaces a complete record. */
 const intervalMs = 5_000;

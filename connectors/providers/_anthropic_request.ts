@@ -6,7 +6,7 @@
  */
 import type { ChatCompletionRequest, JsonObject } from "../../src/contracts/openai.ts";
 import type { CompletionRequest } from "../../src/contracts/provider.ts";
-import { pickDefined } from "../../src/util/pick_defined.ts";
+import { pickDefined } from "../../src/util/entries.ts";
 import { toText } from "../../src/util/to_text.ts";
 import { findTokenLimit } from "../../src/util/token_limit.ts";
 import { type Effort, effortLevels, findGeneration, type Generation } from "./anthropic.ts";

@@ -8,6 +8,7 @@
 import type { JsonObject, OpenAiError } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import type { RetryHint } from "../../src/util/retry_after.ts";
+import { dayMs } from "../../src/util/windows.ts";
 import { asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
@@ -46,7 +47,6 @@ const invalidKey = /API key (not valid|expired|not found)/i;
 const spentAccount = /prepayment credits are depleted|monthly spending cap/i;
 const closedRegion = /location is not supported|not available in your (country|region)/i;
 const tooLong = /token count .{0,40}exceeds the maximum|exceeds the maximum number of tokens/i;
-const dayMs = 86_400_000;
 
 /**
  * Parses the error of a response.

@@ -8,6 +8,7 @@ import type { JsonObject, OpenAiError } from "../../src/contracts/openai.ts";
 import type { ModelInfo, Quota } from "../../src/contracts/provider.ts";
 import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { isObject } from "../../src/util/is_object.ts";
+import { pickDefined } from "../../src/util/entries.ts";
 import { effortsFor, knownModels } from "./_catalogue.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { openAiEmbeddings } from "./_openai_operations.ts";
@@ -70,7 +71,7 @@ function toListedInfo(entry: JsonObject, existing: ModelInfo | undefined): Omit<
   const input = perMillion(prices.prompt);
   const output = perMillion(prices.completion);
   return {
-    constraints: pickPresent({
+    constraints: pickDefined({
       context_window: numberIn(context_length),
       max_output_tokens: numberIn(objectOrNone(top_provider).max_completion_tokens),
     }),
@@ -85,9 +86,9 @@ function toListedInfo(entry: JsonObject, existing: ModelInfo | undefined): Omit<
         audio_input: inputs.includes("audio"),
       },
     }),
-    ...pickPresent({ capabilities: capabilitiesIn({ parameters, inputs, outputs }, existing) }),
+    ...pickDefined({ capabilities: capabilitiesIn({ parameters, inputs, outputs }, existing) }),
     ...(input === undefined || output === undefined ? {} : {
-      pricing: [pickPresent({
+      pricing: [pickDefined({
         input,
         output,
         cached_input: perMillion(prices.input_cache_read),
@@ -124,7 +125,7 @@ function readKeyQuota({ data }: JsonObject): Quota {
   const { limit, limit_remaining, usage } = objectOrNone(data);
   const most = numberIn(limit);
   const spent = numberIn(usage);
-  return pickPresent({
+  return pickDefined({
     used: most !== undefined && most > 0 && spent !== undefined ? Math.min(1, spent / most) : undefined,
     remaining: numberIn(limit_remaining),
   });
@@ -140,8 +141,4 @@ function numberIn(value: unknown): number | undefined {
 
 function readStrings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
-}
-
-function pickPresent<T extends object>(values: T): T {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

@@ -3,12 +3,11 @@
  * @module
  */
 import type { StatsMetrics, StatsScope } from "../contracts/events.ts";
+import { nanoPerUsd } from "../util/pricing.ts";
 import { LatencyHistogram } from "./_histograms.ts";
 import type { MemberNames, RequestResult } from "./hub_events.ts";
 import type { BreakerOwner } from "../state/breaker/circuit_breaker.ts";
 import { MemberIndex } from "../state/model/member_index.ts";
-
-const nanoPerUsd = 1_000_000_000;
 
 /** Counters of one model, provider or pool. Times are monotonic ms. */
 class StatsCounters {

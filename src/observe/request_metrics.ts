@@ -4,6 +4,7 @@
  */
 import type { Labels, MetricFamily, Sample } from "../contracts/metrics.ts";
 import { getOrCreate } from "../util/once.ts";
+import { nanoPerUsd } from "../util/pricing.ts";
 import { countOrZero } from "./_stats_counters.ts";
 import { Histogram } from "./_histograms.ts";
 import type { RoutingRecord } from "../contracts/events.ts";
@@ -14,8 +15,6 @@ const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 30
 const firstTokenBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 const tokenBounds = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304];
 const overheadBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1];
-
-const nanoPerUsd = 1_000_000_000;
 
 /** Totals of a client. */
 export interface ClientTotals {

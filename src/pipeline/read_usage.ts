@@ -6,7 +6,7 @@ import type { ModelConstraints } from "../contracts/provider.ts";
 import type { BilledUsage, FurtherCall } from "../contracts/usage.ts";
 import type { TokenCounts } from "../state/counters/usage.ts";
 import { isObject } from "../util/is_object.ts";
-import { pickDefined } from "../util/pick_defined.ts";
+import { pickDefined } from "../util/entries.ts";
 
 /** The bound for models with unknown context window or output, tokens. */
 export const maxTokens = 100_000_000;

@@ -7,6 +7,7 @@ import { parseDuration } from "../config/schema/units.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
 import { isObject } from "../util/is_object.ts";
+import { nanoPerUsd } from "../util/pricing.ts";
 import { toText } from "../util/to_text.ts";
 
 /** Names, and the field that contains them, for errors. */
@@ -63,7 +64,6 @@ const maxNameChars = 256;
 const maxTags = 16;
 const maxTagChars = 64;
 const maxPriceUsd = 1_000_000;
-const nanoPerUsd = 1_000_000_000;
 
 const headerReaders: Readonly<Record<string, Reader>> = {
   only: (value, field, draft) => draft.only = readNameList(splitNames(value, field), field),

@@ -6,7 +6,7 @@ import type { PlainResponse } from "../contracts/shell.ts";
 import { metricFamilies } from "../observe/metric_families.ts";
 import type { PoolStatus } from "../registry/status.ts";
 import type { ScopedBudgetWindow } from "../state/model/mesh_state.ts";
-import { groupBy } from "../util/group_by.ts";
+import { groupBy } from "../util/entries.ts";
 import { prometheusMediaType, prometheusText } from "../util/prometheus_text.ts";
 import { version } from "../version.ts";
 import { HttpError, waitHeaders } from "./error_body.ts";

@@ -17,7 +17,7 @@ import type { Delivery, ModelInfo, ModelListing } from "../contracts/provider.ts
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { callNow } from "../util/once.ts";
-import { groupBy } from "../util/group_by.ts";
+import { groupBy } from "../util/entries.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
 import { addDistinct, catalogueModels, findConfiguredModels, findLeaves, withConnectorFacts } from "./offered.ts";
 import { mergeRules, type QueriedModels, withQueriedFacts } from "./queried_facts.ts";

@@ -4,12 +4,11 @@
  */
 import type { DatedPricing, Pricing } from "../contracts/provider.ts";
 import type { BilledUsage } from "../contracts/usage.ts";
-import { isWithinHours, toTier } from "./pricing.ts";
+import { isWithinHours, nanoPerUsd, toTier } from "./pricing.ts";
 import { stripTrailing } from "./strip_trailing.ts";
 import { completeRow, type CountedTokens, findHighestPrice, priceTokens } from "./token_cost.ts";
 import { formatUtcDay } from "./windows.ts";
 
-const nanoPerUsd = 1_000_000_000;
 /** Factor from USD per million tokens to nano-dollars per token. */
 const nanoPerToken = nanoPerUsd / 1_000_000;
 

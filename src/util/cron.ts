@@ -5,10 +5,9 @@
  * suffices. A day field that begins with `*` counts as unrestricted, so with a step it further restricts the other one.
  * @module
  */
+import { dayMs } from "./windows.ts";
 
 const minuteMs = 60_000;
-const minutesPerDay = 24 * 60;
-const dayMs = minutesPerDay * minuteMs;
 /** 1970-01-01 was a Thursday. */
 const firstWeekday = 4;
 /**

@@ -6,21 +6,24 @@ import type { DatedPricing, PriceConditions, PriceTier, Pricing } from "../contr
 import { isObject } from "./is_object.ts";
 import { dayMs } from "./windows.ts";
 
-/** The service tiers of price rows. */
-const priceTiers: readonly PriceTier[] = [
-  ...[
-    "default",
-    "standard",
-    "batch",
-    "fast",
-    "flex",
-    "performance",
-    "priority",
-    "reserved",
-    "scale",
-    "ultrafast",
-  ] as const,
-];
+/** Amounts are integer nano-dollars, so that sums are exact. */
+export const nanoPerUsd = 1_000_000_000;
+
+/** The service tiers of price rows: each that has a type, and no other. */
+export const priceTiers: readonly PriceTier[] = Object.keys(
+  {
+    default: 1,
+    standard: 1,
+    batch: 1,
+    fast: 1,
+    flex: 1,
+    performance: 1,
+    priority: 1,
+    reserved: 1,
+    scale: 1,
+    ultrafast: 1,
+  } satisfies Record<PriceTier, 1>,
+) as PriceTier[];
 
 const priceConditions = ["from", "above_tokens", "tier", "hours", "region"] as const;
 

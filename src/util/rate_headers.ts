@@ -6,8 +6,7 @@
  * 03 to 10; OpenRouter and GitHub for the plain `x-ratelimit-*`.
  * @module
  */
-
-const dayMs = 24 * 60 * 60 * 1000;
+import { dayMs } from "./windows.ts";
 
 /** A plain number that is at least this is a Unix time: in seconds, or from the second limit on in ms. */
 const [minEpoch, minEpochMs] = [1e9, 1e11];

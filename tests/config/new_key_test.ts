@@ -35,12 +35,16 @@ async function readExample(): Promise<string> {
   return /```ts\n([^`]*max_streams[^`]*)```/.exec(text)![1]!;
 }
 
+/** The sources, of which the copy takes all else. */
+const src = new URL("../../src/", import.meta.url);
+
 /** Copies the schema, and adds the example to the section `proxy` of the copy. */
 async function extendSchema(root: URL): Promise<{ schema: Field; keys: readonly Key[] }> {
   for (const folder of ["schema/", "settings/"]) {
     await Deno.mkdir(new URL(folder, root));
     for await (const { name } of Deno.readDir(`src/config/${folder}`)) {
-      await Deno.copyFile(`src/config/${folder}${name}`, new URL(folder + name, root));
+      const text = await Deno.readTextFile(`src/config/${folder}${name}`);
+      await Deno.writeTextFile(new URL(folder + name, root), text.replaceAll('"../../', `"${src}`));
     }
   }
   const path = new URL("schema/proxy.ts", root);

@@ -10,10 +10,11 @@ import type {
   Tool,
   ToolCall,
 } from "../../contracts/openai.ts";
-import { dropUndefined, ownOptions } from "./_settings.ts";
+import { ownOptions } from "./_settings.ts";
 import type { FileData, LanguageCallOptions, LanguageTool, PromptMessage, PromptPart, Warning } from "./spec.ts";
 import { invalid } from "../../pipeline/check_body.ts";
 import { fromBase64, toBase64 } from "../../util/base64.ts";
+import { pickDefined } from "../../util/entries.ts";
 import { isObject } from "../../util/is_object.ts";
 import { addDetails } from "../../util/reasoning_details.ts";
 
@@ -33,7 +34,7 @@ interface ChatForm {
 export function toChatRequest(options: LanguageCallOptions, model: string): ChatForm {
   const { tools = [], reasoning, stopSequences: stops = [] } = options;
   const functions = tools.filter(({ type }) => type === "function").map(toChatTool);
-  const request = dropUndefined({
+  const request = pickDefined({
     model,
     messages: toChatMessages(options.prompt),
     max_tokens: options.maxOutputTokens,

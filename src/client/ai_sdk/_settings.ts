@@ -35,11 +35,6 @@ export function ownOptions({ providerOptions }: Pick<CallOptions, "providerOptio
   return isObject(own) ? own : {};
 }
 
-/** Returns the members that are not undefined. */
-export function dropUndefined<Members extends object>(members: Members): Partial<Members> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<Members>;
-}
-
 /** Returns time and model for a response that carries neither. */
 export function createResponseFacts({ client, name }: ModelContext): { timestamp: Date; modelId: string } {
   return { timestamp: new Date(getEngine(client.mesh).runtime.clock.now()), modelId: name };

@@ -17,14 +17,8 @@ import type { LanguageModel, Warning } from "./spec.ts";
 import type { Transcription } from "../../contracts/audio.ts";
 import { invalid } from "../../pipeline/check_body.ts";
 import { fromBase64 } from "../../util/base64.ts";
-import {
-  createResponseFacts,
-  dropUndefined,
-  type ModelContext,
-  ownOptions,
-  toCallSettings,
-  toModelFacts,
-} from "./_settings.ts";
+import { pickDefined } from "../../util/entries.ts";
+import { createResponseFacts, type ModelContext, ownOptions, toCallSettings, toModelFacts } from "./_settings.ts";
 
 /**
  * A provider of the `ai` package. Each model is named by a pool, an alias, a capability or a model.
@@ -93,7 +87,7 @@ function embeddingModel(context: ModelContext): EmbeddingModel {
       const { data, usage } = await context.client.embeddings.create({
         model: context.name,
         input: [...options.values],
-        ...dropUndefined({ dimensions: options.dimensions }),
+        ...pickDefined({ dimensions: options.dimensions }),
         ...ownOptions(options),
       }, toCallSettings(options));
       return {
@@ -131,7 +125,7 @@ function speechModel(context: ModelContext): SpeechModel {
         model: context.name,
         input: text,
         voice,
-        ...dropUndefined({ response_format: outputFormat, instructions, speed }),
+        ...pickDefined({ response_format: outputFormat, instructions, speed }),
         ...ownOptions(options),
       }, toCallSettings(options));
       const audio = new Uint8Array(await response.arrayBuffer());
@@ -181,7 +175,7 @@ function rerankingModel(context: ModelContext): RerankingModel {
         model: context.name,
         query,
         documents: strings,
-        ...dropUndefined({ top_n: topN }),
+        ...pickDefined({ top_n: topN }),
         ...ownOptions(options),
       }, toCallSettings(options));
       return {
@@ -199,7 +193,7 @@ function drawn({ client, name }: ModelContext, options: ImageCallOptions): Retur
     prompt,
     n,
     response_format: "b64_json" as const,
-    ...dropUndefined({ size }),
+    ...pickDefined({ size }),
     ...ownOptions(options),
   };
   if (files.length === 0) return client.images.generate(request, toCallSettings(options));

@@ -2,6 +2,7 @@
  * The section `models`.
  * @module
  */
+import { priceTiers } from "../../util/pricing.ts";
 import type { Given } from "./field.ts";
 
 /** A row of prices. */
@@ -17,21 +18,7 @@ export const priceRow = {
      * Service tier to which the row applies, as answers name it. A row without a tier applies to standard answers. `fast`
      * is that of requests with `speed: fast`, `batch` the price of batches in place of `batch.cost_discount`.
      */
-    tier: {
-      type: "choice",
-      values: [
-        "default",
-        "standard",
-        "batch",
-        "fast",
-        "flex",
-        "performance",
-        "priority",
-        "reserved",
-        "scale",
-        "ultrafast",
-      ],
-    },
+    tier: { type: "choice", values: priceTiers as typeof priceTiers },
     /**
      * Hours in which the row applies, UTC. They may extend past midnight, and follow the days of the week on which they
      * begin: `mon-fri 01:00-04:00`.

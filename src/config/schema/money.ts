@@ -3,12 +3,18 @@
  * @module
  */
 import type { DatedPricing } from "../../contracts/provider.ts";
-import { compareConditions, firstMonday, hasPrice, isWithinHours, parseHours, toTier } from "../../util/pricing.ts";
+import {
+  compareConditions,
+  firstMonday,
+  hasPrice,
+  isWithinHours,
+  nanoPerUsd,
+  parseHours,
+  toTier,
+} from "../../util/pricing.ts";
 import { dayMs } from "../../util/windows.ts";
 import type { BudgetValues } from "./providers.ts";
 import type { BudgetSettings } from "../settings/settings.ts";
-
-const nanoPerUsd = 1_000_000_000;
 
 /** USD in nano-dollars (10⁻⁹ USD), rounded. Capped at nine million USD, up to which sums are exact. */
 export function toNanoUsd(usd: number): number {

@@ -10,7 +10,7 @@ import type { WebSearchTool } from "../web_search.ts";
 import { Position } from "./_position.ts";
 import { convertSchema } from "./_schema.ts";
 import { convertGeminiTools } from "./_tools.ts";
-import { pickDefined } from "../../util/pick_defined.ts";
+import { pickDefined } from "../../util/entries.ts";
 
 const ownMembers: readonly string[] = [
   ...["contents", "systemInstruction", "tools", "toolConfig", "safetySettings", "generationConfig", "cachedContent"],

@@ -6,11 +6,11 @@
 import type { Headroom } from "../../contracts/rotation.ts";
 import type { Allowance } from "../../util/rate_headers.ts";
 import { SlidingWindow } from "../../util/sliding_window.ts";
+import { dayMs } from "../../util/windows.ts";
 import { DayCounter } from "./day_counter.ts";
 import type { WindowSums } from "./window_counter.ts";
 
 const minuteMs = 60_000;
-const dayMs = 86_400_000;
 /** Requests sent within this time of each other, ms, may reach the vendor out of order. */
 const reorderingMs = 500;
 /** How long a reading without a reset time is valid, ms. */

@@ -16,7 +16,7 @@ import {
   type SavedFailures,
   type TimePair,
 } from "./snapshot.ts";
-import { groupBy } from "../../util/group_by.ts";
+import { groupBy } from "../../util/entries.ts";
 import { getOrCreate } from "../../util/once.ts";
 
 /** Breakers, failure streaks and API keys by name. Their number is bounded by the snapshot. */

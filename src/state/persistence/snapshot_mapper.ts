@@ -3,7 +3,7 @@
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
-import { groupBy } from "../../util/group_by.ts";
+import { groupBy } from "../../util/entries.ts";
 import { type CircuitBreaker, recordKey, type Standby } from "../breaker/circuit_breaker.ts";
 import type { Budget } from "../limits/budget.ts";
 import type { MeshState, StateRestorer } from "../model/mesh_state.ts";

@@ -1,5 +1,5 @@
 /**
- * Groups items.
+ * Selects members of objects, and groups items.
  * @module
  */
 
@@ -16,4 +16,13 @@ export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) =>
     else group.push(item);
   }
   return groups;
+}
+
+/**
+ * Returns the members of an object that are not undefined.
+ *
+ * @param members The object, which is not modified.
+ */
+export function pickDefined<Members extends object>(members: Members): Members {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members;
 }
