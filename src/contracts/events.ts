@@ -42,8 +42,9 @@ export interface FallbackStep {
   /** The API through which a chat request was sent to it, if it supports several or declares one. */
   readonly api?: ChatApi;
   /**
-   * `ok`, the kind of failure, or the limit that was exceeded (`first_token_timeout`). Of a response that began: `stream_interrupted` if the provider failed midway, `aborted`
-   * if the client left.
+   * `ok`, the kind of failure, or the limit that was exceeded (`first_token_timeout`). Of a response that began:
+   * `stream_interrupted` if the provider failed midway, `aborted` if the client left. `hedge_lost`: of a hedged request, the
+   * model whose response came later, and was cancelled.
    */
   readonly outcome: string;
   /** The last HTTP status that the model returned. */
@@ -60,7 +61,7 @@ export interface ModelTry {
   readonly model: string;
   /** Its provider's entry id. */
   readonly provider: string;
-  /** `ok`, `empty`, `aborted`, `stream_interrupted`, or the kind of failure. */
+  /** `ok`, `empty`, `aborted`, `stream_interrupted`, `hedge_lost`, or the kind of failure. */
   readonly outcome: string;
   /** The HTTP status of a failure, if a response arrived. */
   readonly status?: number | undefined;
@@ -122,6 +123,10 @@ export interface RoutingRecord {
   readonly routing_latency_ms: number;
   /** Number of upstream calls. */
   readonly attempts: number;
+  /** Whether a second model was asked while the first had not responded. */
+  readonly hedged?: boolean;
+  /** Whether the second model's response was used; present if the request was hedged. */
+  readonly hedge_won?: boolean;
   /** Whether a call may have been billed although its response never arrived. */
   readonly possibly_billed?: boolean;
   /** The client's name, if clients are named. */

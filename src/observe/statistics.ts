@@ -52,7 +52,9 @@ export function countEvents(hub: Hub, statistics: Statistics): void {
     statistics.inFlight--;
     statistics.metrics?.addRequest(request);
     const { record } = request;
-    for (const left of record.fallback_chain.slice(0, -1)) statistics.addRotation(record.pool, left);
+    for (const left of record.fallback_chain.slice(0, -1)) {
+      if (left.outcome !== "hedge_lost") statistics.addRotation(record.pool, left);
+    }
     statistics.addRequest(record, request);
   });
 }
@@ -150,7 +152,7 @@ export class Statistics {
 
   /**
    * Counts a request that has ended. Its outcome counts for the model and provider that served it or were tried last;
-   * earlier ones have failed, or returned an empty response.
+   * others have failed, returned an empty response, or were slower than the one that served it.
    *
    * @param path The models it was routed to.
    * @param result Outcome and usage.
@@ -160,8 +162,9 @@ export class Statistics {
     this.#membership.getCounters("pool", pool).addRequest(request, result);
     let latencyMs: number | undefined;
     for (const step of fallback_chain) {
-      const left = { outcome: step.outcome === "empty" ? "none" : "failure" } as const;
-      if (step.model === model) latencyMs ??= step.ms;
+      const isSlower = step.outcome === "hedge_lost";
+      const left = { outcome: isSlower || step.outcome === "empty" ? "none" : "failure" } as const;
+      if (step.model === model) latencyMs = isSlower ? latencyMs : latencyMs ?? step.ms;
       else this.#membership.getCounters("model", step.model).addRequest(request, left);
       if (step.provider !== provider) this.#membership.getCounters("provider", step.provider).addRequest(request, left);
     }

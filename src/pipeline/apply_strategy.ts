@@ -158,9 +158,14 @@ export function reportServed(member: Member, { plan, chain, deps }: RequestConte
   const { pool } = plan;
   const { model, state } = member;
   const failed = new Set<string>();
-  for (const step of chain) if (step.model !== model.name && !isOwnFault(step, pool)) failed.add(step.model);
+  let isHedged = false;
+  for (const step of chain) {
+    if (step.outcome === "hedge_lost") isHedged = true;
+    else if (step.model !== model.name && !isOwnFault(step, pool)) failed.add(step.model);
+  }
   if (failed.size > 0) report({ failed, served: state }, pool, deps.hub);
-  if (!isIsolated(plan)) moveTo({ member, candidates: pool.members }, pool);
+  // a model that was faster once does not replace another
+  if (!isHedged && !isIsolated(plan)) moveTo({ member, candidates: pool.members }, pool);
 }
 
 /** Records the rotation after a failed attempt. Simultaneous failures rotate their pool once. */

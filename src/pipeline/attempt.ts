@@ -213,11 +213,11 @@ function fail(
   context.possiblyBilled ||= wasSent && (isCut || !connection.hasResponse);
   const isStream = context.plan.request.delivery === "stream";
   context.withoutResponseMs = (isStream ? connection.hasContent : connection.hasResponse) ? 0 : ms;
-  if (lacksResources) reservation.cancel(); // not an outage of the provider
-  else if (wasSent && context.isStopped) {
+  if (wasSent && context.isStopped) {
     reservation.end({}); // may be billed: it counts as reserved
     context.addCharge({ costNanoUsd: reservation.costNanoUsd, estimated: true });
-  } else reservation.fail(wasSent);
+  } else if (lacksResources || context.isStopped) reservation.cancel(); // not an outage of the provider
+  else reservation.fail(wasSent);
   if (context.isStopped || lacksResources) context.addTry(member, { outcome: "aborted", ms, trace });
   context.check();
   if (lacksResources) throw error;

@@ -120,6 +120,11 @@ export interface Operation<Body extends RequestBody = RequestBody, Response = un
   finish?(response: CompletionResponse<Response>, body: Body): CompletionResponse<Response>;
   /** Whether responses are content such as audio, passed on as it arrives: `CompletionResponse.content`. */
   readonly hasContent?: true;
+  /**
+   * Whether a second model may be asked while the first has not responded, if the pool is configured so. By default
+   * never: responses are expensive, or requests contain files.
+   */
+  mayHedge?(body: Body): boolean;
   /** Whether a request asks for stream delivery. @default `stream` of the body */
   isStreamed?(body: Body): boolean;
   /** Converts requests and responses to and from `extra`. */

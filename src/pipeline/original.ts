@@ -56,6 +56,14 @@ export class OriginalRequest {
   }
 
   /**
+   * Whether only providers that support the dialect can take it, as a request with tools that the provider runs or with
+   * stored objects.
+   */
+  get isNativeOnly(): boolean {
+    return (this.#native?.only ?? this.#native?.pinned) !== undefined;
+  }
+
+  /**
    * The most calls of tools that it lets the provider run for a fee, which the chat form does not contain.
    *
    * @param members The members that may get it: without any that supports the dialect, there are none.

@@ -9,7 +9,6 @@ import { DeadlineError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Usage } from "../state/counters/usage.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
-import type { Connection } from "./connection.ts";
 import type { Rotate } from "./decide.ts";
 import type { Failure } from "./failure.ts";
 import type { RequestPlan } from "./eligibility.ts";
@@ -24,6 +23,11 @@ export interface FailedAttempt {
   readonly next: Rotate;
   /** Why it was not sent: other processes have taken what it had reserved. */
   readonly denial?: AdmissionDenial;
+}
+
+/** What a request waits for: a connection, a delay, or several attempts. */
+interface Abortable {
+  abort(reason: unknown): void;
 }
 
 /** An attempt or a try. */
@@ -72,6 +76,8 @@ export class RequestContext {
   readonly takenElsewhere: Map<Member, AdmissionDenial> = new Map();
   /** Whether a call without a received response may have been billed. */
   possiblyBilled = false;
+  /** Whether the response of the second model was used, if the request was hedged. */
+  declare hedge?: "won" | "lost";
   /** The cost of all attempts so far; without a cost if none is known. */
   charged: Pick<Usage, "costNanoUsd" | "estimated"> = {};
   readonly #deadlineAt: number;
@@ -79,7 +85,7 @@ export class RequestContext {
   readonly #onAbort = () => this.#stop(this.#signal!.reason);
   #cancelDeadline: Cancel;
   #trace: TraceContext | undefined;
-  #current: Connection | AbortController | undefined;
+  #current: Abortable | undefined;
   #stopped: { readonly reason: unknown } | undefined;
 
   /**
@@ -172,9 +178,13 @@ export class RequestContext {
    */
   beginSpan(): TraceContext | undefined {
     const { deps: { hub }, plan: { request: { trace } } } = this;
-    if (!hub.exportsSpans) return trace;
-    this.#trace ??= trace ?? hub.beginSpan();
-    return hub.beginSpan(this.#trace) ?? trace;
+    return hub.exportsSpans ? hub.beginSpan(this.rootTrace) ?? trace : trace;
+  }
+
+  /** The trace context above all calls. */
+  get rootTrace(): TraceContext | undefined {
+    const { deps: { hub }, plan: { request: { trace } } } = this;
+    return this.#trace ??= trace ?? (hub.exportsSpans ? hub.beginSpan() : undefined);
   }
 
   /**
@@ -190,10 +200,10 @@ export class RequestContext {
     tries[last] = { ...tries[last]!, outcome };
   }
 
-  /** Sets the connection to abort if the request is stopped. */
-  follow(current: Connection | AbortController | undefined): void {
+  /** Sets what to abort if the request is stopped. */
+  follow(current: Abortable): void {
     this.#current = current;
-    if (this.#stopped !== undefined) current?.abort(this.#stopped.reason);
+    if (this.#stopped !== undefined) current.abort(this.#stopped.reason);
   }
 
   /** Waits between tries. Rejects if the request ends early. */

@@ -18,6 +18,7 @@ import type { Connection } from "./connection.ts";
 import { type Failure, findWords, recordProviderError } from "./failure.ts";
 import type { ReportedUsage, ResponseUsage } from "./operation.ts";
 import { readStatedCost } from "./read_usage.ts";
+import type { RequestContext } from "./request_context.ts";
 import { createRoutingRecord, emitRecord, readFault, type RequestFault } from "./routing_record.ts";
 
 /** A response as the call of a model returns it. */
@@ -69,7 +70,7 @@ export class Result<T extends Received = Received> {
   readonly dropped: readonly string[];
   /** How the request was routed, once it has committed to this response. */
   declare routing: RoutingRecord;
-  readonly #admitted: AdmittedModel;
+  #admitted: AdmittedModel;
   /** Duration of the attempt, ms. */
   readonly #ms: number;
   /** When the request committed, monotonic ms. */
@@ -92,6 +93,12 @@ export class Result<T extends Received = Received> {
     this.#ms = context.clock.monotonic() - permit.admittedAt;
     member.model.instance.lastError = undefined;
     context.addStep(member, { outcome: received.isEmpty ? "empty" : "ok", ms: this.#ms });
+  }
+
+  /** Makes it a response of the request of which its attempt was a branch. */
+  join(context: RequestContext): void {
+    this.#admitted = { ...this.#admitted, context };
+    context.follow(this.connection);
   }
 
   /** Commits the request to this response. Only the idle timeout or the client ends it after that. */

@@ -5,6 +5,7 @@
 import { eligibility, type EligibilityContext, type ModelChoice, type RequestPlan } from "./eligibility.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
+import type { Hedging } from "./hedge.ts";
 import { type Call, type Received, Result } from "./result.ts";
 import { poolFor } from "./select_pool.ts";
 import { retryFor } from "../config/settings/routing.ts";
@@ -40,7 +41,9 @@ export async function route<T extends Received>(
   const admission = request.admit?.();
   if (admission !== undefined) await admission;
   const affinity = pool.routing.affinity && await readAffinity({ request, pool }, deps);
-  return await new Routing({ request, pool, ...found, call, affinity }, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
+  const hedging = pool.routing.hedge && await createHedging({ request, pool }, deps);
+  const plan = { request, pool, ...found, call, affinity, hedging };
+  return await new Routing(plan, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
 }
 
 /** Usually every provider has listed its models. */
@@ -64,19 +67,30 @@ async function readAffinity(
   return findAffinity(scope, deps);
 }
 
+/** Few pools hedge, so the code for it is imported with the first request to one that does. */
+async function createHedging(plan: Pick<RequestPlan, "request" | "pool">, deps: RouteDeps) {
+  const { hedgingFor } = await import("./hedge.ts");
+  return hedgingFor(plan, deps);
+}
+
 /** The rotation of one request over its candidates, each at most once, in the strategy's order. */
 export class Routing<T extends Received> {
   readonly #call: Call<T>;
+  readonly #hedging: Hedging | undefined;
   readonly #context: RequestContext;
 
   /**
    * Starts the request's deadline.
    *
-   * @param plan The request, its eligible models, and the call of one of them.
+   * @param plan The request, its eligible models, the call of one of them, and what asks a second one meanwhile.
    * @param deps Dependencies.
    */
-  constructor(plan: RequestPlan & { readonly call: Call<T> }, deps: RouteDeps) {
+  constructor(
+    plan: RequestPlan & { readonly call: Call<T>; readonly hedging?: Hedging | undefined },
+    deps: RouteDeps,
+  ) {
     this.#call = plan.call;
+    this.#hedging = plan.hedging;
     this.#context = new RequestContext(plan, deps);
     deps.hub.publish("request_started", undefined);
   }
@@ -90,7 +104,9 @@ export class Routing<T extends Received> {
     let empty: Result<T> | undefined;
     try {
       for (let next = await this.#admit(); next !== undefined; next = await this.#admit()) {
-        const result = await this.#tryModel(next);
+        const result = this.#hedging === undefined
+          ? await this.#tryModel(next)
+          : await this.#hedging.tryModel(next, (admitted) => this.#tryModel(admitted));
         if (result === undefined) continue;
         if (!result.received.isEmpty) return result.commit();
         result.settle("none", { usage: undefined, ...result.received.usage, written: () => 0 });

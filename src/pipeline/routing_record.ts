@@ -50,7 +50,8 @@ export function createRoutingRecord(
   const { plan: { request, pool, affinity }, chain, clock } = context;
   const last = chain.at(-1);
   const { member, by } = served ?? {};
-  const left = member && chain.length > 1 && chain.findLast(({ model }) => model !== member.model.name);
+  const left = member && chain.length > 1 &&
+    chain.findLast(({ model, outcome }) => model !== member.model.name && outcome !== "hedge_lost");
   return {
     type: "routing",
     timestamp: context.deps.hub.timestamp(),
@@ -73,6 +74,7 @@ export function createRoutingRecord(
     ...(affinity?.chosenBy && { chosen_by: affinity.chosenBy }),
     ...(by && { served_by: by }),
     ...(left && { replaced_provider: left.provider, rotation_reason: left.outcome }),
+    ...(context.hedge && { hedged: true, hedge_won: context.hedge === "won" }),
     ...(context.possiblyBilled && { possibly_billed: true }),
     ...(request.client && toClientFacts(request.client)),
     ...(request.trace !== undefined && { traceparent: request.trace.traceparent }),

@@ -19,6 +19,7 @@ export function addRoutingHeaders(headers: Record<string, string>, facts: {
   const { pool, model, provider, attempts, fallback_chain, routing_latency_ms } = facts.routing;
   let fallbacks = 0;
   for (const step of fallback_chain) {
+    if (step.outcome === "hedge_lost") continue; // asked besides, not left
     if (step.model !== model || (step.outcome !== "ok" && step.outcome !== "empty")) fallbacks++;
   }
   headers["x-mesh-pool"] = headerText(pool);

@@ -18,7 +18,9 @@ import { findNamedModels, resolvePriority } from "./named_models.ts";
 import type { QueriedFacts } from "./queried_facts.ts";
 import type { MeshState } from "../state/model/mesh_state.ts";
 import type { ModelState } from "../state/model/model_state.ts";
+import type { HedgeBudget } from "../state/limits/hedge_budget.ts";
 import type { RetryBudget } from "../state/limits/retry_budget.ts";
+import type { LatencyPercentiles } from "../state/metrics/latency_percentiles.ts";
 
 /** A provider of a mesh. */
 export interface ProviderInstance {
@@ -109,8 +111,17 @@ export interface Pool extends PoolStrategy {
   current?: Member;
   /** Rotations caused by failed attempts. */
   readonly rotations: ReportedRotations;
+  /** Created with the first request that may be hedged. */
+  hedging?: PoolHedging;
   /** Computed on first use. */
   readonly membersByDelivery: Map<`${OperationName}:${Delivery}`, readonly Member[]>;
+}
+
+/** What a pool has measured, and spent on hedging. */
+export interface PoolHedging {
+  readonly budget: HedgeBudget;
+  /** Time to the first content of streams, and to complete responses: of the pool and of each model. */
+  readonly latencies: Map<string, LatencyPercentiles>;
 }
 
 export interface PoolPlan {

@@ -21,10 +21,12 @@ import { resolveStrategy, toShortName } from "../settings/known.ts";
 import type {
   BudgetSettings,
   DeactivationSettings,
+  HedgeSettings,
   PoolSettings,
   RetrySettings,
   RoutingSettings,
 } from "../settings/settings.ts";
+import { parseHedgeDelay } from "../schema/units.ts";
 import { complete, type Completed } from "../schema/complete.ts";
 import { parseCron } from "../../util/cron.ts";
 import { deepFreeze } from "../schema/tree.ts";
@@ -152,9 +154,15 @@ function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts): Routi
     providerPriority: expandProviders(settings.providerPriority, parts),
     retry: buildRetry(layers, settings.retry),
     providerRetry: new Map(withOwnRetry.map(([id, value]) => [id, buildRetry(layers, settings.retry, value)])),
+    hedge: buildHedge(settings.hedge),
     deactivation: buildDeactivation(settings.deactivation),
     providerDeactivation: new Set(settings.providerDeactivation),
   });
+}
+
+function buildHedge(settings: Completed<typeof pool.fields.hedge> | undefined): HedgeSettings | undefined {
+  const after = settings && parseHedgeDelay(settings.after);
+  return after && { after, maxShare: settings.maxShare };
 }
 
 function buildDeactivation(settings: Completed<typeof pool.fields.deactivation>): DeactivationSettings {

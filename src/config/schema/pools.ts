@@ -2,6 +2,7 @@
  * The section `pools`.
  * @module
  */
+import { findHedgeDelayProblem } from "./units.ts";
 import type { Field, Given } from "./field.ts";
 import { defaultCooldownMs, defaultRetry, defaultRetryLimit, defaultStrategy } from "../settings/defaults.ts";
 import { budget, nonRetryableCodes, retryableCodes } from "./providers.ts";
@@ -75,6 +76,28 @@ export const pool = {
         },
         /** Whether to wait as long as the provider's `Retry-After` requests. */
         honor_retry_after: { type: "flag", default: defaultRetry.honorRetryAfter as boolean },
+      },
+    },
+    /**
+     * Hedging: a second model is asked when the first has not responded in time. The first content wins; the other
+     * request is cancelled. Disabled if absent.
+     */
+    hedge: {
+      type: "object",
+      isOptional: true,
+      fields: {
+        /**
+         * Time without content after which a second model is asked: a duration, or a percentile (`p50`, `p90`, `p95`,
+         * `p99`) of the measured time to the first content of streams, or to complete responses. `off` disables hedging.
+         */
+        after: {
+          type: "text",
+          isLiteral: true,
+          format: findHedgeDelayProblem as typeof findHedgeDelayProblem,
+          default: "p95" as string,
+        },
+        /** Maximum share of the pool's requests, up to 1, for which a second model is asked. */
+        max_share: { type: "number", above: 0, max: 1, default: 0.05 as number },
       },
     },
     /** Conditions that put a model into standby. */

@@ -1,5 +1,5 @@
 /**
- * Parses durations and sizes in configurations.
+ * Parses durations, delays and sizes in configurations.
  * @module
  */
 
@@ -67,4 +67,31 @@ export function parseSize(text: string): number | undefined {
   const [, digits = "", unit = ""] = match;
   const bytes = Number(digits) * (unit.includes("i") ? 1024 : 1000) ** (sizePrefixes.indexOf(unit[0]!) + 1);
   return Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+/** A delay, ms, or a percentile of the measured time to the first content, above 0 and up to 100. */
+export type HedgeDelay = { readonly ms: number } | { readonly percentile: number };
+
+const percentiles = ["p50", "p90", "p95", "p99"];
+
+/** The value that disables hedging where the settings of all pools enable it. */
+export const neverHedge = "off";
+
+/**
+ * Parses the delay.
+ *
+ * @param text A duration such as `2s`, or a percentile such as `p95`.
+ * @returns Undefined for `off`.
+ */
+export function parseHedgeDelay(text: string): HedgeDelay | undefined {
+  if (percentiles.includes(text)) return { percentile: Number(text.slice(1)) };
+  const ms = parseDuration(text);
+  return ms === undefined ? undefined : { ms };
+}
+
+/** The error of an invalid delay; undefined if it is valid. */
+export function findHedgeDelayProblem(text: string): string | undefined {
+  const delay = parseHedgeDelay(text);
+  if (text === neverHedge || delay !== undefined && !("ms" in delay && delay.ms === 0)) return undefined;
+  return `expected a duration above 0 such as "2s", a percentile ("p50", "p90", "p95" or "p99"), or "${neverHedge}"`;
 }

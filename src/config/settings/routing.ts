@@ -4,6 +4,7 @@
  */
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
 import type { Cron } from "../../util/cron.ts";
+import type { HedgeDelay } from "../schema/units.ts";
 import type { Completed } from "../schema/complete.ts";
 import type { pool, PoolValues } from "../schema/pools.ts";
 import type { provider } from "../schema/providers.ts";
@@ -32,6 +33,14 @@ export interface BudgetSettings {
   readonly monthlyNanoUsd?: number;
   /** Fractions of a limit at which an event is emitted, ascending. */
   readonly alertAt?: readonly number[];
+}
+
+/** When a second model is asked for the same request. */
+export interface HedgeSettings {
+  /** Time without content after which it is asked. */
+  readonly after: HedgeDelay;
+  /** Maximum share of the pool's requests, above 0 and up to 1. */
+  readonly maxShare: number;
 }
 
 /** Avoidance of the vendors' rate limits. */
@@ -93,6 +102,7 @@ type OtherKey =
   | "modelPriority"
   | "providerPriority"
   | "retry"
+  | "hedge"
   | "deactivation"
   | "recovery"
   | "providerDeactivation";
@@ -109,6 +119,8 @@ export interface RoutingSettings extends Partial<Omit<PoolSection, OtherKey>> {
   readonly retry: RetrySettings;
   /** Retry settings of providers with their own, by entry id. */
   readonly providerRetry: ReadonlyMap<string, RetrySettings>;
+  /** Undefined disables hedging. */
+  readonly hedge?: HedgeSettings | undefined;
   readonly deactivation: DeactivationSettings;
   readonly recovery: RecoverySettings;
   /** Effective in all pools; undefined or empty disables it. */

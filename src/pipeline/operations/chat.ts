@@ -51,6 +51,7 @@ export const chat: CheckedOperation<ChatCompletionRequest, ChatCompletion> = {
   findApiLack,
   prepare: loadToolRules,
   reword: rewordChat,
+  mayHedge: ({ modalities }) => !Array.isArray(modalities) || modalities.every((modality) => modality === "text"),
   normalize: normalizeChatResponse,
   isEmpty: isEmptyCompletion,
   usageIn: ({ usage, choices, service_tier: tier }) => (

@@ -21,6 +21,7 @@ const checkMembers = bodyChecker(["input", "encoding_format", "dimensions"]);
 /** Embeddings: complete responses, one vector per input. */
 export const embeddings: CheckedOperation<EmbeddingRequest, EmbeddingResponse> = {
   name: "embeddings",
+  mayHedge: () => true,
   serves: (leaf) => servesOperation(leaf, "embeddings"),
   check: checkEmbeddingRequest,
   measureNeeds: findEmbeddingNeeds,

@@ -21,6 +21,7 @@ const tokensPerImage = 1600;
 /** Moderation: one result per input. */
 export const moderation: CheckedOperation<ModerationRequest, ModerationResponse> = {
   name: "moderation",
+  mayHedge: () => true,
   // official clients omit the model
   defaultModel: "content-moderation",
   serves: (leaf) => servesOperation(leaf, "moderation"),

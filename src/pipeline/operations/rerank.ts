@@ -21,6 +21,7 @@ const documentsPerSearch = 100;
 /** Reranking: documents by relevance, highest first. */
 export const rerank: CheckedOperation<RerankRequest, RerankResponse> = {
   name: "rerank",
+  mayHedge: () => true,
   serves: (leaf) => servesOperation(leaf, "rerank"),
   check: checkRerankRequest,
   measureNeeds: findRerankNeeds,

@@ -22,6 +22,7 @@ const maxTokens = 10_000_000;
 /** Web search: pages by relevance. An empty result is valid. */
 export const search: CheckedOperation<SearchRequest, SearchResponse> = {
   name: "search",
+  mayHedge: () => true,
   serves: (leaf) => servesOperation(leaf, "search"),
   check: checkSearchRequest,
   measureNeeds: findSearchNeeds,

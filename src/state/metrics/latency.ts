@@ -52,6 +52,16 @@ export class Latency {
     this.#set(now, measured > mean * weight ? measured : mean * weight + measured * (1 - weight));
   }
 
+  /**
+   * Records that a response, which was not waited for, would have taken longer. Has no effect if the mean is above that.
+   *
+   * @param now Monotonic ms.
+   * @param ms The wait, ms.
+   */
+  observeMinimum(now: number, ms: number): void {
+    if (ms > (this.value(now) ?? 0)) this.observe(now, ms);
+  }
+
   /** Records a failure. */
   addFailure(now: number): void {
     this.#set(now, Math.min((this.#mean ?? 0) * this.#weight(now) + this.#penaltyMs, maxLatencyMs));
