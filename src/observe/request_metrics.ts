@@ -39,6 +39,8 @@ export const countedMembers = [
   "duration_ms",
   "ttft_ms",
   "routing_latency_ms",
+  "hedged",
+  "hedge_won",
 ] as const;
 
 /** Members of a finished request that are used here. */
@@ -82,6 +84,8 @@ export class RequestMetrics {
   readonly #overhead = new Map<string, Histogram>();
   readonly #attempts = new Map<string, Sum>();
   readonly #rotations = new Map<string, Sum>();
+  readonly #hedged = new Map<string, Sum>();
+  readonly #hedgesWon = new Map<string, Sum>();
 
   /** Counts a request that has ended. */
   addRequest({ record, tries, tokensIn, tokensOut, costNanoUsd }: CountedRequest): void {
@@ -99,6 +103,8 @@ export class RequestMetrics {
     if (tokensOut !== undefined) durations.tokensOut.observe(tokensOut);
     getOrCreate(this.#overhead, pool, () => new Histogram(overheadBounds)).observe(routing_latency_ms / 1000);
     for (const { model, provider, outcome } of tries) countRequest(this.#attempts, { model, provider, outcome });
+    if (record.hedged === true) countRequest(this.#hedged, { pool });
+    if (record.hedge_won === true) countRequest(this.#hedgesWon, { pool });
   }
 
   /** Counts a request that was rejected before routing. */
@@ -143,6 +149,10 @@ export class RequestMetrics {
       ...consumptionFamilies(consumption),
       counter("modelmesh_attempts_total", "Attempts: calls of a model for a request.", [...this.#attempts.values()]),
       counter("modelmesh_rotations_total", "Changes of a pool's current model.", [...this.#rotations.values()]),
+      counter("modelmesh_hedged_total", "Requests for which a second model was asked.", [...this.#hedged.values()]),
+      counter("modelmesh_hedge_won_total", "Hedged requests that the second model answered.", [
+        ...this.#hedgesWon.values(),
+      ]),
       ...durationFamilies([...this.#durations.values()]),
       {
         name: "modelmesh_overhead_seconds",

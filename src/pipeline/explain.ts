@@ -8,9 +8,11 @@ import { MeshError, UnsupportedRequestError } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import { findLeadingTier } from "../rotation/tiers.ts";
 import type { ModelState } from "../state/model/model_state.ts";
+import { retryFor } from "../config/settings/routing.ts";
 import { openMembers } from "./admission.ts";
 import { type ApplyFilter, eligibility } from "./eligibility.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
+import { findHedgeDelay, mayHedge } from "./hedge.ts";
 import { modelChoice } from "./model_choice.ts";
 import { findAffinity } from "./affinity.ts";
 import { RequestContext } from "./request_context.ts";
@@ -26,6 +28,16 @@ export interface Explanation {
   readonly order: readonly ExplainedModel[];
   /** The excluded models, with reasons. */
   readonly excluded: readonly ExcludedModel[];
+  /** The second model and when it would be asked, if the pool hedges and its share allows it. */
+  readonly hedge?: ExplainedHedge;
+}
+
+/** A model that is asked while the first one has not responded. */
+export interface ExplainedHedge {
+  /** Name of the model. */
+  readonly model: string;
+  /** Time without content after which it is asked, ms. */
+  readonly afterMs: number;
 }
 
 /** A candidate. */
@@ -73,7 +85,8 @@ export function explain(request: RoutedRequest, deps: RouteDeps): Explanation {
       if (ordered.has(name)) continue;
       excluded.push({ model: name, reason: state.reason ?? context.denials.get(member)?.reason ?? "standby" });
     }
-    return { pool: pool.name, order, excluded };
+    const hedge = findHedge(context, order);
+    return { pool: pool.name, order, excluded, ...(hedge !== undefined && { hedge }) };
   } finally {
     context.end();
   }
@@ -81,6 +94,21 @@ export function explain(request: RoutedRequest, deps: RouteDeps): Explanation {
 
 /** Codes of errors that mean that no model is left. */
 const exclusions: ReadonlySet<string> = new Set(["context_length_exceeded", "unsupported_by_pool"]);
+
+/** Returns the expected hedge: the next candidate of another provider entry, else the next one. */
+function findHedge(
+  { plan: { pool, request } }: RequestContext,
+  [first, ...others]: Explanation["order"],
+): ExplainedHedge | undefined {
+  if (first === undefined || !mayHedge({ pool, request })) return undefined;
+  const { model, provider } = first;
+  const scope = retryFor(pool.routing, provider).scope;
+  const afterMs = scope === "same_model" ? undefined : findHedgeDelay(model, { pool, request });
+  const second = scope === "any"
+    ? others.find((other) => other.provider !== provider) ?? others[0]
+    : others.find((other) => other.provider === provider);
+  return second === undefined || afterMs === undefined ? undefined : { model: second.model, afterMs };
+}
 
 /** Records the excluded models. A filter that leaves no model throws, which does not end a dry run. */
 function collectingFilter(excluded: ExcludedModel[]): ApplyFilter {

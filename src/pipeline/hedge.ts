@@ -30,12 +30,36 @@ export function hedgingFor(
   { request, pool }: Pick<RequestPlan, "request" | "pool">,
   { runtime: { clock } }: RouteDeps,
 ): Hedging | undefined {
-  const { operation, body, original } = request;
-  // tools that a provider runs may have effects, which would occur twice
-  if (operation.mayHedge?.(body) !== true || original?.isNativeOnly) return undefined;
+  if (!mayHedge({ request, pool })) return undefined;
   const state = pool.hedging ??= { budget: new HedgeBudget(), latencies: new Map() };
   state.budget.deposit(clock.monotonic());
   return new Hedging(pool.routing.hedge!, state);
+}
+
+/** Whether a request to a pool may be hedged. Tools that a provider runs may have effects, which would occur twice. */
+export function mayHedge(
+  { request: { operation, body, original }, pool: { routing } }: Pick<RequestPlan, "request" | "pool">,
+): boolean {
+  return routing.hedge !== undefined && operation.mayHedge?.(body) === true && original?.isNativeOnly !== true;
+}
+
+/**
+ * Returns the time without content after which a second model is asked, ms: the percentile of the model, else of the
+ * pool. Undefined with too few measurements.
+ *
+ * @param model Name of the first model.
+ */
+export function findHedgeDelay(
+  model: string,
+  { request: { delivery }, pool: { routing: { hedge }, hedging } }: Pick<RequestPlan, "request" | "pool">,
+): number | undefined {
+  const { after } = hedge!;
+  if ("ms" in after) return after.ms;
+  for (const key of latencyKeys(delivery, model)) {
+    const ms = hedging?.latencies.get(key)?.find(after.percentile);
+    if (ms !== undefined) return ms;
+  }
+  return undefined;
 }
 
 /** The hedging of one request, which asks at most one model besides those of its rotation. */
@@ -85,13 +109,9 @@ export class Hedging {
   }
 
   /** Returns how long to wait for a model, ms; undefined if no other is asked meanwhile. */
-  #findDelay({ context: { plan: { pool, request } }, member: { model } }: AdmittedModel): number | undefined {
-    if (this.#isUsed || retryFor(pool.routing, model.instance.entry.id).scope === "same_model") return undefined;
-    const { after } = this.#settings;
-    if ("ms" in after) return after.ms;
-    const { latencies } = this.#state;
-    const [ofModel, ofPool] = latencyKeys(request.delivery, model.name);
-    return latencies.get(ofModel)?.find(after.percentile) ?? latencies.get(ofPool)?.find(after.percentile);
+  #findDelay({ context: { plan }, member: { model } }: AdmittedModel): number | undefined {
+    const { scope } = retryFor(plan.pool.routing, model.instance.entry.id);
+    return this.#isUsed || scope === "same_model" ? undefined : findHedgeDelay(model.name, plan);
   }
 
   #measure({ plan: { request } }: RequestContext, { model: { name } }: Member, ms: number): void {

@@ -35,6 +35,7 @@ export function checkMembers(values: DocumentValues, facts: MemberCheckParts): v
     }
     if (pool === undefined) continue;
     checkPriorities(value, path, { pool, facts });
+    checkHedge(value, path, { pool, facts });
     checkRate(value, path, { pool, facts });
     checkProbes(pool, facts);
   }
@@ -70,6 +71,27 @@ function checkPriorities(
       `has no effect: no model of the provider ${show(name)} is in this pool`,
     );
   });
+}
+
+/** Operations of which requests may be hedged. Responses of the others are expensive, or requests contain files. */
+export const hedgedOperations: readonly OperationName[] = ["chat", "embeddings", "moderation", "rerank", "search"];
+
+/** Warns about hedging in a pool with one model and one API key, or of operations that are never hedged. */
+function checkHedge(
+  { hedge }: PoolValues,
+  path: string,
+  { pool, facts: { entries, members, report } }: { readonly pool: PoolSettings; readonly facts: MemberCheckParts },
+): void {
+  if (hedge === undefined || pool.routing.hedge === undefined || pool.routing.retry.scope === "same_model") return;
+  if (!members.mayPerform(pool, hedgedOperations)) {
+    report.warn(
+      `${path}.hedge`,
+      "has no effect: requests for images, speech, transcriptions and documents are not hedged",
+    );
+  } else if (!members.mayHaveSeveral(pool)) {
+    const hasKeys = members.configuredIn(pool).some(({ provider }) => entries.get(provider)!.apiKeys.length > 1);
+    if (!hasKeys) report.warn(`${path}.hedge`, "has no effect: the pool has one model, whose provider has one API key");
+  }
 }
 
 function checkRate(

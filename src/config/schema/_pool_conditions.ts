@@ -4,7 +4,7 @@
  */
 import { defaultDeadlineMs } from "../settings/defaults.ts";
 import type { Condition, PoolSubject } from "./condition.ts";
-import { formatDuration } from "./units.ts";
+import { formatDuration, neverHedge } from "./units.ts";
 
 /** Whether a strategy is built in, and so always selects a model. */
 function isBuiltIn(strategy: unknown): strategy is string {
@@ -22,6 +22,7 @@ export function mayUse(name: string, strategies: PoolSubject["strategies"]): boo
 export const poolConditions = (): readonly Condition<PoolSubject>[] => [
   ...standby(),
   ...retries(),
+  ...hedges(),
   ...strategies(),
   {
     keys: ["first_token_timeout"],
@@ -96,6 +97,19 @@ export function hasRetries(first: PoolSubject["first"], { providers }: PoolSubje
   return first(({ retry }) => retry?.max_attempts) !== 0 ||
     [...providers?.values() ?? []].some(({ execution }) => execution?.max_retries);
 }
+
+const hedges = (): readonly Condition<PoolSubject>[] => [
+  {
+    keys: ["hedge"],
+    reason: ({ first }) =>
+      first(({ retry }) => retry?.scope) === "same_model" ? ' while "retry.scope" is "same_model"' : undefined,
+  },
+  {
+    keys: ["hedge.max_share"],
+    reason: ({ first }) =>
+      first(({ hedge }) => hedge?.after) === neverHedge ? ` while "after" is "${neverHedge}"` : undefined,
+  },
+];
 
 const strategies = (): readonly Condition<PoolSubject>[] => [
   {
