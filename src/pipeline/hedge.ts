@@ -153,18 +153,21 @@ function endsWithin(branch: Pick<Branch<Received>, "ended">, ms: number, clock: 
   });
 }
 
-/** Admits a request at a second model. Its retry budget applies, since a hedge is load that the client did not send. */
+/**
+ * Admits a request at a second model. The retry budget of the first one's provider applies: a hedge is load that no
+ * client has sent, as a retry is.
+ */
 async function admit<T extends Received>(
   first: Branch<T>,
   context: RequestContext,
 ): Promise<AdmittedModel | undefined> {
   const { clock, plan: { load } } = context;
   const now = clock.monotonic();
+  const { permit: { apiKey }, member: firstMember } = first.admitted;
   const member = selectSecond(first, context);
-  if (member === undefined || !member.model.instance.retryBudget.withdraw(now)) return undefined;
+  if (member === undefined || !firstMember.model.instance.retryBudget.withdraw(now)) return undefined;
   // check and admission are in the same turn of the event loop
   const permit = member.state.admit(load, now);
-  const { permit: { apiKey }, member: firstMember } = first.admitted;
   const second = { context, member, permit, alone: false };
   if (member === firstMember && permit.apiKey === apiKey) {
     permit.withdraw(); // no other API key has capacity

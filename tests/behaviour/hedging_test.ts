@@ -1,7 +1,10 @@
 /** Hedging: while the first model is silent a second one is asked, the first content wins, and the other call ends. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { after, behind, isOpen, type Seen, severalModels, soon, type Stage, stage } from "../support/_failover.ts";
+import { askForCalls, clientDialects } from "../support/_dialect_calls.ts";
+import { readModelState } from "../support/_dialect_proxy.ts";
+import { after, behind, type Cast, isOpen, severalModels, soon, type Stage, stage } from "../support/_failover.ts";
+import { keyIn, keys } from "../support/_keys.ts";
 import { becomes } from "../support/patience.ts";
 import {
   answer,
@@ -10,39 +13,30 @@ import {
   Gate,
   hang,
   hangAfterHeaders,
-  json,
   ok,
+  type ReceivedRequest,
   status,
   stream,
 } from "../support/upstream.ts";
 
 const hedge = { after: "2s", max_share: 1 };
-const pool = { hedge, retry: { max_attempts: 0 } };
+const noRetry = { max_attempts: 0 };
+const pool = { hedge, retry: noRetry };
+const a = ok({ text: "from a" });
 const b = answer({ text: "from b" });
-const priced = (usd: number) => ({ pricing: { input: 0, output: 0, per_request: usd } });
+const bad = status(500);
 
-/** Models with prices, one per provider, and a budget over all. */
-const withPrices = (urls: Readonly<Record<string, string>>) => {
-  const { config } = severalModels({ a: "a", b: "b" }, { pool })(urls);
-  const { models } = config as { readonly models: Readonly<Record<string, object>> };
-  const own = { a: { ...models.a, ...priced(1) }, b: { ...models.b, ...priced(0.1) } };
-  return { config: { ...config, models: own, budget: { daily_limit: 100 } } };
-};
+const outcomes = ({ routing }: Stage) => routing.fallback_chain.map(({ model, outcome }) => `${model} ${outcome}`);
 
-/** Asks once both models have the request. */
-async function askBoth(scene: Stage, ask: () => Promise<Seen> = () => scene.ask()): Promise<Promise<Seen>> {
+/** Asks, and lets time pass until the second provider has the request, too. */
+async function hedged<Answer>(scene: Stage, ask: () => Promise<Answer>, second = "b"): Promise<Promise<Answer>[]> {
   const seen = ask();
+  seen.catch(() => {}); // it may fail before it is awaited
   await scene.received("a");
   await scene.clock.advance(2_000);
-  await scene.received("b");
-  return seen;
+  await scene.received(second);
+  return [seen];
 }
-
-const outcomes = (scene: Stage) => scene.routing.fallback_chain.map(({ model, outcome }) => `${model} ${outcome}`);
-const inFlight = (scene: Stage) =>
-  scene.proxy.mesh.poolStatus().chat!.models.map(({ name }) => name).map((name) =>
-    scene.proxy.mesh.poolStatus().chat!.models.find((model) => model.name === name)!.status
-  );
 
 describe("hedging", () => {
   const silent: readonly [name: string, behaviour: Behaviour, isStream: boolean][] = [
@@ -62,23 +56,227 @@ describe("hedging", () => {
       assertEquals([text, route], ["from b", "b 2/0"]);
       await becomes(() => scene.upstreams.a!.open, 0);
       assertEquals(outcomes(scene), ["a hedge_lost", "b ok"]);
-      assertEquals([scene.routing.hedged, scene.routing.hedge_won, scene.routing.replaced_provider], [
-        true,
-        true,
-        undefined,
-      ]);
+      const { hedged, hedge_won, attempts, replaced_provider } = scene.routing;
+      assertEquals([hedged, hedge_won, attempts, replaced_provider], [true, true, 2, undefined]);
       assertEquals([scene.states(), scene.events], [{ a: "active", b: "active" }, []]);
+      const idle = { inFlight: 0, failures: 0, status: "active" };
+      assertEquals(["a", "b"].map((model) => readModelState(scene.proxy.mesh, model)), [idle, idle]);
     });
   }
 
   it("uses the first model's response if that is faster after all", async () => {
     const gate = new Gate();
-    await using scene = await stage({ a: behind(gate, ok({ text: "from a" })), b: hang() }, { pool });
-    const seen = askBoth(scene);
+    await using scene = await stage({ a: behind(gate, a), b: hang() }, { pool });
+    const [seen] = await hedged(scene, () => scene.ask());
     gate.open();
-    const { text, route } = await soon(await seen);
+    const { text, route } = await soon(seen!);
     assertEquals([text, route, outcomes(scene)], ["from a", "a 2/0", ["b hedge_lost", "a ok"]]);
-    assertEquals([scene.routing.hedged, scene.routing.hedge_won], [true, false]);
+    assertEquals([scene.routing.hedged, scene.routing.hedge_won, scene.routing.replaced_provider], [
+      true,
+      false,
+      undefined,
+    ]);
     await becomes(() => scene.upstreams.b!.open, 0);
+  });
+
+  it("does not follow content, however long the response takes", async () => {
+    const gate = new Gate();
+    gate.open(2);
+    await using scene = await stage({ a: stream({ pieces: ["one", " two"], gate }), b }, { pool });
+    const response = await scene.proxy.chat({ stream: true });
+    await scene.clock.advance(10_000);
+    gate.openAll();
+    assertEquals([(await response.text()).includes("two"), scene.calls], [true, { a: 1, b: 0 }]);
+    assertEquals(scene.routing.hedged, undefined);
+  });
+
+  for (const dialect of Object.keys(clientDialects)) {
+    it(`serves whole and streamed responses of the dialect ${dialect}`, async () => {
+      await using scene = await stage({ a: hang(), b }, { pool });
+      for (const stream of [false, true]) {
+        const answered = askForCalls(scene.proxy.url, { dialect, stream });
+        await scene.received("a", stream ? 2 : 1);
+        assertEquals((await after(scene.clock, 2_000, answered)).text, "from b");
+      }
+      await becomes(() => scene.upstreams.a!.open, 0);
+    });
+  }
+});
+
+describe("the failures of a hedged request", () => {
+  it("a first model that fails meanwhile leaves the hedge alone", async () => {
+    const [first, second] = [new Gate(), new Gate()];
+    await using scene = await stage({ a: behind(first, bad), b: behind(second, b) }, { pool });
+    const [seen] = await hedged(scene, () => scene.ask());
+    first.open();
+    assertEquals(await isOpen(seen!), true);
+    second.open();
+    const { text, route } = await soon(seen!);
+    assertEquals([text, route, outcomes(scene)], ["from b", "b 2/1", ["a server", "b ok"]]);
+    assertEquals([scene.routing.replaced_provider, readModelState(scene.proxy.mesh, "a").failures], ["a", 1]);
+  });
+
+  it("a hedge that fails leaves the first model alone", async () => {
+    const gate = new Gate();
+    await using scene = await stage({ a: behind(gate, a), b: bad }, { pool });
+    const [seen] = await hedged(scene, () => scene.ask());
+    await becomes(() => readModelState(scene.proxy.mesh, "b").failures, 1);
+    assertEquals(await isOpen(seen!), true);
+    gate.open();
+    const { text, route } = await soon(seen!);
+    assertEquals([text, route, outcomes(scene)], ["from a", "a 2/1", ["b server", "a ok"]]);
+  });
+
+  it("when both fail, the request rotates, and is not hedged again", async () => {
+    const [first, third] = [new Gate(), new Gate()];
+    const cast: Cast = { a: behind(first, bad), b: bad, c: behind(third, ok({ text: "from c" })), d: b };
+    await using scene = await stage(cast, { pool });
+    const [seen] = await hedged(scene, () => scene.ask());
+    first.open();
+    await scene.received("c");
+    await scene.clock.advance(10_000);
+    third.open();
+    const { text, route } = await soon(seen!);
+    assertEquals([text, route, scene.calls.d], ["from c", "c 3/2", 0]);
+    assertEquals(outcomes(scene), ["a server", "b server", "c ok"]);
+  });
+
+  it("an empty response does not win against one with content", async () => {
+    const [first, second] = [new Gate(), new Gate()];
+    await using scene = await stage({ a: behind(first, emptyAnswer()), b: behind(second, b) }, { pool });
+    const [seen] = await hedged(scene, () => scene.ask());
+    first.open();
+    assertEquals(await isOpen(seen!), true);
+    second.open();
+    assertEquals([(await soon(seen!)).text, outcomes(scene)], ["from b", ["a empty", "b ok"]]);
+  });
+
+  it("a stream that breaks after its first content ends with an error, as any other", async () => {
+    await using scene = await stage({ a: hang(), b: stream({ cut: { after: 1, how: "close" } }) }, { pool });
+    const [seen] = await hedged(scene, () => scene.askStream());
+    const { last, error } = await soon(seen!);
+    assertEquals([last, error?.code], ["error", "stream_interrupted"]);
+    assertEquals(outcomes(scene), ["a hedge_lost", "b stream_interrupted"]);
+  });
+});
+
+describe("the end of a hedged request", () => {
+  const idle = { inFlight: 0, failures: 0, status: "active" };
+
+  for (const isStream of [false, true]) {
+    it(`a client that leaves ends both calls${isStream ? " of a stream" : ""}`, async () => {
+      await using scene = await stage({ a: hang(), b: hang() }, { pool });
+      const client = new AbortController();
+      const [response] = await hedged(
+        scene,
+        () => scene.proxy.chat({ stream: isStream }, { signal: client.signal }),
+      );
+      client.abort();
+      await response!.catch(() => {});
+      await becomes(() => scene.upstreams.a!.open + scene.upstreams.b!.open, 0);
+      await becomes(() => outcomes(scene).join(), "a aborted,b aborted");
+      assertEquals([scene.routing.status, scene.routing.attempts], [499, 2]);
+      assertEquals(["a", "b"].map((model) => readModelState(scene.proxy.mesh, model)), [idle, idle]);
+    });
+  }
+
+  it("the deadline covers both calls", async () => {
+    await using scene = await stage({ a: hang(), b: hang() }, { pool });
+    const [seen] = await hedged(scene, () => scene.ask({ mesh: { deadline: "5s" } }));
+    await scene.clock.advance(2_999);
+    assertEquals(await isOpen(seen!), true);
+    const { status, error } = await after(scene.clock, 1, seen!);
+    assertEquals([status, error?.code], [504, "timeout"]);
+    assertEquals(error?.message.includes("5000 ms"), true);
+    await becomes(() => scene.upstreams.a!.open + scene.upstreams.b!.open, 0);
+    assertEquals(["a", "b"].map((model) => readModelState(scene.proxy.mesh, model)), [idle, idle]);
+  });
+
+  it("books what was used, and the reservation of the other model, once each", async () => {
+    const perRequest = (usd: number) => ({ pricing: { input: 0, output: 0, per_request: usd } });
+    const priced = (urls: Readonly<Record<string, string>>) => {
+      const { config } = severalModels({ a: "a", b: "b" }, { pool })(urls);
+      const models = config!.models as Readonly<Record<string, object>>;
+      const own = { a: { ...models.a, ...perRequest(1) }, b: { ...models.b, ...perRequest(0.25) } };
+      return { config: { ...config, models: own, budget: { daily_limit: 100 } } };
+    };
+    for (const isStream of [false, true]) {
+      await using scene = await stage({ a: hang(), b }, priced);
+      const [seen] = await hedged<{ readonly headers: Headers }>(
+        scene,
+        () => isStream ? scene.askStream() : scene.ask(),
+      );
+      const { headers } = await soon(seen!);
+      assertEquals(headers.get("x-mesh-cost-usd"), isStream ? null : "1.25");
+      assertEquals([scene.routing.cost_usd, scene.routing.estimated], [1.25, true]);
+      const status = await (await fetch(`${scene.proxy.url}/mesh/status`)).json();
+      const spent = status.budgets.map(({ spent_usd, reserved_usd }: Record<string, number>) => [
+        spent_usd,
+        reserved_usd,
+      ]);
+      assertEquals(spent, [[1.25, 0]]);
+    }
+  });
+});
+
+describe("the second model of a hedge", () => {
+  const silentA: Record<string, (request: ReceivedRequest) => Behaviour> = {
+    a: (request) => request.json().model === "a1" ? hang() : ok({ text: String(request.json().model) }),
+    b: () => ok({ text: "b" }),
+  };
+  const models = { a1: "a", a2: "a", b: "b" };
+  const rows: readonly [name: string, settings: object, text: string | undefined][] = [
+    ["is of another provider entry", {}, "b"],
+    ["is of the same one if that has the only others", { models: ["a1", "a2"], model_priority: ["a1", "a2"] }, "a2"],
+    ["stays within the provider for the scope same_provider", {
+      retry: { ...noRetry, scope: "same_provider" },
+    }, "a2"],
+    ["does not exist for the scope same_model", { retry: { ...noRetry, scope: "same_model" } }, undefined],
+  ];
+  for (const [name, settings, text] of rows) {
+    it(name, async () => {
+      await using scene = await stage(silentA, severalModels(models, { pool: { ...pool, ...settings } }));
+      const seen = scene.ask();
+      await scene.received("a");
+      await scene.clock.advance(2_000);
+      if (text !== undefined) assertEquals((await soon(seen)).text, text);
+      else assertEquals(await isOpen(seen), true);
+      await scene.clock.advance(600_000);
+      await soon(seen);
+    });
+  }
+
+  it("is the same model with another key of its provider, if there is no other", async () => {
+    const byKey = (request: ReceivedRequest) => keyIn(request) === 1 ? hang() : ok({ text: "second key" });
+    await using scene = await stage({ a: byKey }, { pool, provider: { api_key: keys.slice(0, 2) } });
+    const seen = scene.ask();
+    await scene.received("a");
+    const { text, route } = await after(scene.clock, 2_000, seen);
+    assertEquals([text, route, outcomes(scene)], ["second key", "a 2/0", ["a hedge_lost", "a ok"]]);
+    assertEquals(scene.upstreams.a!.requests.map(keyIn), [1, 2]);
+  });
+
+  it("is not the same model with the same key", async () => {
+    await using scene = await stage({ a: hang() }, { pool });
+    const seen = scene.ask();
+    await scene.received("a");
+    await scene.clock.advance(10_000);
+    assertEquals([await isOpen(seen), scene.calls], [true, { a: 1 }]);
+    await scene.clock.advance(600_000);
+    await soon(seen);
+  });
+
+  it("does not become the pool's current one", async () => {
+    await using scene = await stage({ a: [hang(), a], b }, { pool: { ...pool, strategy: "stick-until-failure" } });
+    const [seen] = await hedged(scene, () => scene.ask());
+    assertEquals([(await soon(seen!)).text, (await scene.ask()).text, scene.events], ["from b", "from a", []]);
+  });
+
+  it("is preferred by latency-first afterwards, since the wait for the first counts as its latency", async () => {
+    const strategy = { strategy: "latency-first", model_priority: undefined };
+    await using scene = await stage({ a: [hang(), a], b }, { pool: { ...pool, ...strategy } });
+    const [seen] = await hedged(scene, () => scene.ask());
+    await soon(seen!);
+    assertEquals([(await scene.ask()).text, scene.calls], ["from b", { a: 1, b: 2 }]);
   });
 });
