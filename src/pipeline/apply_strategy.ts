@@ -153,19 +153,17 @@ export function reportFailure({ model }: Member, { plan, deps }: RequestContext)
 }
 
 /** Makes the model that responded the pool's current model, and reports the failed models to the strategy. */
-export function reportServed(member: Member, { plan, chain, deps }: RequestContext): void {
+export function reportServed(member: Member, { plan, chain, deps, isOutrun }: RequestContext): void {
   if (plan.isConstrained) return;
   const { pool } = plan;
   const { model, state } = member;
   const failed = new Set<string>();
-  let isHedged = false;
   for (const step of chain) {
-    if (step.outcome === "hedge_lost") isHedged = true;
-    else if (step.model !== model.name && !isOwnFault(step, pool)) failed.add(step.model);
+    const isLeft = step.model !== model.name && step.outcome !== "hedge_lost";
+    if (isLeft && !isOwnFault(step, pool)) failed.add(step.model);
   }
   if (failed.size > 0) report({ failed, served: state }, pool, deps.hub);
-  // a model that was faster once does not replace another
-  if (!isHedged && !isIsolated(plan)) moveTo({ member, candidates: pool.members }, pool);
+  if (!isOutrun && !isIsolated(plan)) moveTo({ member, candidates: pool.members }, pool);
 }
 
 /** Records the rotation after a failed attempt. Simultaneous failures rotate their pool once. */

@@ -15,6 +15,7 @@ import { type AdmittedModel, openMembers } from "./admission.ts";
 import { applyStrategy, selectionContext } from "./apply_strategy.ts";
 import type { RequestPlan } from "./eligibility.ts";
 import { type Branch, HedgeRace, type TryModel } from "./hedge_race.ts";
+import type { Load } from "../state/model/usage.ts";
 import type { RouteDeps } from "./request.ts";
 import type { RequestContext } from "./request_context.ts";
 import { release } from "./result.ts";
@@ -163,13 +164,14 @@ async function admit<T extends Received>(
 ): Promise<AdmittedModel | undefined> {
   const { clock, plan: { load } } = context;
   const now = clock.monotonic();
-  const { permit: { apiKey }, member: firstMember } = first.admitted;
+  const { permit: { keyIndex }, member: firstMember } = first.admitted;
   const member = selectSecond(first, context);
   if (member === undefined || !firstMember.model.instance.retryBudget.withdraw(now)) return undefined;
   // check and admission are in the same turn of the event loop
-  const permit = member.state.admit(load, now);
+  const isSame = member === firstMember;
+  const permit = member.state.admit(isSame ? withOtherKey(load, first.admitted, now) : load, now);
   const second = { context, member, permit, alone: false };
-  if (member === firstMember && permit.apiKey === apiKey) {
+  if (isSame && permit.keyIndex === keyIndex) {
     permit.withdraw(); // no other API key has capacity
     return undefined;
   }
@@ -179,6 +181,20 @@ async function admit<T extends Received>(
   else if (first.isOver || context.isStopped) release(second, "none", {});
   else return second;
   return undefined;
+}
+
+/** Prefers another API key of the same model, the next one that is not in standby. */
+function withOtherKey(load: Load, { member: { model, state }, permit: { keyIndex = 0 } }: AdmittedModel, now: number) {
+  const pool = state.tracker.keys!;
+  const { keys } = pool;
+  for (let step = 1; step < keys.length; step++) {
+    const index = (keyIndex + step) % keys.length;
+    const apiKey = keys[index]!;
+    if (pool.standbyUntil(apiKey, model.info.id, now) === undefined) {
+      return { ...load, preferredKey: { apiKey, index } };
+    }
+  }
+  return load;
 }
 
 /**

@@ -125,6 +125,7 @@ export class HedgeRace<T extends Received> {
     const { branches } = this;
     const winner = await this.#findWinner();
     const losers = branches.filter((branch) => branch !== winner);
+    const wasWaiting = branches[0]?.isOver === false;
     for (const loser of losers) await this.#end(loser, winner !== undefined);
     if (winner?.result === undefined) {
       this.#addTime();
@@ -132,7 +133,10 @@ export class HedgeRace<T extends Received> {
       for (const { error } of losers) if (error !== undefined) throw error;
       return undefined;
     }
-    if (winner !== branches[0]) this.#context.hedge = "won";
+    if (winner !== branches[0]) {
+      this.#context.hedge = "won";
+      if (wasWaiting) this.#context.isOutrun = true;
+    }
     this.#merge(winner);
     this.#addTime();
     winner.result.join(this.#context);

@@ -78,6 +78,8 @@ export class RequestContext {
   possiblyBilled = false;
   /** Whether the response of the second model was used, if the request was hedged. */
   declare hedge?: "won" | "lost";
+  /** Whether the model that responded was faster than the selected one, which remains that of the pool. */
+  declare isOutrun?: boolean;
   /** The cost of all attempts so far; without a cost if none is known. */
   charged: Pick<Usage, "costNanoUsd" | "estimated"> = {};
   readonly #deadlineAt: number;

@@ -105,7 +105,7 @@ export class Result<T extends Received = Received> {
   commit(): this {
     const { context, member, permit } = this.#admitted;
     reportServed(member, context);
-    context.plan.affinity?.serve(member, permit);
+    if (!context.isOutrun) context.plan.affinity?.serve(member, permit);
     this.routing = createRoutingRecord(context, { member, by: this.connection.servedBy });
     context.commit();
     this.#committedAt = context.clock.monotonic();

@@ -155,11 +155,6 @@ export class Permit {
     this.#isInUse = false;
   }
 
-  /** The API key of the current call, if the provider has several. */
-  get apiKey(): string | undefined {
-    return this.#call.apiKey;
-  }
-
   /** Whether any call of the request was sent. */
   get isUsed(): boolean {
     return this.#isUsed;
