@@ -3,7 +3,18 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { askForCalls, clientDialects } from "../support/_dialect_calls.ts";
 import { readModelState } from "../support/_dialect_proxy.ts";
-import { after, behind, type Cast, isOpen, severalModels, soon, type Stage, stage } from "../support/_failover.ts";
+import {
+  after,
+  behind,
+  type Cast,
+  isOpen,
+  type Seen,
+  type SeenStream,
+  severalModels,
+  soon,
+  type Stage,
+  stage,
+} from "../support/_failover.ts";
 import { keyIn, keys } from "../support/_keys.ts";
 import { becomes } from "../support/patience.ts";
 import {
@@ -52,7 +63,7 @@ describe("hedging", () => {
       await scene.received("a");
       await scene.clock.advance(1_999);
       assertEquals([await isOpen(seen), scene.calls], [true, { a: 1, b: 0 }]);
-      const { text, route } = await after(scene.clock, 1, seen);
+      const { text, route } = await after<Seen | SeenStream>(scene.clock, 1, seen);
       assertEquals([text, route], ["from b", "b 2/0"]);
       await becomes(() => scene.upstreams.a!.open, 0);
       assertEquals(outcomes(scene), ["a hedge_lost", "b ok"]);
@@ -91,7 +102,7 @@ describe("hedging", () => {
   });
 
   for (const dialect of Object.keys(clientDialects)) {
-    it(`serves whole and streamed responses of the dialect ${dialect}`, async () => {
+    it(`serves complete and streamed responses of the dialect ${dialect}`, async () => {
       await using scene = await stage({ a: hang(), b }, { pool });
       for (const stream of [false, true]) {
         const answered = askForCalls(scene.proxy.url, { dialect, stream });
