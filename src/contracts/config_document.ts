@@ -901,6 +901,15 @@ export interface PoolDocument {
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
+  /** Hedging: a second model is asked when the first has not responded in time. The first content wins; the other request is cancelled. Disabled if absent. */
+  readonly hedge?: {
+    /** Time without content after which a second model is asked: a duration, or a percentile (`p50`, `p90`, `p95`, `p99`) of the measured time to the first content of streams, or to complete responses. `off` disables hedging. */
+    readonly after?: string;
+    /** Maximum share of the pool's requests, up to 1, for which a second model is asked. */
+    readonly max_share?: number | SecretReference;
+    /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+    readonly [dotted: `${string}.${string}`]: unknown;
+  };
   /** Conditions that put a model into standby. */
   readonly deactivation?: {
     /** Number of consecutive failed requests after which a model goes into standby. */

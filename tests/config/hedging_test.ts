@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { MeshConfig } from "../../mod.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { hedgedOperations } from "../../src/config/check/members.ts";
+import { hedgedOperations } from "../../src/config/schema/_pool_conditions.ts";
 import { operations } from "../../src/pipeline/operations/all.ts";
 
 const delay = 'expected a duration above 0 such as "2s", a percentile ("p50", "p90", "p95" or "p99"), or "off", found ';

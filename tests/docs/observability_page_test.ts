@@ -6,7 +6,7 @@ import { addCountHeaders, addRoutingHeaders } from "../../src/proxy/routing_head
 import { readPrometheus } from "../support/prometheus.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import { recorder } from "../support/sinks.ts";
-import { ok, startUpstream, status, stream } from "../support/upstream.ts";
+import { hang, ok, startUpstream, status, stream } from "../support/upstream.ts";
 
 const page = await Deno.readTextFile(new URL("../../docs/observability.md", import.meta.url));
 
@@ -46,7 +46,7 @@ Deno.test("docs/observability.md has every header that a web page can read", asy
 });
 
 Deno.test("docs/observability.md has every metric, with its labels", async () => {
-  await using a = await startUpstream(status(500));
+  await using a = await startUpstream([status(500), hang()]);
   await using b = await startUpstream(({ json }) => json().stream === true ? stream({}) : ok());
   const broken = {
     ...recorder(),
@@ -56,7 +56,13 @@ Deno.test("docs/observability.md has every metric, with its labels", async () =>
   };
   await using proxy = await startTestProxy({
     upstreams: { a: a.url, b: b.url },
-    pool: { retry: { max_attempts: 0 }, deactivation: { retry_limit: 9 }, strategy: "priority", model_priority: ["a"] },
+    pool: {
+      retry: { max_attempts: 0 },
+      deactivation: { retry_limit: 9 },
+      strategy: "priority",
+      model_priority: ["a"],
+      hedge: { after: "1s", max_share: 1 },
+    },
     config: {
       models: {
         a: { provider: "a", pricing: { input: 1, output: 1 } },
@@ -66,7 +72,11 @@ Deno.test("docs/observability.md has every metric, with its labels", async () =>
     },
   });
   proxy.mesh.addSink(broken);
-  for (const body of [{}, { stream: true }]) await (await proxy.chat(body)).text();
+  await (await proxy.chat()).text();
+  const hedged = proxy.chat({ stream: true });
+  await a.received(2);
+  await proxy.clock.advance(1_000);
+  await (await hedged).text();
   const scraped = readPrometheus(await (await fetch(`${proxy.url}/metrics`)).text());
   const found = [...scraped].map(([name, { samples }]) => {
     const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));

@@ -8,6 +8,7 @@ import type { InfrastructureFacts } from "../../contracts/infrastructure.ts";
 import { servesOperation } from "../../capability/operations.ts";
 import type { OperationName } from "../../contracts/provider.ts";
 import { createLookup, everyPool, type First, type PoolValues } from "../schema/pools.ts";
+import { hedgedOperations } from "../schema/_pool_conditions.ts";
 import { expandProviders, type ProviderParts } from "./names.ts";
 import type { Members } from "./pool_members.ts";
 import { quoted, type Report, show, under } from "../schema/report.ts";
@@ -73,25 +74,16 @@ function checkPriorities(
   });
 }
 
-/** Operations of which requests may be hedged. Responses of the others are expensive, or requests contain files. */
-export const hedgedOperations: readonly OperationName[] = ["chat", "embeddings", "moderation", "rerank", "search"];
-
-/** Warns about hedging in a pool with one model and one API key, or of operations that are never hedged. */
+/** Warns about hedging in a pool with one model and one API key. */
 function checkHedge(
   { hedge }: PoolValues,
   path: string,
   { pool, facts: { entries, members, report } }: { readonly pool: PoolSettings; readonly facts: MemberCheckParts },
 ): void {
-  if (hedge === undefined || pool.routing.hedge === undefined || pool.routing.retry.scope === "same_model") return;
-  if (!members.mayPerform(pool, hedgedOperations)) {
-    report.warn(
-      `${path}.hedge`,
-      "has no effect: requests for images, speech, transcriptions and documents are not hedged",
-    );
-  } else if (!members.mayHaveSeveral(pool)) {
-    const hasKeys = members.configuredIn(pool).some(({ provider }) => entries.get(provider)!.apiKeys.length > 1);
-    if (!hasKeys) report.warn(`${path}.hedge`, "has no effect: the pool has one model, whose provider has one API key");
-  }
+  if (hedge === undefined || pool.routing.hedge === undefined || members.mayHaveSeveral(pool)) return;
+  if (!hedgedOperations.some((operation) => members.mayServeIn(pool, operation))) return; // which is a warning of its own
+  const hasKeys = members.configuredIn(pool).some(({ provider }) => entries.get(provider)!.apiKeys.length > 1);
+  if (!hasKeys) report.warn(`${path}.hedge`, "has no effect: the pool has one model, whose provider has one API key");
 }
 
 function checkRate(

@@ -114,20 +114,6 @@ export class Members {
     });
   }
 
-  /** Whether a pool has, or may get, a model that performs one of some operations. */
-  mayPerform(pool: PoolSettings, operations: readonly OperationName[]): boolean {
-    const configured = this.configuredIn(pool);
-    const names = new Set(configured.map(({ name }) => name));
-    if (pool.models.some((name) => !names.has(name))) return true;
-    const { tree } = this.#parts;
-    const path = pool.capability === undefined ? undefined : tree.resolve(pool.capability);
-    const leaves = [
-      ...path === undefined ? [] : tree.leaves(path),
-      ...configured.flatMap((model) => this.findKnownLeaves(model)),
-    ];
-    return leaves.some((leaf) => operations.some((operation) => servesOperation(leaf, operation)));
-  }
-
   /** The catalogue entry of a model; a dated id takes that of the model it is a release of. */
   catalogued({ id, provider }: ConfiguredModel): KnownModel | undefined {
     const models = this.#findConnector(provider)?.models;

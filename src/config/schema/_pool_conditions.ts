@@ -3,6 +3,7 @@
  * @module
  */
 import { defaultDeadlineMs } from "../settings/defaults.ts";
+import type { OperationName } from "../../contracts/provider.ts";
 import type { Condition, PoolSubject } from "./condition.ts";
 import { formatDuration, neverHedge } from "./units.ts";
 
@@ -98,11 +99,19 @@ export function hasRetries(first: PoolSubject["first"], { providers }: PoolSubje
     [...providers?.values() ?? []].some(({ execution }) => execution?.max_retries);
 }
 
+/** Operations of which requests may be hedged. Responses of the others are expensive, or requests contain files. */
+export const hedgedOperations: readonly OperationName[] = ["chat", "embeddings", "moderation", "rerank", "search"];
+
 const hedges = (): readonly Condition<PoolSubject>[] => [
   {
     keys: ["hedge"],
-    reason: ({ first }) =>
-      first(({ retry }) => retry?.scope) === "same_model" ? ' while "retry.scope" is "same_model"' : undefined,
+    reason: ({ first, mayServe }) => {
+      if (first(({ hedge }) => hedge?.after) === neverHedge) return undefined;
+      if (first(({ retry }) => retry?.scope) === "same_model") return ' while "retry.scope" is "same_model"';
+      return mayServe(...hedgedOperations)
+        ? undefined
+        : ": requests for images, speech, transcriptions and documents are not hedged";
+    },
   },
   {
     keys: ["hedge.max_share"],
