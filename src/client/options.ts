@@ -79,6 +79,12 @@ export interface RouteConstraints {
   deadline?: string;
   /** Limit of each model for the first content of a stream, such as `5s`. */
   first_token?: string;
+  /**
+   * When a stream commits to its model: at its first content, or once it is complete, so that failover covers all of it.
+   *
+   * @default the pool's `commit`
+   */
+  commit?: "first_content" | "complete";
 }
 
 /** Options of one call. */

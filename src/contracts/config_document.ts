@@ -880,6 +880,8 @@ export interface PoolDocument {
   readonly balance_mode?: "absolute" | "relative";
   /** Time limit for the first content of a stream. Takes precedence over `execution.first_token_timeout` of the providers. */
   readonly first_token_timeout?: string;
+  /** When a stream commits to its model. With `first_content`, events are passed on from the first content on, and a model that fails after that ends the stream with an error. With `complete`, clients receive nothing but heartbeats until the response is complete, so that another model serves the request if one fails midway. Up to 4 MiB of events are held. */
+  readonly commit?: "first_content" | "complete";
   /** Retries. */
   readonly retry?: {
     /** Number of retries on the same model before the request goes to the next one. */

@@ -223,6 +223,7 @@ export class CommittedStream {
     });
     if (end.kind === "interrupted") onInterrupt();
     if (end.kind === "interrupted" || end.kind === "cancelled") connection.abort(end.reason);
+    received.release?.();
     // releases the socket of a source with more data, such as after `[DONE]`; its errors no longer matter
     endIterator(received.rest);
     if (end.kind === "stopped") this.onStop?.(end.reason);

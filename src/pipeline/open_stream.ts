@@ -24,9 +24,11 @@ export interface OpenStream extends Received {
   /** Later events. */
   readonly rest: AsyncIterator<CompletionChunk>;
   /** Whether the buffered events are the complete response. */
-  readonly complete: boolean;
+  complete: boolean;
   /** Normalizes the later events. */
   readonly filter: ChunkFilter;
+  /** Called at the end of the stream, if its events count towards a limit of memory. */
+  release?: () => void;
 }
 
 /**

@@ -6,6 +6,7 @@ import { eligibility, type EligibilityContext, type ModelChoice, type RequestPla
 import type { Member, Pool } from "../registry/registry.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import type { Hedging } from "./hedge.ts";
+import type { ReadToEnd } from "./complete_stream.ts";
 import { type Call, type Received, Result } from "./result.ts";
 import { poolFor } from "./select_pool.ts";
 import { retryFor } from "../config/settings/routing.ts";
@@ -37,12 +38,15 @@ export async function route<T extends Received>(
     ? poolFor(request.model, request, registry)
     : await onceListed(request, deps);
   const choice = request.routingConstraints && await chooseModels({ request, pool, registry });
+  const commit = request.routingConstraints?.commit?.at ?? pool.routing.commit;
+  const isHeld = commit === "complete" && (request.delivery === "stream" || request.operation.hasContent);
+  const readToEnd = isHeld ? await chooseReader(request) : undefined;
   const found = eligibility({ request, pool, registry, choice }); // 3 filters by delivery and by request
   const admission = request.admit?.();
   if (admission !== undefined) await admission;
   const affinity = pool.routing.affinity && await readAffinity({ request, pool }, deps);
   const hedging = pool.routing.hedge && await createHedging({ request, pool }, deps);
-  const plan = { request, pool, ...found, call, affinity, hedging };
+  const plan = { request, pool, ...found, call, readToEnd, affinity, hedging };
   return await new Routing(plan, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
 }
 
@@ -73,24 +77,37 @@ async function createHedging(plan: Pick<RequestPlan, "request" | "pool">, deps: 
   return hedgingFor(plan, deps);
 }
 
+/** Few requests hold their streams. */
+async function chooseReader(request: RoutedRequest): Promise<ReadToEnd | undefined> {
+  const { chooseReader } = await import("./complete_stream.ts");
+  return chooseReader(request);
+}
+
 /** The rotation of one request over its candidates, each at most once, in the strategy's order. */
 export class Routing<T extends Received> {
   readonly #call: Call<T>;
   readonly #hedging: Hedging | undefined;
   readonly #context: RequestContext;
+  readonly #readToEnd: ReadToEnd | undefined;
 
   /**
    * Starts the request's deadline.
    *
-   * @param plan The request, its eligible models, the call of one of them, and what asks a second one meanwhile.
+   * @param plan The request, its eligible models, the call of one of them, what asks a second one meanwhile, and what reads
+   * streams to their ends.
    * @param deps Dependencies.
    */
   constructor(
-    plan: RequestPlan & { readonly call: Call<T>; readonly hedging?: Hedging | undefined },
+    plan: RequestPlan & {
+      readonly call: Call<T>;
+      readonly hedging?: Hedging | undefined;
+      readonly readToEnd?: ReadToEnd | undefined;
+    },
     deps: RouteDeps,
   ) {
     this.#call = plan.call;
     this.#hedging = plan.hedging;
+    this.#readToEnd = plan.readToEnd;
     this.#context = new RequestContext(plan, deps);
     deps.hub.publish("request_started", undefined);
   }
@@ -108,6 +125,7 @@ export class Routing<T extends Received> {
           ? await this.#tryModel(next)
           : await this.#hedging.tryModel(next, (admitted) => this.#tryModel(admitted));
         if (result === undefined) continue;
+        if (this.#readToEnd !== undefined && !await this.#readToEnd(result, this.#context)) continue;
         if (!result.received.isEmpty) return result.commit();
         result.settle("none", { usage: undefined, ...result.received.usage, written: () => 0 });
         if (empty !== undefined) break; // the first of two empty responses is returned

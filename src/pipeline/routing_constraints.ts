@@ -26,6 +26,16 @@ export interface PriceLimit {
   readonly param: string;
 }
 
+/** When a stream commits to its model: at its first content, or once it is complete. */
+export type CommitPoint = "first_content" | "complete";
+
+/** When the stream of a request commits, and the field that contains it, for errors. */
+export interface Commit {
+  readonly at: CommitPoint;
+  /** `mesh.commit` or `x-mesh-route`. */
+  readonly param: string;
+}
+
 /** Labels for records: an object of strings, or an array of strings. */
 export type Tags = Readonly<Record<string, string>> | readonly string[];
 
@@ -43,6 +53,8 @@ export interface RoutingConstraints {
   readonly deadlineMs?: number;
   /** Maximum time of one try to the first content of a stream, ms. */
   readonly firstTokenMs?: number;
+  /** When a streamed response commits; the pool's setting by default. */
+  readonly commit?: Commit;
   /** Groups requests for strategies that honor sessions. */
   readonly session?: string;
   /** Labels for the records of the request. */
@@ -72,6 +84,7 @@ const headerReaders: Readonly<Record<string, Reader>> = {
   "max-price": (value, field, draft) => draft.maxPrice = readPriceLimit(decimal(value), field),
   deadline: (value, field, draft) => draft.deadlineMs = readDuration(value, field),
   first_token: (value, field, draft) => draft.firstTokenMs = readDuration(value, field),
+  commit: (value, field, draft) => draft.commit = readCommit(value, field),
 };
 
 const bodyReaders: Readonly<Record<string, Reader>> = {
@@ -81,6 +94,7 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
   max_price: (value, field, draft) => draft.maxPrice = readPriceLimit(value, field),
   deadline: (value, field, draft) => draft.deadlineMs = readDuration(value, field),
   first_token: (value, field, draft) => draft.firstTokenMs = readDuration(value, field),
+  commit: (value, field, draft) => draft.commit = readCommit(value, field),
   session: (value, field, draft) => draft.session = readConstraintText(value, field, maxNameChars),
   tags: (value, field, draft) => draft.tags = readTags(value, field),
 };
@@ -192,6 +206,11 @@ function readDuration(value: unknown, field: ConstraintField): number {
     throw invalid(field, 'has to be a duration longer than 0, such as "20s" or "1m30s"');
   }
   return ms;
+}
+
+function readCommit(value: unknown, field: ConstraintField): Commit {
+  if (value === "first_content" || value === "complete") return { at: value, param: field.param };
+  throw invalid(field, 'has to be "first_content" or "complete"');
 }
 
 function readConstraintText(value: unknown, field: ConstraintField, longest: number): string {

@@ -129,6 +129,7 @@ export const idle: readonly Idle[] = [
   [{ "pools.talk.fallback_strategy": "cost-first" }, "pools.talk.rate_limit.threshold", 0.5],
   [{ "pools.*.strategy": "cost-first", "pools.talk.rate_limit.threshold": 0.6 }, "pools.*.rate_limit.threshold", 0.5],
   [{ "pools.talk.strategy": "cost-first" }, "pools.talk.balance_mode", "relative"],
+  [{ "pools.talk.models": ["voice"], "pools.talk.model_priority": ["voice"] }, "pools.talk.commit", "complete"],
   [{ "pools.talk.strategy": { select: () => {}, score: () => 0 } }, "pools.talk.affinity", { by: "prompt" }],
   [{ "pools.talk.strategy": "cost-first" }, "pools.talk.fallback_strategy", "cost-first"],
   [{ "pools.talk.model_priority": undefined }, "pools.talk.fallback_strategy", "cost-first"],

@@ -98,9 +98,10 @@ export class Mock implements AsyncDisposable {
   breakOff(words: number, { ending, pauseMs = 0 }: { readonly ending: Ending; readonly pauseMs?: number }): Behaviour {
     const whole = JSON.stringify(this.vendor.whole(this));
     const part = whole.slice(0, whole.length / 2);
+    const pause = pauseMs === 0 ? [] : [pauseMs];
     return this.respond(
-      (events) => [...events.slice(0, this.vendor.lead + words), pauseMs],
-      [part, pauseMs],
+      (events) => [...events.slice(0, this.vendor.lead + words), ...pause],
+      [part, ...pause],
       ending,
     );
   }

@@ -26,6 +26,11 @@ export const poolConditions = (): readonly Condition<PoolSubject>[] => [
   ...hedges(),
   ...strategies(),
   {
+    keys: ["commit"],
+    idle: ["first_content"],
+    reason: ({ mayServe }) => mayServe("chat") ? undefined : ": only the text of chat models is streamed as events",
+  },
+  {
     keys: ["first_token_timeout"],
     reason: ({ first, document, mayServe, providers }) => {
       const limitMs = first((layer) => layer.first_token_timeout)!;

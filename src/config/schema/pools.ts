@@ -48,6 +48,12 @@ export const pool = {
      * providers.
      */
     first_token_timeout: { type: "duration" },
+    /**
+     * When a stream commits to its model. With `first_content`, events are passed on from the first content on, and a model
+     * that fails after that ends the stream with an error. With `complete`, clients receive nothing but heartbeats until the
+     * response is complete, so that another model serves the request if one fails midway. Up to 4 MiB of events are held.
+     */
+    commit: { type: "choice", values: ["first_content", "complete"], default: "first_content" },
     /** Retries. */
     retry: {
       type: "object",
