@@ -1,5 +1,5 @@
 /**
- * Streams that commit when they are complete (`commit: complete`): a client receives the whole response of one model, or
+ * Streams that commit when they are complete (`commit: complete`): a client receives the complete response of one model, or
  * an error, whatever happens midway.
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
