@@ -7,8 +7,8 @@
  * import { create } from "@modelmesh/core";
  *
  * const client = create("chat-completion"); // detects providers by the API keys in the environment
- * const answer = await client.chat.completions.create({ messages: [{ role: "user", content: "Hello" }] });
- * console.log(answer.choices[0]?.message.content);
+ * const completion = await client.chat.completions.create({ messages: [{ role: "user", content: "Hello" }] });
+ * console.log(completion.choices[0]?.message.content);
  * await client.close();
  * ```
  * @module
@@ -94,8 +94,8 @@ export function create(first: string | CreateOptions, second?: CreateOptions): M
  * import { mockClient } from "@modelmesh/core";
  *
  * const client = mockClient({ responses: ["Hello", new Error("Out of luck")] });
- * const answer = await client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }] });
- * console.log(answer.choices[0]?.message.content); // Hello
+ * const completion = await client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }] });
+ * console.log(completion.choices[0]?.message.content); // Hello
  * ```
  */
 export function mockClient(options: MockOptions): MeshClient {

@@ -112,8 +112,8 @@ export function create(first: CapabilityName | CreateOptions, second?: CreateOpt
  * import { mockClient } from "@modelmesh/core/browser";
  *
  * const client = mockClient({ responses: ["Hello"] });
- * const answer = await client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }] });
- * console.log(answer.choices[0]?.message.content); // Hello
+ * const completion = await client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }] });
+ * console.log(completion.choices[0]?.message.content); // Hello
  * ```
  */
 export function mockClient(options: MockOptions): MeshClient {

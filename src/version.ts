@@ -1,2 +1,2 @@
-/** The release of this package; the same as in `deno.json`. */
+/** The version of this package. */
 export const version = "0.1.0";

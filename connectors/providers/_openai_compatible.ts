@@ -51,12 +51,16 @@ const decoder = /* @__PURE__ */ new TextDecoder();
  *
  * @example
  * ```ts
+ * import { ModelMesh, openAiCompatible } from "@modelmesh/core";
+ *
  * const acme = openAiCompatible({
  *   id: "acme.llm.v1",
  *   vendor: "acme",
  *   baseUrl: "https://api.acme.example/v1",
  *   detection: { keys: ["ACME_API_KEY"] },
  * });
+ * const mesh = new ModelMesh();
+ * mesh.registerConnector(acme.id, acme);
  * ```
  */
 export function openAiCompatible(vendor: OpenAiCompatible): ProviderConnector {

@@ -142,8 +142,8 @@ export interface OpenAiCompatible {
    */
   readonly readBilled?: (response: JsonObject) => BilledUsage;
   /**
-   * If its responses state their cost: the prices by which a request to a model without known prices reserves, high. Such
-   * models may then be used under a budget.
+   * If its responses state their cost: high prices, from which a budget reserves the cost of a request to a model without
+   * known prices. Without them, such a model cannot be used under a budget.
    */
   readonly assumedPrices?: DatedPricing;
   /** Whether audio in a chat is billed by its duration (`per_minute`). */

@@ -60,7 +60,9 @@ const exceptions: Readonly<Partial<Record<OperationName, readonly CapabilityPath
  *
  * @example
  * ```ts
- * servesOperation("interaction.tool-calling", "chat"); // true
+ * import { servesOperation } from "@modelmesh/core/connectors";
+ *
+ * console.log(servesOperation("interaction.tool-calling", "chat")); // true
  * ```
  */
 export function servesOperation(leaf: CapabilityPath, operation: OperationName): boolean {
@@ -96,7 +98,9 @@ const batchable: ReadonlySet<CapabilityPath> = new Set([
  *
  * @example
  * ```ts
- * deliveryModes("representation.embeddings.text-embeddings"); // ["sync", "batch"]
+ * import { deliveryModes } from "@modelmesh/core/connectors";
+ *
+ * console.log(deliveryModes("representation.embeddings.text-embeddings")); // ["sync", "batch"]
  * ```
  */
 export function deliveryModes(path: CapabilityPath): readonly Delivery[] {

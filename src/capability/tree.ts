@@ -204,6 +204,9 @@ function listSuffixes(path: CapabilityPath): readonly string[] {
  *
  * @example
  * ```ts
+ * import { capabilityTree } from "@modelmesh/core";
+ * import { nearestCapabilities } from "@modelmesh/core/connectors";
+ *
  * console.log(nearestCapabilities(capabilityTree(), "chat-complete", 1)); // ["chat-completion"]
  * ```
  */

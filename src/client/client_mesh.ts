@@ -101,7 +101,7 @@ export class ClientMesh implements Mesh {
 
   /**
    * Writes the current configuration, including added providers. References to secrets are written as references;
-   * comments are lost. A file is replaced atomically. Of a client without a configuration, its detected providers and its
+   * comments are lost. A file is replaced atomically. For a client without a configuration, its detected providers and its
    * pools are written.
    *
    * @param target A path that ends in `.yaml`, `.yml` or `.json`; or a storage, which stores it under the key `config`.
@@ -239,7 +239,7 @@ export class ClientMesh implements Mesh {
     return await (await this.#load()).explain(request, options, this.#engine);
   }
 
-  /** Returns a snapshot of the state as plain JSON, for `ModelMeshBase.importState`. */
+  /** Returns a snapshot of the state as plain JSON, for {@linkcode ClientMesh.importState}. */
   exportState(): MeshSnapshot {
     return this.#loaded.exportState(this.#engine);
   }

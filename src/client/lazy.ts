@@ -55,7 +55,7 @@ async function load(): Promise<ChatCall> {
   return loaded = await import("./chat_call.ts");
 }
 
-/** `client.chat`. */
+/** Chat completions: `client.chat`. */
 export class Chat {
   /** Chat completions. */
   readonly completions: Completions;

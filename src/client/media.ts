@@ -142,7 +142,7 @@ export interface TextTranscriptionRequest extends TranscriptionRequest {
   response_format: "text" | "srt" | "vtt";
 }
 
-/** Transcribes audio in the language spoken. */
+/** Transcribes audio in its own language. */
 export class Transcriptions {
   readonly #context: CallContext;
 

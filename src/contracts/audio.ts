@@ -1,5 +1,5 @@
 /**
- * Audio requests and responses: OpenAI's wire shapes, and the specification's audio types carried in `extra`.
+ * Audio requests and responses: OpenAI's shapes, and the types that providers receive and return in `extra`.
  *
  * Source: OpenAI REST API reference, document version 2.3.0.
  * @module
@@ -81,7 +81,7 @@ export interface TranscriptSegment {
   [key: string]: unknown;
 }
 
-/** Spec: AudioRequest. The audio part of a request, in `extra` of a completion request. */
+/** The audio part of a request: `extra` of a completion request. */
 export interface AudioRequest {
   /** The text to speak, or the audio to transcribe. */
   readonly input: string | Uint8Array;
@@ -95,7 +95,7 @@ export interface AudioRequest {
   readonly language?: string;
 }
 
-/** Spec: AudioResponse. A provider may return this alone, in `extra` of its completion response. */
+/** The audio part of a response. A provider may return it alone, in `extra` of its completion response. */
 export interface AudioResponse {
   /** The speech: complete, or a stream of chunks. */
   readonly audio?: Uint8Array | AsyncIterable<Uint8Array>;

@@ -638,7 +638,7 @@ export interface ProviderDocument {
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
-  /** Batches: many requests in one file, answered within hours. */
+  /** Batches: many requests in one file, completed within hours. */
   readonly batch?: {
     /** Whether the provider supports batches. Defaults to what is known about the vendor. */
     readonly supported?: boolean | SecretReference;
@@ -1002,7 +1002,7 @@ export interface PriceRowDocument {
   readonly from?: string;
   /** The row applies to prompts with more tokens than this. */
   readonly above_tokens?: number | SecretReference;
-  /** Service tier to which the row applies, as answers name it. A row without a tier applies to standard answers. `fast` is that of requests with `speed: fast`, `batch` the price of batches in place of `batch.cost_discount`. */
+  /** Service tier to which the row applies, as responses name it. A row without a tier applies to standard responses. `fast` is that of requests with `speed: fast`, `batch` the price of batches in place of `batch.cost_discount`. */
   readonly tier?:
     | "default"
     | "standard"
@@ -1016,7 +1016,7 @@ export interface PriceRowDocument {
     | "ultrafast";
   /** Hours in which the row applies, UTC. They may extend past midnight, and follow the days of the week on which they begin: `mon-fri 01:00-04:00`. */
   readonly hours?: string;
-  /** Region to which the row applies, as answers name it. Other regions have the rows without a region. */
+  /** Region to which the row applies, as responses name it. Other regions have the rows without a region. */
   readonly region?: string;
   /** Factors of the prices per token. */
   readonly multipliers?: {

@@ -139,7 +139,7 @@ export interface ProviderSettings extends Readonly<Record<string, unknown>> {
   readonly baseUrl?: string;
 }
 
-/** Environment variables that reveal a provider. Names are in order of precedence. */
+/** Environment variables by which a provider is detected. Names are in order of precedence. */
 export interface Detection {
   /** Variables that hold the API key. */
   readonly keys: readonly string[];
@@ -168,7 +168,7 @@ export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
    * @default `vendor`; the entry's id if `needsBaseUrl` is set
    */
   readonly telemetryName?: string;
-  /** Environment variables that reveal it. */
+  /** Environment variables by which it is detected. */
   readonly detection?: Detection;
   /** The catalogue of known models. */
   readonly models: readonly ModelInfo[];
@@ -183,13 +183,13 @@ export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   /** Whether it is a local server: its models are free, and the server itself lists them. */
   readonly local?: boolean;
   /**
-   * The queries that its `describeModels` and `checkQuota` answer. A configuration that enables another one is warned.
-   * When omitted, this is known only once the vendor has been asked.
+   * The queries that its `describeModels` and `checkQuota` support. A configuration that enables another one causes a
+   * warning. When omitted, the support is known only after a query.
    */
   readonly queries?: readonly VendorQuery[];
   /**
-   * Of a vendor whose responses state their cost (`BilledUsage.cost`): the prices by which a request to a model without
-   * known prices reserves, high. Such models may then be used under a budget.
+   * For a vendor whose responses state their cost (`BilledUsage.cost`): high prices, from which a budget reserves the
+   * cost of a request to a model without known prices. Without them, such a model cannot be used under a budget.
    */
   readonly assumedPrices?: DatedPricing;
   /**

@@ -58,7 +58,7 @@ export interface SyncStatus {
   readonly problem?: string;
 }
 
-/** Spec: Registry Sync. */
+/** Synchronization of the registry with the providers' model lists. */
 export interface RegistrySync {
   /**
    * Queries the providers' model lists and updates the mesh. A failed or empty list changes nothing.
@@ -76,7 +76,7 @@ export interface ProbeHost {
    * Sends an inexpensive request to a provider, to learn whether it is reachable.
    *
    * @param timeoutMs Timeout, ms.
-   * @returns The failure, such as `timeout`; undefined on success, and when the provider answers but refuses the
+   * @returns The failure, such as `timeout`; undefined on success, and when the provider responds but rejects the
    * request (401, 403, 404, 405, 429, 501), which says nothing about other requests.
    */
   ask(provider: string, timeoutMs: number): Promise<string | undefined>;
@@ -98,7 +98,7 @@ export interface ProviderHealth {
   readonly failure?: string;
 }
 
-/** Spec: Health Monitoring. */
+/** Monitoring of providers by probes. */
 export interface HealthMonitoring {
   /**
    * Probes a provider once.
@@ -117,7 +117,7 @@ export interface HealthMonitoring {
 }
 
 /**
- * Spec: Discovery. The connector named by `discovery.sync.connector` implements the sync methods, the one named by
+ * A discovery connector. The connector named by `discovery.sync.connector` implements the sync methods, the one named by
  * `discovery.health.connector` the probe methods.
  */
 export type Discovery = Partial<RegistrySync & HealthMonitoring>;

@@ -101,11 +101,11 @@ export interface RoutingRecord {
   readonly capability: string | null;
   /** The pool's name. */
   readonly pool: string;
-  /** The model that answered, or the last one tried. */
+  /** The model that served the request, or the last one tried. */
   readonly model: string | null;
   /** The entry id of its provider. */
   readonly provider: string | null;
-  /** The model that served the request behind a ModelMesh proxy, as in a page. */
+  /** The model that the provider selected, if it is a ModelMesh proxy, as for a page. */
   readonly served_by?: ServedBy;
   /** The API through which a chat request was sent to `model`, if it supports several or declares one. */
   readonly api?: ChatApi;
@@ -246,7 +246,7 @@ export interface RequestLogRecord {
   readonly tags?: Readonly<Record<string, string>> | readonly string[];
   /** The pool's name. */
   readonly pool: string;
-  /** The model that answered, or the last one tried. */
+  /** The model that served the request, or the last one tried. */
   readonly model: string | null;
   /** The entry id of its provider. */
   readonly provider: string | null;
@@ -275,17 +275,17 @@ export interface RequestLogRecord {
 /** The subject of a {@linkcode StatsRecord}. A model's figures cover all of its pools. */
 export type StatsScope = "model" | "provider" | "pool";
 
-/** Spec: Statistics metrics. All figures count from the start of the record's window. */
+/** Statistics of a model, provider or pool. All figures count from the start of the record's window. */
 export interface StatsMetrics {
   /**
    * Completed requests that were routed to it. A stream completes when it ends. A request counts once, however many
    * attempts it took.
    */
   readonly requests_total: number;
-  /** Requests that it answered. */
+  /** Requests that it served. */
   readonly requests_success: number;
   /**
-   * Requests that it failed to answer or to complete; for a model or provider also those that another one answered
+   * Requests that it failed to serve or to complete; for a model or provider also those that another one served
    * afterwards. Neither success nor failure: requests that the client aborted, and empty responses after which another
    * model was tried.
    */
@@ -298,7 +298,7 @@ export interface StatsMetrics {
   readonly cost_total: number;
   /**
    * Mean time to a complete response, or to the first content of a stream, ms. For a pool it is measured from the
-   * arrival of the request; for a model or provider it is the time spent on the model that answered. Null before the
+   * arrival of the request; for a model or provider it is the time spent on the model that served it. Null before the
    * first response.
    */
   readonly latency_avg: number | null;

@@ -224,7 +224,7 @@ export interface InfrastructureFacts {
 }
 
 /**
- * Spec: Infrastructure. Methods throw as `complete` of a provider does. Ids are the provider's own; an account accesses
+ * Files, batches and fine-tuning jobs at a vendor. Methods throw as `complete` of a provider does. Ids are the provider's own; an account accesses
  * only its own objects.
  */
 export interface Infrastructure {

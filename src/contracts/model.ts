@@ -46,7 +46,7 @@ export interface ModelFeatures {
   readonly vision?: boolean;
   /** Accepts audio input. */
   readonly audio_input?: boolean;
-  /** Reasons before it answers. */
+  /** Generates reasoning before its response. */
   readonly reasoning?: boolean;
 }
 
@@ -155,7 +155,7 @@ export interface DatedPricing extends Pricing, PriceConditions {
   readonly multipliers?: PriceMultipliers;
 }
 
-/** Which names, or ids, a model accepts. */
+/** A rule for the names or ids that a model accepts. */
 export interface IdentifierRule {
   /**
    * Accepted characters: `alphanumeric` is `a-z`, `A-Z` and `0-9`, `word` also `_` and `-`, `dotted` also `.`.
@@ -290,7 +290,7 @@ export interface ModelInfo {
   readonly constraints?: ModelConstraints;
   /** Prices, in order of their start dates. */
   readonly pricing?: readonly DatedPricing[];
-  /** Prices by which a request reserves if its own are unknown, since its provider states the cost of each response. */
+  /** Prices from which a budget reserves if the model's own are unknown. Its provider states the cost of each response. */
   readonly assumedPricing?: readonly DatedPricing[];
   /** Parameter rules for requests to it. */
   readonly parameters?: ParameterRules;

@@ -35,7 +35,7 @@ export interface StatisticsReport {
   readonly vendors?: ReadonlyMap<string, string>;
 }
 
-/** Spec: Observability. A sink. An exception or a hanging call in it does not affect requests. */
+/** A sink, which receives records. An exception or a hanging call in it does not affect requests. */
 export interface Observability {
   /** Minimum severity of trace entries, in addition to the configured one. */
   readonly minSeverity?: Severity | undefined;

@@ -53,7 +53,7 @@ export interface ChatMessage {
   content?: string | ContentPart[] | null;
   /** Tool calls of an assistant message. */
   tool_calls?: ToolCall[];
-  /** In a `tool` message: id of the call that it answers. */
+  /** In a `tool` message: id of the call whose result it contains. */
   tool_call_id?: string;
   /** Vendor extensions. */
   [key: string]: unknown;

@@ -82,11 +82,11 @@ export interface ChatMessageParam {
   name?: string;
   /** Tool calls of an assistant message. */
   tool_calls?: readonly object[];
-  /** In a `tool` message: id of the call that it answers. */
+  /** In a `tool` message: id of the call whose result it contains. */
   tool_call_id?: string;
   /** The refusal of an assistant message. */
   refusal?: string | null;
-  /** A spoken response of an assistant message. */
+  /** The audio of an assistant message, by the id of the earlier response. */
   audio?: { id: string } | null;
   /** OpenAI's older form of a tool call. */
   function_call?: { name: string; arguments: string } | null;

@@ -70,7 +70,7 @@ export interface CompletionRequest<Body extends RequestBody = ChatCompletionRequ
   readonly wire?: { readonly text: string; readonly edits: Readonly<Record<string, unknown>> };
   /** Uploaded files of a multipart form request. */
   readonly files?: readonly UploadedFile[];
-  /** The specification's AudioRequest, if the input or output is audio. */
+  /** The audio part of the request, if its input or output is audio. */
   readonly extra?: AudioRequest;
   /**
    * The request in one of the provider's native dialects, in place of `body`. The response uses the same dialect, in
@@ -93,7 +93,7 @@ export interface CompletionResponse<Body = ChatCompletion> {
   readonly billed?: BilledUsage | undefined;
 }
 
-/** A complete response that consists of the specification's AudioResponse, for audio operations. */
+/** A complete response that consists of its audio part, for audio operations. */
 export interface ExtraResponse {
   /** The audio response. */
   readonly extra: AudioResponse;
@@ -158,7 +158,7 @@ export type OperationCall = (request: OperationRequest, options: CallOptions) =>
 /** The operations other than chat that a provider performs, by name. */
 export type OperationTable = { readonly [name in Exclude<OperationName, "chat">]?: OperationCall };
 
-/** Spec: Model Execution. */
+/** Execution of requests. */
 export interface ModelExecution {
   /**
    * Requests a complete response.
@@ -185,7 +185,7 @@ export interface TokenCounting {
   countTokens?(request: CompletionRequest, options: CallOptions): Promise<number>;
 }
 
-/** Spec: Capabilities. */
+/** Capabilities of models. */
 export interface Capabilities {
   /** The capability leaves that a model serves; empty if the provider does not know the model. */
   getCapabilities(model: string): readonly CapabilityPath[];
@@ -201,12 +201,12 @@ export interface ModelListing {
   readonly problem?: string;
 }
 
-/** Spec: Model Catalogue. */
+/** The models of a provider. */
 export interface ModelCatalogue {
   /** Requests the provider's model list. Health probes use it too: it should be the cheapest call. */
   listModels(options: CallOptions): Promise<readonly ModelInfo[]>;
   /**
-   * Requests the models to register, at startup and by registry syncs (spec: Infrastructure, `discover_models`).
+   * Requests the models to register, at startup and by registry syncs.
    * `listModels` is used when omitted.
    */
   discoverModels?(options: CallOptions): Promise<readonly ModelInfo[]>;
@@ -230,7 +230,7 @@ export interface Quota {
   readonly resetsAt?: number;
 }
 
-/** Spec: Quota and Rate Limits. */
+/** Quota and rate limits of the account. */
 export interface QuotaAndRateLimits {
   /** Retrieves the remaining quota, if the vendor reports it. */
   checkQuota(options: CallOptions): Promise<Quota | undefined>;
@@ -250,7 +250,7 @@ export interface UsageReport {
   readonly costUsd?: number;
 }
 
-/** Spec: Cost and Pricing. */
+/** Prices of models, and reports of usage. */
 export interface CostAndPricing {
   /** A model's prices, in order of their start dates; undefined if unknown. */
   getPricing(model: string): readonly DatedPricing[] | undefined;
@@ -258,7 +258,7 @@ export interface CostAndPricing {
   reportUsage(usage: UsageReport): void;
 }
 
-/** Spec: Error Classification. */
+/** Classification of failed calls. */
 export interface ErrorClassification {
   /** Classifies the error of a failed call. Never throws. */
   classifyError(error: unknown): FailureKind;

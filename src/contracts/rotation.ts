@@ -103,7 +103,7 @@ export interface SelectionOutcome {
 }
 
 /**
- * Spec: Rotation. One instance serves one pool and keeps its own state. `select` and `score` are required. Further
+ * Selects a model for each request. One instance serves one pool and keeps its own state. `select` and `score` are required. Further
  * members replace the built-in policies of its pools: `shouldDeactivate` and `getReason` the deactivation on failures,
  * `shouldRecover` and `getRecoverySchedule` the cooldown. Configured limits, budgets and the vendors' own limits always
  * apply.
@@ -126,7 +126,7 @@ export interface SelectionStrategy extends Partial<DeactivationPolicy>, Partial<
   observe?(outcome: SelectionOutcome): void;
 }
 
-/** Spec: Rotation, Deactivation. */
+/** Determines when a model is deactivated. */
 export interface DeactivationPolicy {
   /** Whether to deactivate the model; called after each of its requests. */
   shouldDeactivate(model: ModelView): boolean;
@@ -134,7 +134,7 @@ export interface DeactivationPolicy {
   getReason(model: ModelView): StandbyReason | undefined;
 }
 
-/** Spec: Rotation, Recovery. */
+/** Determines when a model in standby recovers. */
 export interface RecoveryPolicy {
   /**
    * Whether to recover a model in standby; called with each request, and at the scheduled recovery time. `now` is

@@ -3,7 +3,7 @@
  * @module
  */
 
-/** Spec: Secret store. */
+/** Secrets by name. */
 export interface SecretStore {
   /** A secret's value; undefined if it does not exist. */
   get(name: string): Promise<string | undefined>;

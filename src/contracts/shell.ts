@@ -33,13 +33,13 @@ export interface PlainRequest {
   readonly upgrade?: (options: UpgradeOptions) => Promise<PlainResponse>;
 }
 
-/** How a connection becomes a WebSocket. */
+/** Options of an upgrade to a WebSocket. */
 export interface UpgradeOptions {
   /** Maximum length of a message, bytes. A longer one closes the connection with code 1009. */
   readonly maxMessageBytes: number;
   /** Headers of the response; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Called with the connection, after which its events occur. */
+  /** Called once with the connection. Returns the callbacks for its events. */
   readonly open: (socket: ClientSocket) => SocketEvents;
 }
 
@@ -56,7 +56,7 @@ export interface ClientSocket {
   close(code: number, reason: string): void;
 }
 
-/** What happens on a WebSocket connection. */
+/** Callbacks for the events of a WebSocket connection. */
 export interface SocketEvents {
   /** A text message was received, or a binary one, whose text is undefined. */
   onMessage(text: string | undefined): void;

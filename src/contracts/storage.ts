@@ -39,7 +39,7 @@ export interface Lock {
 }
 
 /**
- * Spec: Storage. Binary records by key. Any string is a valid key. Locks have a separate key space. Failures are thrown
+ * Binary records by key, and locks. Any string is a valid key. Locks have a separate key space. Failures are thrown
  * as a `ConnectorError` with advice.
  */
 export interface Storage {

@@ -155,7 +155,7 @@ export interface CheckedOperation<Body extends RequestBody = RequestBody, Respon
   readonly form?: FormRules;
 }
 
-/** Converts requests to the specification's types in `extra`, and their responses back. */
+/** Converts requests to the audio types in `extra`, and their responses back. */
 interface Bridge<Body, Response> {
   /** Converts an adapted request. */
   toAudioRequest(

@@ -9,7 +9,7 @@ interface HeaderSource {
   get(name: string): string | null;
 }
 
-/** When a server asks to be called again. */
+/** The delay that a server requests before another call. */
 export interface RetryHint {
   /** Time until then, ms. */
   readonly retryAfterMs: number;

@@ -35,18 +35,8 @@ export function checkedDocument(document: unknown, settings: Settings): CheckedD
 }
 
 /**
- * Base class of `MeshConfig`, without connectors and files.
- *
- * @example The class as an entry point defines it
- * ```ts
- * import { groupConnectors } from "../settings/known.ts";
- *
- * class MeshConfig extends MeshConfigBase {
- *   static parse(document: unknown): MeshConfig {
- *     return new MeshConfig(checkDocument(document, { knownConnectors: groupConnectors([]) }));
- *   }
- * }
- * ```
+ * Base class of `MeshConfig`, without connectors and files. Each entry point derives its own, whose `parse` and `load`
+ * know the connectors of that entry point.
  */
 export class MeshConfigBase {
   readonly #checked: CheckedDocument;

@@ -15,7 +15,7 @@ export const priceRow = {
     /** The row applies to prompts with more tokens than this. */
     above_tokens: { type: "integer", min: 1 },
     /**
-     * Service tier to which the row applies, as answers name it. A row without a tier applies to standard answers. `fast`
+     * Service tier to which the row applies, as responses name it. A row without a tier applies to standard responses. `fast`
      * is that of requests with `speed: fast`, `batch` the price of batches in place of `batch.cost_discount`.
      */
     tier: { type: "choice", values: priceTiers as typeof priceTiers },
@@ -24,7 +24,7 @@ export const priceRow = {
      * begin: `mon-fri 01:00-04:00`.
      */
     hours: { type: "text", isLiteral: true, format: "hours" },
-    /** Region to which the row applies, as answers name it. Other regions have the rows without a region. */
+    /** Region to which the row applies, as responses name it. Other regions have the rows without a region. */
     region: { type: "text", isLiteral: true },
     /** Factors of the prices per token. */
     multipliers: {

@@ -224,7 +224,7 @@ export const provider = {
         query: { type: "flag", default: false },
       },
     },
-    /** Batches: many requests in one file, answered within hours. */
+    /** Batches: many requests in one file, completed within hours. */
     batch: {
       type: "object",
       fields: {
