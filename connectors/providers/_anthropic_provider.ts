@@ -183,7 +183,7 @@ export class AnthropicProvider extends BaseProvider {
     const response = await options.send({
       url: this.#host?.address(request.model.id, request.stream) ?? `${this.#baseUrl}/messages`,
       headers: this.#headers(options, request.native),
-      body: this.#writeBody(request, options),
+      body: await withCacheMarks(this.#writeBody(request, options), request),
     });
     const limits = readLimits(response.headers);
     if (limits !== undefined) this.#limits.set(request.model.id, limits);
@@ -219,6 +219,16 @@ export class AnthropicProvider extends BaseProvider {
     const faults = this.#host?.faults ?? { readError: readAnthropicError, readRetryAfter };
     throw await readHttpFault(response, faults, clock);
   }
+}
+
+/** Marks the prompt for the cache, if that is requested. */
+async function withCacheMarks(
+  body: string,
+  { model, promptCache }: Pick<CompletionRequest, "model" | "promptCache">,
+): Promise<string> {
+  if (promptCache === undefined) return body;
+  const { markMessages } = await import("./_cache_marks.ts");
+  return markMessages(body, { ...promptCache, model: model.id });
 }
 
 /** Members of a request that count, and that the endpoint for it accepts. */

@@ -137,7 +137,12 @@ class BedrockProvider extends BaseProvider {
   }
 
   async #post(operation: string, request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
-    const content = toConverseRequest(request);
+    const { model: { id: model }, promptCache } = request;
+    const marks = promptCache && await import("./_cache_marks.ts");
+    const content = toConverseRequest(
+      request,
+      marks && ((message) => marks.markConverse(message, { ...promptCache, model })),
+    );
     options.reportDropped?.(listDroppedParams(request.body, content));
     return await this.#call(operation, { request, content }, options);
   }

@@ -41,13 +41,19 @@ const efforts: Readonly<Record<string, string>> = {
  * Translates a request. The model id becomes part of the URL.
  *
  * @param request The request, already adapted to the model.
+ * @param mark Marks the prompt for the cache, in the form of the Messages API.
+ * @default no marks
  * @throws {UpstreamError} `request` for features that Converse, or this model, does not support.
  */
-export function toConverseRequest(request: CompletionRequest): JsonObject {
+export function toConverseRequest(
+  request: CompletionRequest,
+  mark: (message: JsonObject) => JsonObject = (message) => message,
+): JsonObject {
   const { model, body } = request;
   const claude = isClaude(model.id);
-  const message = toMessagesRequest(request, claude ? findGeneration(model.id) : others);
+  const written = toMessagesRequest(request, claude ? findGeneration(model.id) : others);
   const caches = claude || /\bnova\b/.test(model.id);
+  const message = caches ? mark(written) : written;
   const turns = message.messages as AnthropicTurn[];
   const system = (message.system ?? []) as Block[];
   const fields = { ...(claude ? claudeFields(message) : effortFields(model.id, body)) };

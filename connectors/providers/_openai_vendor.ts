@@ -7,6 +7,7 @@ import type { InfrastructureFacts } from "../../src/contracts/infrastructure.ts"
 import type { ChatMessage, JsonObject } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
+  ChatApi,
   DatedPricing,
   IdentifierRule,
   ModelInfo,
@@ -85,6 +86,8 @@ export interface OpenAiCompatible {
    * those of Mistral's models, which many servers offer.
    */
   readonly findRules?: (model: ModelInfo) => ParameterRules | undefined;
+  /** The APIs in which `prompt_cache_key` brings requests to the prompt cache of earlier ones; none by default. */
+  readonly promptCacheKey?: readonly ChatApi[];
   /** Whether it is a local server. */
   readonly local?: boolean;
   /** Whether it works without an API key. */
@@ -215,6 +218,7 @@ export function createDeclaration(vendor: OpenAiCompatible): ProviderDeclaration
     ...(vendor.infrastructure === undefined ? {} : { infrastructure: vendor.infrastructure }),
     ...(vendor.tokenScope === undefined ? {} : { tokenScope: vendor.tokenScope }),
     ...(vendor.assumedPrices === undefined ? {} : { assumedPrices: vendor.assumedPrices }),
+    ...(vendor.promptCacheKey && { promptCache: { keyApis: vendor.promptCacheKey } }),
     ...(vendor.billsAudioByDuration && { billsAudioByDuration: true }),
   };
 }

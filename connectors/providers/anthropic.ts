@@ -171,6 +171,7 @@ export const anthropic: ProviderDeclaration = {
   kind: "provider",
   queries: [],
   completePrices: completeClaudePrices,
+  promptCache: { marks: true },
   id: "anthropic.claude.v1",
   vendor: "anthropic",
   detection: { keys: ["ANTHROPIC_API_KEY"], baseUrl: ["ANTHROPIC_BASE_URL"] },

@@ -31,6 +31,7 @@ export const azure: OpenAiCompatible = {
   id: "azure.openai.v1",
   vendor: "azure",
   telemetryName: "azure.ai.openai",
+  promptCacheKey: ["chat", "responses"], // learn.microsoft.com/azure/ai-foundry/openai/how-to/prompt-caching
   baseUrl: "",
   detection: {
     keys: ["AZURE_OPENAI_API_KEY", "AZURE_API_KEY"],
@@ -91,6 +92,7 @@ export const bedrock: ProviderDeclaration = {
   kind: "provider",
   queries: [],
   completePrices: (row, model) => isClaude(model) ? completeClaudePrices(row) : row,
+  promptCache: { marks: true },
   id: "aws.bedrock.v1",
   vendor: "bedrock",
   telemetryName: "aws.bedrock",
@@ -137,6 +139,7 @@ export const vertex: ProviderDeclaration = {
   kind: "provider",
   queries: [],
   completePrices: (row, model) => isClaude(model) ? completeClaudePrices(row) : row,
+  promptCache: { marks: true },
   id: "google.vertex.v1",
   vendor: "vertex",
   telemetryName: "gcp.vertex_ai",

@@ -159,6 +159,14 @@ export interface Detection {
  */
 export type VendorQuery = "details" | "capabilities" | "pricing" | "quota";
 
+/** What a vendor takes for its prompt cache. */
+export interface PromptCacheFacts {
+  /** Whether prompts are marked: requests have `CompletionRequest.promptCache`, unless that is switched off. */
+  readonly marks?: boolean;
+  /** The APIs in which `prompt_cache_key` brings requests to the cache of earlier ones. */
+  readonly keyApis?: readonly ChatApi[];
+}
+
 /** What is known about a provider's connector. A vendor's facts are data, so that they can be read without a call. */
 export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   /** The vendor's short name, which prefixes its model names. */
@@ -202,6 +210,8 @@ export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   readonly billsAudioByDuration?: boolean;
   /** The APIs through which it can send a chat request (`Provider.apis`); its own alone when omitted. */
   readonly apis?: readonly ChatApi[];
+  /** What it takes for its prompt cache (`prompt_cache`). Omitted if it takes nothing, or caches prompts by itself. */
+  readonly promptCache?: PromptCacheFacts;
   /** Whether it has no default URL: `base_url` must be configured. */
   readonly needsBaseUrl?: boolean;
   /** Whether it works without an API key. */

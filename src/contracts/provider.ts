@@ -77,6 +77,17 @@ export interface CompletionRequest<Body extends RequestBody = ChatCompletionRequ
    * `native`.
    */
   readonly native?: NativeRequest;
+  /**
+   * Set if the provider is to mark the prompt for its cache, where the client has set no marks. Only providers that
+   * declare `promptCache.marks`, and those of programs, receive it.
+   */
+  readonly promptCache?: PromptCacheMarks;
+}
+
+/** Marks that a provider is to set in a prompt. */
+export interface PromptCacheMarks {
+  /** How long the cache is to last. */
+  readonly ttl: "5m" | "1h";
 }
 
 /** A complete response, parsed and as received. */

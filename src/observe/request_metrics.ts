@@ -44,7 +44,8 @@ export const countedMembers = [
 ] as const;
 
 /** Members of a finished request that are used here. */
-export interface CountedRequest extends Pick<FinishedRequest, "tries" | "tokensIn" | "tokensOut" | "costNanoUsd"> {
+export interface CountedRequest
+  extends Pick<FinishedRequest, "tries" | "tokensIn" | "tokensOut" | "tokensCached" | "costNanoUsd"> {
   readonly record: Pick<RoutingRecord, typeof countedMembers[number]>;
 }
 
@@ -61,6 +62,8 @@ interface Consumption {
   readonly owner: string;
   readonly byStatus: Map<string, Sum>;
   tokensIn: number;
+  /** Of the input, the tokens that were read from a prompt cache. */
+  tokensCached: number;
   tokensOut: number;
   costNanoUsd: number;
 }
@@ -88,12 +91,13 @@ export class RequestMetrics {
   readonly #hedgesWon = new Map<string, Sum>();
 
   /** Counts a request that has ended. */
-  addRequest({ record, tries, tokensIn, tokensOut, costNanoUsd }: CountedRequest): void {
+  addRequest({ record, tries, tokensIn, tokensOut, tokensCached, costNanoUsd }: CountedRequest): void {
     const { pool, operation = "chat", client = "", status = 0, duration_ms, ttft_ms, routing_latency_ms } = record;
     const [model, provider] = [record.model ?? "", record.provider ?? ""];
     const consumption = this.#getConsumption({ pool, model, provider, client }, record.client_id ?? client);
     countRequest(consumption.byStatus, { status: String(status) });
     consumption.tokensIn += countOrZero(tokensIn);
+    consumption.tokensCached += countOrZero(tokensCached);
     consumption.tokensOut += countOrZero(tokensOut);
     consumption.costNanoUsd += countOrZero(costNanoUsd);
     const durations = this.#getDurations({ pool, model, provider, operation });
@@ -173,6 +177,7 @@ export class RequestMetrics {
       owner,
       byStatus: new Map(),
       tokensIn: 0,
+      tokensCached: 0,
       tokensOut: 0,
       costNanoUsd: 0,
     }));
@@ -219,6 +224,19 @@ function summed(samples: readonly Sample[]): readonly Sample[] {
   return [...sums.values()];
 }
 
+/** The shares of cached input of models with input. */
+function toCachedRatios(consumption: readonly Consumption[]): readonly Sample[] {
+  const models = new Map<string, { readonly labels: Labels; input: number; cached: number }>();
+  for (const { labels: { model = "", provider = "" }, tokensIn, tokensCached } of consumption) {
+    if (tokensIn === 0) continue;
+    const empty = () => ({ labels: { model, provider }, input: 0, cached: 0 });
+    const sum = getOrCreate(models, joinLabels([model, provider]), empty);
+    sum.input += tokensIn;
+    sum.cached += tokensCached;
+  }
+  return [...models.values()].map(({ labels, input, cached }) => ({ labels, value: Math.min(1, cached / input) }));
+}
+
 /** Counters of usage. */
 function consumptionFamilies(consumption: readonly Consumption[]): MetricFamily[] {
   return [
@@ -237,6 +255,20 @@ function consumptionFamilies(consumption: readonly Consumption[]): MetricFamily[
       help: "Input and output tokens.",
       type: "counter",
       samples: summed(consumption.flatMap(toTokenSamples)),
+    },
+    {
+      name: "modelmesh_cached_input_tokens_total",
+      help: "Input tokens that were read from a prompt cache.",
+      type: "counter",
+      samples: summed(
+        consumption.flatMap(({ labels, tokensCached: value }) => labels.pool === "" ? [] : [{ labels, value }]),
+      ),
+    },
+    {
+      name: "modelmesh_cached_input_ratio",
+      help: "Share of a model's input tokens that were read from a prompt cache, from 0 to 1, since the start.",
+      type: "gauge",
+      samples: toCachedRatios(consumption),
     },
     {
       name: "modelmesh_cost_usd_total",

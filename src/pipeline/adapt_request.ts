@@ -23,6 +23,13 @@ export interface AdaptedRequest {
   readonly api: ChatApi | undefined;
 }
 
+let promptCache: typeof import("./prompt_cache.ts") | undefined;
+
+/** Imports what adapts requests to providers with `prompt_cache`. Others do without. */
+export async function loadPromptCache(): Promise<void> {
+  promptCache ??= await import("./prompt_cache.ts");
+}
+
 /** What a request consists of. Translations of other APIs add the rest, so far as it can be expressed in chat. */
 const essentials: ReadonlySet<string> = new Set([
   ...["model", "messages", "stream", "n", "stop", "max_tokens", "max_completion_tokens"],
@@ -64,7 +71,7 @@ export function adaptRequest(
     : [...native.dropped, ...left.filter((name) => native.isEdited(name) && isOfClient(name))];
   const selected = operation.selectApi?.(body, model);
   const api = selected !== undefined && native?.request.dialect === "responses" ? "responses" : selected;
-  return {
+  const adapted: AdaptedRequest = {
     completion: {
       operation: operation.name,
       model: info,
@@ -82,6 +89,8 @@ export function adaptRequest(
     clientNames: native === undefined ? clientNames : undefined,
     api,
   };
+  if (!model.instance.entry.promptCache?.auto) return adapted;
+  return promptCache?.withPromptCache(adapted, { request, model, rejected }) ?? adapted;
 }
 
 /** Members of a chat request that the client has not sent: those of a translation, and the options of a stream. */

@@ -47,6 +47,33 @@ export function reportUnpriced(model: ModelEntry, unpriced: string, hub: RouteDe
   hub.notice({ level: "warning", component: "pricing", message, ...names });
 }
 
+/** Number of writes to a prompt cache without a read, after which a model is reported. */
+const maxUnreadWrites = 20;
+
+/** Calls that have written to the prompt cache of a model since it was last read. */
+const unreadWrites = /* @__PURE__ */ new WeakMap<object, number>();
+
+/**
+ * Counts a call that has used a prompt cache. Writes that are never read cost more than no cache: a model with many of
+ * them is reported, and again after a read.
+ */
+export function countCacheUse(
+  { cacheWrite, cached }: Pick<Quantities, "cacheWrite" | "cached">,
+  model: ModelEntry,
+  hub: RouteDeps["hub"],
+): void {
+  if (cached) return void unreadWrites.delete(model);
+  const writes = cacheWrite ? (unreadWrites.get(model) ?? 0) + 1 : 0;
+  if (writes === 0) return;
+  unreadWrites.set(model, writes);
+  if (writes !== maxUnreadWrites) return;
+  const message =
+    `The last ${writes} writes to the prompt cache of "${model.name}" were not read: they cost more than ` +
+    "input without a cache. Prompts may begin differently each time, or come after the cache has ended";
+  const names = { provider: model.instance.entry.id, model: model.info.id };
+  hub.notice({ level: "warning", component: "pricing", message, ...names });
+}
+
 /** What the price of a call depends on, besides its usage. */
 interface ChargedCall {
   /** The model that responded. */

@@ -34,7 +34,7 @@ export function hashConversation({ operation, body, client }: RoutedRequest, sco
  *
  * @param client Undefined for callers without a name.
  */
-function hashFor(client: string | undefined, names: readonly string[]): string {
+export function hashFor(client: string | undefined, names: readonly string[]): string {
   return sha256(JSON.stringify([client ?? null, ...names])).slice(0, hashDigits);
 }
 

@@ -12,7 +12,7 @@ import { isSameLimits } from "../state/limits/rate_limiter.ts";
 import type { Permit } from "../state/model/permit.ts";
 import type { AdmittedModel } from "./admission.ts";
 import { reportFailure, reportServed } from "./apply_strategy.ts";
-import { charge, sumTokens } from "./charge.ts";
+import { charge, countCacheUse, sumTokens } from "./charge.ts";
 import type { ClientNames } from "./client_names.ts";
 import type { Connection } from "./connection.ts";
 import { type Failure, findWords, recordProviderError } from "./failure.ts";
@@ -154,6 +154,7 @@ export class Result<T extends Received = Received> {
     const { tokens: total, isEstimated } = read;
     const quantities = { ...readStatedCost(end.billed), ...read.quantities };
     const { input, output, cached } = sumTokens(quantities);
+    if (quantities.cacheWrite || cached) countCacheUse(quantities, this.member.model, deps.hub);
     const tokens = Math.max(total, input + output);
     const { costNanoUsd, ...estimate } = charge(quantities, this.member, { plan, deps });
     const cost = { costNanoUsd, ...(isEstimated ? { estimated: true as const } : estimate) };

@@ -11,7 +11,7 @@ import { type Call, type Received, Result } from "./result.ts";
 import { poolFor } from "./select_pool.ts";
 import { retryFor } from "../config/settings/routing.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
-import { adaptRequest } from "./adapt_request.ts";
+import { adaptRequest, loadPromptCache } from "./adapt_request.ts";
 import { type AdmittedModel, openMembers, untriedMembers, waitForSpacing } from "./admission.ts";
 import { applyStrategy, isIsolated, reportChoice, selectionContext } from "./apply_strategy.ts";
 import { attempt } from "./attempt.ts";
@@ -206,6 +206,7 @@ export class Routing<T extends Received> {
       const { request } = context.plan;
       const loading = request.operation.prepare?.(member.model);
       if (loading !== undefined) await loading;
+      if (member.model.instance.entry.promptCache?.auto) await loadPromptCache();
       const adapted = adaptRequest(request, member.model, member.state.tracker.shared.rejectedMembers);
       context.api = adapted.api;
       end = await attempt({ context, member, permit, alone, ...adapted, call: this.#call });

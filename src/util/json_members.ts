@@ -89,6 +89,17 @@ export function* topLevelMembers(text: string): Generator<JsonMember> {
   }
 }
 
+/** Yields the offsets of the items in the text of a JSON array, in order. */
+export function* topLevelItems(text: string): Generator<Pick<JsonMember, "value" | "end">> {
+  let value = skipSpace(text, text.indexOf("[") + 1);
+  while (value < text.length && text.charCodeAt(value) !== 93) {
+    const end = skipValue(text, value);
+    yield { value, end };
+    const next = skipSpace(text, end);
+    value = text.charCodeAt(next) === 44 ? skipSpace(text, next + 1) : next;
+  }
+}
+
 function skipSpace(text: string, at: number): number {
   while (text.charCodeAt(at) <= 32) at++;
   return at;

@@ -123,6 +123,7 @@ describe("/metrics", () => {
     assertEquals([...own.keys()], [
       "modelmesh_requests_total",
       "modelmesh_tokens_total",
+      "modelmesh_cached_input_tokens_total",
       "modelmesh_cost_usd_total",
       "modelmesh_model_active",
     ]);

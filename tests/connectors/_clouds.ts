@@ -10,6 +10,7 @@ import type {
   CompletionResponse,
   ModelInfo,
   NativeRequest,
+  PromptCacheMarks,
   Provider,
 } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
@@ -41,6 +42,8 @@ export interface CloudCall {
   readonly path?: string;
   /** The request in the format of the provider's own API. */
   readonly native?: NativeRequest;
+  /** Marks that are to be set in the prompt. */
+  readonly promptCache?: PromptCacheMarks;
 }
 
 /** What came of a call. */
@@ -111,11 +114,12 @@ async function over<Result>(
   });
 }
 
-function toCompletionRequest({ model, body, native }: CloudCall, isStream: boolean): CompletionRequest {
+function toCompletionRequest({ model, body, native, promptCache }: CloudCall, isStream: boolean): CompletionRequest {
   return {
     model: typeof model === "string" ? { id: model } : model,
     stream: isStream,
     body: { messages: [{ role: "user", content: "Hello" }], ...body },
     ...(native === undefined ? {} : { native }),
+    ...(promptCache === undefined ? {} : { promptCache }),
   };
 }

@@ -97,6 +97,18 @@ Deno.test("Claude is asked by rawPredict: the model in the address, the version 
   assertEquals(body.usage?.prompt_tokens_details, { cached_tokens: 2, cache_write_tokens: 4 });
 });
 
+Deno.test("Claude's prompts are marked for the cache, Gemini's are not", async () => {
+  const long = "All of this is known. ".repeat(700);
+  const body = { messages: [{ role: "user", content: long }] as ChatMessage[], max_tokens: 9 };
+  const promptCache = { ttl: "1h" } as const;
+  const { messages, anthropic_version } = (await ask(toClaude({ body, promptCache }))).sent.json();
+  const mark = { type: "ephemeral", ttl: "1h" };
+  assertEquals(messages, [{ role: "user", content: [{ type: "text", text: long, cache_control: mark }] }]);
+  assertEquals(anthropic_version, "vertex-2023-10-16");
+  const { contents } = (await ask(toGemini({ body, promptCache }))).sent.json();
+  assertEquals(contents, [{ role: "user", parts: [{ text: long }] }]);
+});
+
 Deno.test("each family gets a request in its own dialect as its client wrote it, but for what Google's address changes", async () => {
   const headers = { "anthropic-beta": "context-1m" };
   const own = { max_tokens: 9, odd: 1, messages: [{ role: "user", content: "Hi" }] };

@@ -17,6 +17,7 @@ import { decodeSegment } from "../../src/util/decode_segment.ts";
 import { parseDotenv } from "../../src/util/dotenv.ts";
 import { fromBase64Json, toBase64Json } from "../../src/util/json_base64.ts";
 import { editMembers, memberText, repeatedMember } from "../../src/util/json_members.ts";
+import { editJsonAt } from "../../src/util/json_paths.ts";
 import { JsonProgress } from "../../src/util/json_progress.ts";
 import { nearest } from "../../src/util/nearest.ts";
 import { readRateHeaders } from "../../src/util/rate_headers.ts";
@@ -106,6 +107,13 @@ export const textCases: readonly GrowthCase[] = [
     size: 1_000,
     input: (size) => [members(size), JSON.parse(members(size * 2))] as const,
     work: ([text, edits]) => editMembers(text, edits),
+  }),
+  prepared({
+    covers: ["src/util/json_paths.ts#editJsonAt"],
+    what: "items and members",
+    size: 5_000,
+    input: (size) => [`{"a":[${times(size, (at) => at)}],"b":${members(size)}}`, size - 1] as const,
+    work: ([text, last]) => [editJsonAt(text, ["a", last], () => "0"), editJsonAt(text, ["b", "none"], () => "0")],
   }),
   prepared({
     covers: ["src/util/bounded_json.ts#findJsonExcess"],

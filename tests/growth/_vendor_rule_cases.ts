@@ -2,6 +2,7 @@
  * What adapts requests to the rules of vendors: names and ids of tool calls, order, arguments, schemas.
  * @module
  */
+import { markConverse, markMessages } from "../../connectors/providers/_cache_marks.ts";
 import { nativeText } from "../../connectors/providers/_anthropic_native.ts";
 import { withAcceptedIds } from "../../connectors/providers/_openai_responses.ts";
 import type { ChatMessage, JsonObject } from "../../src/contracts/openai.ts";
@@ -62,6 +63,29 @@ const messages: Readonly<Record<string, (size: number) => JsonObject[]>> = {
   "blank texts": (size) => times(size, () => ({ type: "text", text: " \n " })),
   "blanks": (size) => [{ type: "text", text: `${" \n".repeat(10 * size)}a` }],
   "a long id": (size) => [{ type: "tool_use", id: "a".repeat(20 * size), name: "f", input: {} }],
+};
+
+const text = { type: "text", text: "All of this is known" };
+
+/** Requests of the Messages API of any size. */
+const markedPrompts: Readonly<Record<string, (size: number) => JsonObject>> = {
+  "turns": (size) => ({ messages: times(size, () => ({ role: "user", content: [text, text] })) }),
+  "blocks of one turn": (size) => ({ messages: [{ role: "user", content: times(size, () => text) }] }),
+  "tools and instructions": (size) => ({
+    tools: times(size, (at) => ({ name: `tool-${at}`, input_schema: {} })),
+    system: times(size, () => text),
+    messages: [{ role: "user", content: "Hi" }],
+  }),
+  "marks of the client": (size) => ({
+    system: "x".repeat(size),
+    messages: [{
+      role: "user",
+      content: [{
+        type: "tool_result",
+        content: times(size, () => ({ ...text, cache_control: { type: "ephemeral" } })),
+      }],
+    }],
+  }),
 };
 
 /** Rows of what adapts requests to the rules of vendors. */
@@ -129,6 +153,21 @@ export const vendorRuleCases: readonly GrowthCase[] = [
       size: 1_000,
       input: (size) => JSON.stringify({ messages: [{ role: "assistant", content: input(size) }] }),
       work: nativeText,
+    })
+  ),
+  ...Object.entries(markedPrompts).map(([what, input]) =>
+    prepared({
+      covers: [
+        "connectors/providers/_cache_marks.ts#markMessages",
+        "connectors/providers/_cache_marks.ts#markConverse",
+      ],
+      what,
+      size: 2_000,
+      input,
+      work: (request) => [
+        markMessages(JSON.stringify(request), { model: "claude-sonnet-4-5", ttl: "5m" }),
+        markConverse(request, { model: "anthropic.claude-sonnet-4-5", ttl: "1h" }),
+      ],
     })
   ),
 ];

@@ -17,6 +17,7 @@ import { model, type ModelValues } from "../schema/models.ts";
 import { provider, type ProviderValues } from "../schema/providers.ts";
 import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
 import { findRowProblems } from "../schema/money.ts";
+import { isObject } from "../../util/is_object.ts";
 import { isRows } from "../../util/pricing.ts";
 
 /** Checks each provider's connector, credentials and attributes, and fills in defaults. */
@@ -79,6 +80,7 @@ export function buildModels(
       checkCapability(capability, `${path}.capabilities[${index}]`, { tree, report });
     });
     checkPriceRows(value, path, report);
+    checkFilled(value, path, report);
     models.set(name, buildModel(name, value, entry && parts.connectorOf(entry)?.vendor));
   }
   return models;
@@ -88,6 +90,13 @@ export function buildModels(
 function checkPriceRows({ pricing }: ModelValues, path: string, report: Report): void {
   if (!isRows(pricing) || report.hasProblemAt(`${path}.pricing`)) return;
   for (const { index, message } of findRowProblems(pricing)) report.problem(`${path}.pricing[${index}]`, message);
+}
+
+/** A mark on the whole prompt is set by the provider's own setting, for each vendor in its way. */
+function checkFilled({ parameters }: ModelValues, path: string, report: Report): void {
+  if (!isObject(parameters?.fill) || !("cache_control" in parameters.fill)) return;
+  const advice = 'set "prompt_cache: {auto: true}" of its provider, which marks prompts for the cache of each vendor';
+  report.problem(`${path}.parameters.fill.cache_control`, `cannot be filled in: ${advice}`);
 }
 
 /** Reports a provider that does not exist. A vendor or connector is answered with the entries that have it. */

@@ -160,6 +160,7 @@ class ConditionChecker {
         ? connector === undefined ? null : connector.infrastructure
         : value.instance.infrastructure?.facts,
       queries: value.instance === undefined ? connector?.queries : queriesTo(value.instance),
+      promptCache: value.instance !== undefined || connector === undefined ? null : connector.promptCache,
       apis: value.instance === undefined && connector !== undefined ? connector.apis ?? ["chat"] : undefined,
       billsAudioByDuration: value.instance !== undefined || (connector?.billsAudioByDuration ?? false),
       mayServe: (...operations) => operations.some((operation) => members.mayServe(operation, id)),

@@ -37,6 +37,7 @@ export const providerConditions = (): readonly Condition<ProviderSubject>[] => [
     },
   },
   ...services(),
+  ...promptCache(),
   ...queries(),
   ...overridden(),
   {
@@ -76,6 +77,22 @@ const services = (): readonly Condition<ProviderSubject>[] => [
   {
     keys: ["files.max_size"],
     reason: (subject) => offers("files", subject) ? undefined : ": the provider has no files",
+  },
+];
+
+const promptCache = (): readonly Condition<ProviderSubject>[] => [
+  {
+    keys: ["prompt_cache.auto"],
+    idle: [false],
+    reason: ({ promptCache }) =>
+      promptCache === undefined ? ": the vendor takes neither cache marks nor a cache key" : undefined,
+  },
+  {
+    keys: ["prompt_cache.ttl"],
+    reason: ({ promptCache, value }) => {
+      if (!value.prompt_cache?.auto) return ' without "auto: true"';
+      return promptCache === null || promptCache?.marks ? undefined : ": the vendor takes no lifetime of its cache";
+    },
   },
 ];
 

@@ -6,7 +6,7 @@ import type { First } from "./pools.ts";
 import type { ModelValues } from "./models.ts";
 import type { BudgetValues, ProviderValues } from "./providers.ts";
 import type { DocumentValues } from "./schema.ts";
-import type { VendorQuery } from "../../contracts/connector.ts";
+import type { PromptCacheFacts, VendorQuery } from "../../contracts/connector.ts";
 import type { InfrastructureFacts } from "../../contracts/infrastructure.ts";
 import type { ChatApi, OperationName } from "../../contracts/provider.ts";
 
@@ -50,6 +50,8 @@ export interface ProviderSubject {
   readonly apis: readonly ChatApi[] | undefined;
   /** Whether one of its models serves, or may serve, one of the operations. */
   readonly mayServe: (...operations: OperationName[]) => boolean;
+  /** What its vendor takes for its prompt cache; undefined if it takes nothing, null if that is unknown. */
+  readonly promptCache: PromptCacheFacts | undefined | null;
 }
 
 /** An entry of `models` of an enabled provider. */

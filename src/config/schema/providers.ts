@@ -108,6 +108,20 @@ export const provider = {
         },
       },
     },
+    /** Use of the vendor's prompt cache. */
+    prompt_cache: {
+      type: "object",
+      isOptional: true,
+      fields: {
+        /**
+         * Whether requests get what the vendor needs to cache their prompts, where the client has set nothing: marks at
+         * the end of tools, instructions and messages, or a `prompt_cache_key` for each session or conversation.
+         */
+        auto: { type: "flag", default: false },
+        /** How long marked prompts are cached. The vendor charges more for writes that last an hour. */
+        ttl: { type: "choice", values: ["5m", "1h"], default: "5m" },
+      },
+    },
     /** Execution of requests to the provider. */
     execution: {
       type: "object",

@@ -22,6 +22,7 @@ export interface KnownProvider extends
     | "assumedPrices"
     | "billsAudioByDuration"
     | "apis"
+    | "promptCache"
   > {
   readonly models: readonly KnownModel[];
 }

@@ -183,9 +183,9 @@ class ReportingMetrics extends RequestMetrics {
 
   override addRequest(request: FinishedRequest): void {
     super.addRequest(request);
-    const { record, tries, tokensIn, tokensOut, costNanoUsd } = request;
+    const { record, tries, tokensIn, tokensOut, tokensCached, costNanoUsd } = request;
     const counted = Object.fromEntries(countedMembers.map((name) => [name, record[name]])) as CountedRequest["record"];
-    this.#receiver.finished({ record: counted, tries, tokensIn, tokensOut, costNanoUsd });
+    this.#receiver.finished({ record: counted, tries, tokensIn, tokensOut, tokensCached, costNanoUsd });
   }
 
   override addRefused(request: RefusedRequest): void {
