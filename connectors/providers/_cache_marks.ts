@@ -58,6 +58,12 @@ interface MeasuredBlock extends Block {
   readonly tokens: number;
 }
 
+/** How to mark a prompt. */
+interface MarkOptions extends PromptCacheMarks {
+  /** Id of the model. */
+  readonly model: string;
+}
+
 /** A mark of the client. */
 interface ClientMark {
   readonly section: Section;
@@ -69,23 +75,17 @@ interface ClientMark {
  * Marks a request of the Messages API. Marks of the client stay, and sections with such marks get no others.
  *
  * @param text The request, JSON.
- * @param options The model, and how long the cache is to last.
  */
 export function markMessages(
   text: string,
-  { model, ttl, marksTools = true }: PromptCacheMarks & {
-    /** Id of the model. */
-    readonly model: string;
-    /** Whether tools can be marked. @default true */
-    readonly marksTools?: boolean;
-  },
+  { model, ttl }: MarkOptions,
 ): string {
   const request = JSON.parse(text) as JsonObject;
   const blocks = measureBlocks(listBlocks(request));
   const marks = listMarks(request, blocks);
   const [, min = usualMinTokens] = minTokens.find(([pattern]) => pattern.test(model)) ?? [];
   const ends = findEnds(blocks).filter(({ section, tokens }) =>
-    tokens >= min && (marksTools || section !== "tools") && !marks.some((mark) => mark.section === section)
+    tokens >= min && !marks.some((mark) => mark.section === section)
   );
   return ends.slice(0, Math.max(0, maxMarks - marks.length)).reduce((marked, block) => {
     const allowed = findTtl(block, ttl, marks);
@@ -96,16 +96,11 @@ export function markMessages(
 /**
  * Marks a request of the Messages API before it is converted to Converse.
  *
- * @param request The request; other models than Claude have no marks in tools, and none of one hour.
- * @param options The model, and how long the cache is to last.
+ * @param request The request. Earlier models, and those of others, have no marks of one hour.
  */
-export function markConverse(
-  request: JsonObject,
-  { model, ttl }: PromptCacheMarks & { readonly model: string },
-): JsonObject {
-  const marksTools = isClaude(model);
-  const lasts = marksTools && !/claude-(3|(opus|sonnet)-4(-[01])?(-\d{8}|-v|@|$))/.test(model);
-  return JSON.parse(markMessages(JSON.stringify(request), { model, marksTools, ttl: lasts ? ttl : "5m" }));
+export function markConverse(request: JsonObject, { model, ttl }: MarkOptions): JsonObject {
+  const lasts = isClaude(model) && !/claude-(3|(opus|sonnet)-4(-[01])?(-\d{8}|-v|@|$))/.test(model);
+  return JSON.parse(markMessages(JSON.stringify(request), { model, ttl: lasts ? ttl : "5m" }));
 }
 
 /** The blocks of a prompt, in its order. */
@@ -150,9 +145,9 @@ function listMarks(request: JsonObject, blocks: readonly MeasuredBlock[]): reado
   const inBlocks = blocks.flatMap(({ section, position, value }) =>
     findMarksIn(value).map((mark) => ({ section, position, ttl: readTtl(mark) }))
   );
-  const { cache_control: whole } = request;
-  return isObject(whole)
-    ? [...inBlocks, { section: "messages", position: blocks.length, ttl: readTtl(whole) }]
+  const { cache_control: overall } = request;
+  return isObject(overall)
+    ? [...inBlocks, { section: "messages", position: blocks.length, ttl: readTtl(overall) }]
     : inBlocks;
 }
 
