@@ -545,6 +545,15 @@ export interface ProviderDocument {
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
+  /** Use of the vendor's prompt cache. */
+  readonly prompt_cache?: {
+    /** Whether requests get what the vendor needs to cache their prompts, where the client has set nothing: marks at the end of tools, instructions and messages, or a `prompt_cache_key` for each session or conversation. */
+    readonly auto?: boolean | SecretReference;
+    /** How long marked prompts are cached. The vendor charges more for writes that last an hour. */
+    readonly ttl?: "5m" | "1h";
+    /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+    readonly [dotted: `${string}.${string}`]: unknown;
+  };
   /** Execution of requests to the provider. */
   readonly execution?: {
     /** Alias of `base_url`. */
