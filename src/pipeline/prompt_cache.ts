@@ -2,14 +2,22 @@
  * Adapts requests to providers with `prompt_cache`, so that the vendor caches their prompts. Imported with the first one.
  * @module
  */
-import type { OperationRequest } from "../contracts/provider.ts";
+import type { ChatApi, OperationRequest } from "../contracts/provider.ts";
 import type { ModelEntry } from "../registry/registry.ts";
 import { editMembers, memberText } from "../util/json_members.ts";
-import type { AdaptedRequest } from "./adapt_request.ts";
 import { hashConversation, hashFor } from "./conversation_hash.ts";
 import type { RoutedRequest } from "./request.ts";
 
 const keyMember = "prompt_cache_key";
+
+/** A request as it is adapted to a model. */
+interface AdaptedForm {
+  readonly completion: OperationRequest;
+  /** Members that the request can do without. */
+  readonly added: readonly string[];
+  /** The API through which it is sent; undefined if the model declares none. */
+  readonly api: ChatApi | undefined;
+}
 
 /** A request and the model that receives it. */
 interface CachedCall {
@@ -20,7 +28,7 @@ interface CachedCall {
 }
 
 /** Adds what the vendor of a model needs to cache the prompt of a chat request. */
-export function withPromptCache(adapted: AdaptedRequest, call: CachedCall): AdaptedRequest {
+export function withPromptCache<Adapted extends AdaptedForm>(adapted: Adapted, call: CachedCall): Adapted {
   const { request: { operation }, model: { instance } } = call;
   if (operation.name !== "chat") return adapted;
   const { connector, entry } = instance;
@@ -34,7 +42,7 @@ export function withPromptCache(adapted: AdaptedRequest, call: CachedCall): Adap
 }
 
 /** Whether the vendor takes a key in the API of the request, and the client has sent none. */
-function takesKey({ completion, api = "chat" }: AdaptedRequest, { model, rejected }: CachedCall): boolean {
+function takesKey({ completion, api = "chat" }: AdaptedForm, { model, rejected }: CachedCall): boolean {
   const { native, body } = completion;
   const { info: { parameters }, instance: { connector } } = model;
   if (native !== undefined && native.dialect !== "responses") return false;
@@ -52,7 +60,7 @@ function findKey(request: RoutedRequest): string | undefined {
 }
 
 /** The request can do without the key. */
-function addKey(adapted: AdaptedRequest, key: string): AdaptedRequest {
+function addKey<Adapted extends AdaptedForm>(adapted: Adapted, key: string): Adapted {
   const { completion } = adapted;
   const { body, wire, native } = completion;
   const edit = { [keyMember]: key };
