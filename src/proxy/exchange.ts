@@ -60,6 +60,10 @@ export interface Exchange {
    * Undefined unless the proxy stores responses.
    */
   readonly reserve: SocketAccess["reserve"] | undefined;
+  /** Work that goes on after its request was answered. */
+  readonly background: Set<Promise<void>>;
+  /** Whether `onEnd` is called later than at the end of the response. */
+  isDetached: boolean;
   /** Must be called at the end of a streamed response. */
   readonly onEnd: () => void;
 }

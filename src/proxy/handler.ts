@@ -52,8 +52,13 @@ export function createHandler(mesh: Mesh, options: HandlerOptions = {}): Handler
   return createMeshHandler(mesh, options);
 }
 
+interface MeshHandler extends Handler {
+  /** Resolves when the work that goes on after its request was answered has ended. */
+  readonly untilBackgroundEnded: () => Promise<void>;
+}
+
 /** Like {@linkcode createHandler}, optionally as one of several processes. */
-export function createMeshHandler(mesh: Mesh, options: ProxyOptions): Handler {
+export function createMeshHandler(mesh: Mesh, options: ProxyOptions): MeshHandler {
   let instance: ProxyInstance | undefined;
   let current = getEngine(mesh);
   const check = ({ settings: { proxy = builtInProxy() } }: Engine) => requireToken(proxy, options.tokens ?? []);
@@ -85,7 +90,9 @@ export function createMeshHandler(mesh: Mesh, options: ProxyOptions): Handler {
     instance = new ProxyInstance(current, { ...options, runtimeClients, serve: plain, before });
     return Promise.all([before.untilIdle(), used]).then(() => {});
   };
-  return Object.assign(async (request: Request) => toResponse(await plain(request)), { plain, replace });
+  const untilBackgroundEnded = async () => await instance?.untilBackgroundEnded();
+  const handler = async (request: Request) => toResponse(await plain(request));
+  return Object.assign(handler, { plain, replace, untilBackgroundEnded });
 }
 
 /** Opens the memory of responses, which also deletes expired ones, if they are stored. */

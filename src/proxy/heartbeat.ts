@@ -138,6 +138,11 @@ interface Beating {
   readonly isLate?: boolean;
 }
 
+/** Adds heartbeats to a body while a read of it waits. */
+export function withHeartbeats(source: PlainStream, beating: Beating): PlainStream {
+  return new HeartbeatBody(source, beating);
+}
+
 /** The result of reading the source. */
 type Arrival = { readonly chunk: Uint8Array | string | undefined } | { readonly error: unknown };
 

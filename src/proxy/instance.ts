@@ -115,6 +115,11 @@ export class ProxyInstance {
     });
   }
 
+  /** Resolves when the work that goes on after its request was answered has ended. */
+  async untilBackgroundEnded(): Promise<void> {
+    await Promise.all(this.#shared.background);
+  }
+
   /** Handles a request. Never rejects. */
   async serve(request: PlainRequest, { requestId, peer }: RequestFacts): Promise<PlainResponse> {
     let headers: Record<string, string> = {};
@@ -211,8 +216,9 @@ export class ProxyInstance {
     this.#checkSlots(); // before the body is read
     this.#underWay++;
     try {
-      const response = await entry.handle(this.#exchange(incoming, { body, begin, onEnd }));
-      if (!isStream(response.body)) onEnd();
+      const exchange = this.#exchange(incoming, { body, begin, onEnd });
+      const response = await entry.handle(exchange);
+      if (!exchange.isDetached && !isStream(response.body)) onEnd();
       return response;
     } catch (error) {
       onEnd();
@@ -263,6 +269,8 @@ export class ProxyInstance {
       admit: client?.admission(this.#mesh.runtime.clock),
       begin: work?.begin ?? (() => undefined),
       reserve: this.#proxy.responses.state ? this.#reservation(incoming) : undefined,
+      background: this.#shared.background,
+      isDetached: false,
       onEnd: work?.onEnd ?? (() => {}),
     };
   }

@@ -30,6 +30,7 @@ const routes: readonly (readonly [path: string, entry: RouteEntry])[] = [
 const storedResponses: typeof routes = [
   ["responses/*", routeResponses(["GET", "DELETE"])],
   ["responses/*/input_items", routeResponses(["GET"])],
+  ["responses/*/cancel", routeResponses(["POST"])],
 ];
 
 /**

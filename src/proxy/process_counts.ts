@@ -17,6 +17,8 @@ export class ProcessCounts {
   readonly recordReaders: Slots = new Slots();
   readonly lines: LogRateLimit = new LogRateLimit();
   readonly overview: ProxyOverview;
+  /** Work that goes on after its request was answered. */
+  readonly background: Set<Promise<void>> = new Set();
   /** That of the current instance, for responses that outlast a reload. */
   authenticator?: Authenticator;
 

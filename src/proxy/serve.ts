@@ -19,6 +19,7 @@ import { isLoopbackHost } from "./origin_policy.ts";
 import type { ProxyOverview } from "./overview/overview.ts";
 import { Reloader } from "./reload.ts";
 import type { Slots } from "./slots.ts";
+import { waitAtMost } from "../util/within.ts";
 import { traceUnhandled } from "./unhandled.ts";
 
 /** Time limit for open responses after a stop, ms. */
@@ -112,7 +113,17 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
     mesh: () => reloader.mesh,
     hasConsole: parts.console !== undefined,
   });
-  const listening = { clock: runtime.clock, options, started: proxy, host, tokens, phase, server };
+  const { untilBackgroundEnded } = handler;
+  const listening = {
+    clock: runtime.clock,
+    untilBackgroundEnded,
+    options,
+    started: proxy,
+    host,
+    tokens,
+    phase,
+    server,
+  };
   return runningProxy({ ...listening, stopWatching, stopTracing, reloader });
 }
 
@@ -138,6 +149,8 @@ interface Phase {
 
 interface ListeningParts {
   readonly clock: Clock;
+  /** Resolves when no work goes on in the background. */
+  readonly untilBackgroundEnded: () => Promise<void>;
   readonly options: ServeOptions;
   /** Settings from startup, which a reload cannot change. */
   readonly started: ProxySettings;
@@ -185,15 +198,17 @@ function inertWarnings({ listener, maxConnections }: ProxySettings, server: Runn
 }
 
 async function stop(parts: ListeningParts): Promise<void> {
-  const { phase, reloader, server, stopWatching, stopTracing, clock, started } = parts;
+  const { phase, reloader, server, stopWatching, stopTracing, clock, started, untilBackgroundEnded } = parts;
   phase.isDraining = true;
   reloader.stop();
   stopWatching();
   const { drainDelayMs } = reloader.mesh.settings.proxy ?? started;
   if (drainDelayMs > 0) await clock.sleep(drainDelayMs);
   phase.isStopping = true;
+  const stoppedAt = clock.monotonic();
   try {
     await server.stop(graceMs);
+    await waitAtMost(untilBackgroundEnded, { clock, ms: graceMs - (clock.monotonic() - stoppedAt) });
     await reloader.close();
   } finally {
     stopTracing();

@@ -8,7 +8,7 @@ import { toErrorRow } from "./error_body.ts";
 import type { StreamFormat } from "./heartbeat.ts";
 
 /** A heartbeat, which readers of events ignore. */
-const comment = ": heartbeat\n\n";
+export const heartbeatComment = ": heartbeat\n\n";
 
 /** What a stream consists of. */
 interface StreamedPart {
@@ -40,7 +40,7 @@ export function toStreamFormat(
   writer: Pick<EventWriter, "heartbeat" | "fail">,
   contentType: string = "text/event-stream",
 ): StreamFormat {
-  return { contentType, heartbeat: writer.heartbeat ?? comment, fail: (error) => writer.fail(error) };
+  return { contentType, heartbeat: writer.heartbeat ?? heartbeatComment, fail: (error) => writer.fail(error) };
 }
 
 /**
@@ -92,7 +92,7 @@ export class EventBody<Part extends StreamedPart = CompletionChunk> implements P
       for (;;) {
         const chunk = await this.#stream.read();
         if (chunk === undefined) break;
-        text += chunk.isPing ? writer.heartbeat ?? comment : writer.chunk(chunk);
+        text += chunk.isPing ? writer.heartbeat ?? heartbeatComment : writer.chunk(chunk);
         if (chunk.more !== true && text !== "") return text;
       }
       text += writer.end();

@@ -24,3 +24,18 @@ export function waitWithin<T>(start: () => Promise<T>, { clock, ms, expired }: {
     work.finally(cancel).then(resolve, reject);
   });
 }
+
+/** Waits for work that does not fail, until the timeout at the latest. */
+export async function waitAtMost(
+  start: () => Promise<unknown>,
+  { clock, ms }: { readonly clock: Pick<Clock, "after">; readonly ms: number },
+): Promise<void> {
+  let isLate = false;
+  const expired = () => {
+    isLate = true;
+    return new Error("The wait has expired");
+  };
+  await waitWithin(start, { clock, ms: Math.max(0, ms), expired }).catch((error) => {
+    if (!isLate) throw error;
+  });
+}

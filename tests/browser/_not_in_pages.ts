@@ -254,6 +254,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${slow}/vendor_roles_test.ts`]: vendor,
   [`${b}/resource_lack_test.ts`]: server,
+  [`${b}/responses_background_test.ts`]: server,
   [`${b}/responses_sdk_test.ts`]: sdk,
   [`${b}/responses_socket_life_test.ts`]: sockets,
   [`${b}/responses_state_socket_test.ts`]: sockets,

@@ -4,7 +4,9 @@ import { ConfigError } from "../../mod.ts";
 import { serve } from "../../proxy.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import { responsesCaller } from "../support/_stored_responses.ts";
-import { ok, startUpstream } from "../support/upstream.ts";
+import { tempFolder } from "../support/_runtime_clients.ts";
+import { until } from "../support/patience.ts";
+import { Gate, ok, startUpstream } from "../support/upstream.ts";
 import { testConfig } from "../support/proxy.ts";
 
 const state = { proxy: { responses: { state: true } } };
@@ -24,6 +26,31 @@ Deno.test("a handler that stores responses without a storage says so to its clie
   const results = [await client.create({ input: "Hi" }), await client.call("GET", "resp_1")];
   assertEquals(results.map(({ status, json }) => [status, json.error.code]), Array(2).fill([400, "no_storage"]));
   assertEquals(upstream.calls, 0);
+});
+
+Deno.test("a proxy that stops lets background responses end", async () => {
+  const gate = new Gate();
+  await using upstream = await startUpstream({
+    async play(exchange) {
+      await gate.pass();
+      await ok().play(exchange);
+    },
+  });
+  await using folder = await tempFolder();
+  const storage = { storage: { connector: "mesh.local-file.v1", path: `${folder.path}/state.json` } };
+  const config = testConfig({ upstreams: { one: upstream.url }, config: { ...state, ...storage } });
+  const running = await serve({ config, port: 0 });
+  const { json: { id } } = await responsesCaller(running.url).create({ input: "Hi", background: true });
+  await upstream.received(1);
+  let hasStopped = false;
+  const stopped = running.stop().then(() => hasStopped = true);
+  await until(() => fetch(running.url).then(() => false, () => true), "it listens no longer");
+  assertEquals(hasStopped, false);
+  gate.openAll();
+  await stopped;
+  const next = await serve({ config, port: 0 });
+  assertEquals((await responsesCaller(next.url).call("GET", id)).json.status, "completed");
+  await next.stop();
 });
 
 Deno.test("a proxy with a storage in memory stores responses", async () => {

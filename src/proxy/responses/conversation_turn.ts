@@ -24,6 +24,8 @@ export interface Turn {
   readonly input: readonly JsonObject[];
   /** Whether its response is stored. */
   readonly isStored: boolean;
+  /** Whether its work goes on without a connection. */
+  readonly isBackground: boolean;
 }
 
 /** A request with its whole conversation. */
@@ -46,14 +48,15 @@ export async function resumeConversation(work: Work, exchange: Exchange): Promis
   checkMembers(value);
   const memory = openMemory(exchange);
   const owner = findOwner(exchange);
-  const { previous_response_id: previousId, store: requested, ...others } = value;
+  const { previous_response_id: previousId, store: requested, background, ...others } = value;
   const added = formatInput(text, value.input);
   if (added === undefined) return work;
-  const isStored = requested !== false;
-  const edits = { previous_response_id: undefined, store: false };
   const own = toItems(value.input);
+  const isBackground = background === true;
+  const facts = { memory, owner, input: own, isStored: requested !== false, isBackground };
+  const edits = { previous_response_id: undefined, background: undefined, store: false };
   if (typeof previousId !== "string") {
-    const turn = { memory, owner, previousId: null, ancestors: [], input: own, isStored };
+    const turn = { ...facts, previousId: null, ancestors: [] };
     return { ...work, value: { ...others, store: false }, text: editMembers(text, edits), turn };
   }
   const { bodyLimit } = exchange.proxy;
@@ -62,7 +65,7 @@ export async function resumeConversation(work: Work, exchange: Exchange): Promis
   const before = joinItems(...turns.flatMap(formatTurn));
   const release = reserve(before.length, exchange);
   const input = [...JSON.parse(`[${before}]`), ...own];
-  const turn = { memory, owner, previousId, ancestors: ids, input: own, isStored };
+  const turn = { ...facts, previousId, ancestors: ids };
   const complete = replaceInput(text, joinItems(before, added), edits);
   return { ...work, value: { ...others, store: false, input }, text: complete, turn, release };
 }
@@ -73,7 +76,9 @@ function checkMembers(body: JsonObject): void {
     expected: "a string",
     isValid: (value) => typeof value === "string",
   });
-  checkOptional(body, { name: "store", expected: "a boolean", isValid: (value) => typeof value === "boolean" });
+  for (const name of ["store", "background"]) {
+    checkOptional(body, { name, expected: "a boolean", isValid: (value) => typeof value === "boolean" });
+  }
   if (isPresent(body.previous_response_id) && isPresent(body.conversation)) {
     throw invalid('"previous_response_id" and "conversation" exclude each other', "previous_response_id");
   }

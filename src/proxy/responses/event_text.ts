@@ -28,7 +28,7 @@ interface TextEvent {
 }
 
 /** Splits a chunk into its events. */
-function splitEvents(chunk: string): TextEvent[] {
+export function splitEvents(chunk: string): TextEvent[] {
   return chunk.split("\n\n").filter((block) => block !== "").map((block) => {
     const lines = block.split("\n");
     const named = lines.find((line) => line.startsWith("event: "))?.slice("event: ".length);
@@ -40,12 +40,12 @@ function splitEvents(chunk: string): TextEvent[] {
 }
 
 /** Formats an event. */
-function formatEvent(type: string, event: JsonObject): string {
+export function formatEvent(type: string, event: JsonObject): string {
   return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
 /** Parses an event that contains the response; undefined for others. */
-function findHead({ type, data }: Pick<TextEvent, "type" | "data">): HeadEvent | undefined {
+export function findHead({ type, data }: Pick<TextEvent, "type" | "data">): HeadEvent | undefined {
   if (type === undefined || !heads.has(type)) return undefined;
   const event: unknown = JSON.parse(data);
   return isObject(event) && isObject(event.response) ? event as HeadEvent : undefined;

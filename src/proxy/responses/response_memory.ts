@@ -2,7 +2,8 @@
  * The memory of `/v1/responses`: responses and their input are stored for the client that has requested them.
  * @module
  */
-import type { JsonObject } from "../../contracts/openai.ts";
+import { formatFailed, isUnderWay } from "../../dialects/responses/background.ts";
+import type { JsonObject, OpenAiError } from "../../contracts/openai.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { ConnectorError, MeshError } from "../../errors.ts";
 import { followWork } from "../../util/failure.ts";
@@ -10,6 +11,10 @@ import { sha256 } from "../../util/sha256.ts";
 import { waitWithin } from "../../util/within.ts";
 import { HttpError } from "../error_body.ts";
 import type { Exchange } from "../exchange.ts";
+import type { BackgroundJob } from "./background_job.ts";
+import type { EventSource } from "./event_log.ts";
+import { RunnerLease } from "./runner_lease.ts";
+import { StoredEvents } from "./stored_events.ts";
 import { type ResponseRecord, ResponseRecords, type ResponseRef } from "./response_records.ts";
 
 /** How long a response waits to be stored, ms. */
@@ -20,6 +25,13 @@ const continuable: ReadonlySet<unknown> = new Set(["completed", "incomplete"]);
 
 /** Records that are loaded at once. */
 const concurrency = 32;
+
+const runnerError: OpenAiError = {
+  message: "The proxy that worked on this response is gone. It may have been billed, and is not repeated",
+  type: "server_error",
+  code: "server_error",
+  param: null,
+};
 
 /** A conversation up to a response. */
 export interface Conversation {
@@ -33,6 +45,9 @@ export interface Conversation {
 export class ResponseMemory {
   readonly records: ResponseRecords;
   readonly #mesh: Engine;
+  readonly #lease: RunnerLease;
+  /** Work of this process, by the id of its response. */
+  readonly #jobs = new Map<string, BackgroundJob>();
   /** The failure that was reported last, until a response is stored again. */
   #failure: string | undefined;
 
@@ -44,8 +59,9 @@ export class ResponseMemory {
     }
     this.#mesh = mesh;
     this.records = new ResponseRecords({ storage, clock, ttlMs, maxBytes });
-    mesh.onClose(() => Promise.resolve(this.records.bounds.stop()));
-    this.#follow(this.records.bounds.refresh());
+    this.#lease = new RunnerLease(storage, clock);
+    mesh.onClose(() => this.#close());
+    this.#follow(this.records.bounds.refresh(), "The list of stored responses");
   }
 
   /**
@@ -55,7 +71,7 @@ export class ResponseMemory {
    * @throws {HttpError} 404 if the client has no such response, or one before it was deleted; 400 if it has not ended.
    */
   async loadConversation(ref: ResponseRef, maxChars: number): Promise<Conversation> {
-    const last = await this.records.load(ref);
+    const last = await this.loadCurrent(ref);
     if (last === undefined) throw previousNotFound(`Previous response with id ${quoteId(ref.id)} not found`);
     checkContinuable(last.response, ref.id);
     const { ancestors } = last;
@@ -90,14 +106,101 @@ export class ResponseMemory {
       await waitWithin(() => this.records.save(ref, record), { clock, ms: maxWaitMs, expired });
       this.#failure = undefined;
     } catch (error) {
-      this.#report(error);
+      this.report(error);
       return false;
     }
-    await this.records.bounds.apply().catch((error) => this.#report(error));
+    await this.records.bounds.apply().catch((error) => this.report(error));
     return true;
   }
 
-  #report(error: unknown): void {
+  /**
+   * Loads a response. If the process that works on it is gone, the response has failed.
+   *
+   * @returns Undefined if the client has none with this id.
+   * @throws {ConnectorError} If the storage fails.
+   */
+  async loadCurrent(ref: ResponseRef): Promise<ResponseRecord | undefined> {
+    const record = await this.records.load(ref);
+    if (record === undefined || !isUnderWay(record.response) || this.#jobs.has(ref.id)) return record;
+    const isAlive = record.runner !== undefined && await this.#lease.isAlive(record.runner);
+    return isAlive ? record : await this.#cut(ref, (response) => formatFailed(response, runnerError));
+  }
+
+  /**
+   * Starts work in the background.
+   *
+   * @param record The response as accepted.
+   * @param create Starts it, given what identifies the stored record.
+   * @throws {ConnectorError} If the storage fails; nothing has then begun.
+   */
+  async startJob(
+    ref: ResponseRef,
+    record: ResponseRecord,
+    create: (stamp: string | undefined) => BackgroundJob,
+  ): Promise<BackgroundJob> {
+    await this.#lease.begin();
+    try {
+      await this.records.save(ref, { ...record, runner: this.#lease.id });
+      const job = create(await this.records.readStamp(ref));
+      this.#jobs.set(ref.id, job);
+      this.#follow(this.#endJob(ref, job), "The end of a background response");
+      return job;
+    } catch (error) {
+      await this.#lease.end();
+      throw error;
+    }
+  }
+
+  /** Opens the events of a response, which has some. */
+  openEvents(ref: ResponseRef): EventSource {
+    return this.#jobs.get(ref.id)?.openEvents() ?? new StoredEvents(this, ref, this.#mesh.runtime.clock);
+  }
+
+  /** Cancels the work on a response, in whichever process. */
+  async cancel(ref: ResponseRef): Promise<ResponseRecord | undefined> {
+    const job = this.#jobs.get(ref.id);
+    if (job === undefined) return await this.#cut(ref, (response) => ({ ...response, status: "cancelled" }));
+    await job.stop("cancelled");
+    return await this.records.load(ref);
+  }
+
+  /** Deletes a response, and ends the work on it. False if there was none. */
+  async delete(ref: ResponseRef): Promise<boolean> {
+    if (await this.records.load(ref) === undefined) return false;
+    const isDeleted = await this.records.delete(ref);
+    await this.#jobs.get(ref.id)?.stop("deleted");
+    return isDeleted;
+  }
+
+  async #endJob({ id }: ResponseRef, job: BackgroundJob): Promise<void> {
+    await job.ended;
+    this.#jobs.delete(id);
+    await this.#lease.end();
+    await this.records.bounds.apply();
+  }
+
+  /** Ends work of another process. */
+  async #cut(ref: ResponseRef, end: (response: JsonObject) => JsonObject): Promise<ResponseRecord | undefined> {
+    const events = await this.#countEvents(ref);
+    return await this.records.end(ref, ({ response }) => ({ response: end(response), events, isCut: true }));
+  }
+
+  async #countEvents(ref: ResponseRef): Promise<number> {
+    let count = 0;
+    for (let number = 0;; number++) {
+      const events = await this.records.loadEvents(ref, number);
+      if (events === undefined) return count;
+      count += events.length;
+    }
+  }
+
+  async #close(): Promise<void> {
+    this.records.bounds.stop();
+    await Promise.all([...this.#jobs.values()].map((job) => job.stop("stopped")));
+  }
+
+  /** Traces that a response is not stored; once until one is stored again. */
+  report(error: unknown): void {
     const reason = MeshError.isInstance(error) ? error.message : "the storage failed";
     if (reason === this.#failure) return;
     this.#failure = reason;
@@ -105,8 +208,8 @@ export class ResponseMemory {
     this.#mesh.hub.trace({ severity: "warning", component: "responses", message });
   }
 
-  #follow(work: Promise<void>): void {
-    followWork(work, { hub: this.#mesh.hub, component: "responses", task: "The list of stored responses" });
+  #follow(work: Promise<void>, task: string): void {
+    followWork(work, { hub: this.#mesh.hub, component: "responses", task });
   }
 }
 

@@ -2,6 +2,7 @@
  * Stored responses as records of the storage.
  * @module
  */
+import { isUnderWay } from "../../dialects/responses/background.ts";
 import { findCreationTime } from "../../dialects/responses/stored_response.ts";
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { Clock } from "../../contracts/runtime.ts";
@@ -39,6 +40,14 @@ export interface ResponseRecord {
   readonly input: readonly JsonObject[];
   /** The ids of the responses before it, oldest first. */
   readonly ancestors: readonly string[];
+  /** Whether its events are stored: those of a background response that is streamed. */
+  readonly isStreamed?: boolean;
+  /** The process that works on it in the background. */
+  readonly runner?: string;
+  /** Number of events before the last one, once the work has ended. */
+  readonly events?: number;
+  /** Whether another process than its runner has ended it. */
+  readonly isCut?: boolean;
 }
 
 /** Settings of a {@linkcode ResponseRecords}. */
@@ -85,6 +94,36 @@ export class ResponseRecords {
     await this.#save(toKey(ref), record);
   }
 
+  /** Identifies a version of a response; undefined if there is none. */
+  async readStamp(ref: ResponseRef): Promise<string | undefined> {
+    const stat = await this.#storage.stat(toKey(ref));
+    return stat && `${stat.modifiedAt} ${stat.size}`;
+  }
+
+  /** Saves events of a response. The records of one response are numbered from 0. */
+  async saveEvents(ref: ResponseRef, number: number, events: readonly string[]): Promise<void> {
+    await this.#save(toEventsKey(ref, number), events);
+  }
+
+  /** Loads such a record; undefined if there is none yet. */
+  async loadEvents(ref: ResponseRef, number: number): Promise<readonly string[] | undefined> {
+    const bytes = await this.#storage.load(toEventsKey(ref, number));
+    return bytes === undefined ? undefined : JSON.parse(decoder.decode(bytes));
+  }
+
+  /**
+   * Ends work in the background, unless it has ended.
+   *
+   * @param end Returns the final response and the number of its events.
+   * @returns The record after that; undefined if there is none.
+   */
+  async end(
+    ref: ResponseRef,
+    end: (record: ResponseRecord) => Pick<ResponseRecord, "response" | "events" | "isCut">,
+  ): Promise<ResponseRecord | undefined> {
+    return await this.#change(ref, (record) => isUnderWay(record.response) ? { ...record, ...end(record) } : undefined);
+  }
+
   /** Deletes a response with all of its records; false if there was none. */
   async delete(ref: ResponseRef): Promise<boolean> {
     const key = toKey(ref);
@@ -100,13 +139,13 @@ export class ResponseRecords {
    * @param change Returns the new record; undefined to leave it as it is.
    * @returns The record after that; undefined if there is none.
    */
-  async change(
+  async #change(
     ref: ResponseRef,
     change: (record: ResponseRecord) => ResponseRecord | undefined,
   ): Promise<ResponseRecord | undefined> {
     const key = toKey(ref);
     let latest: ResponseRecord | undefined;
-    const lock = new RecordLock({ storage: this.#storage, key: `${key}/change`, locking, clock: this.#clock });
+    const lock = new RecordLock({ storage: this.#storage, key: toLockKey(ref), locking, clock: this.#clock });
     await lock.run(async (isOurs) => {
       latest = await this.load(ref);
       const changed = latest && change(latest);
@@ -127,6 +166,15 @@ export class ResponseRecords {
     await this.#storage.save(key, bytes);
     this.bounds.add(key, bytes.length);
   }
+}
+
+/** Responses share a few locks, since some storages never delete one. */
+function toLockKey({ id }: ResponseRef): string {
+  return `${prefix}change/${id.at(-1)}`;
+}
+
+function toEventsKey(ref: ResponseRef, number: number): string {
+  return `${toKey(ref)}/${String(number).padStart(6, "0")}`;
 }
 
 function toKey({ owner, id }: ResponseRef): string {

@@ -2,6 +2,7 @@
  * Requests about stored responses.
  * @module
  */
+import { isUnderWay } from "../../dialects/responses/background.ts";
 import { formatInputItem } from "../../dialects/responses/stored_response.ts";
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { PlainResponse } from "../../contracts/shell.ts";
@@ -10,6 +11,7 @@ import { readSearch } from "../../util/request_path.ts";
 import { HttpError } from "../error_body.ts";
 import type { Exchange } from "../exchange.ts";
 import { json } from "../json.ts";
+import { respondWithEvents } from "./event_stream.ts";
 import { findOwner, openMemory, quoteId, type ResponseMemory, withStorageErrors } from "./response_memory.ts";
 import type { ResponseRecord, ResponseRef } from "./response_records.ts";
 
@@ -39,6 +41,7 @@ const handlers: Readonly<Record<string, (request: ResponseRequest) => Promise<Pl
   "GET": retrieve,
   "DELETE": remove,
   "GET input_items": listInputItems,
+  "POST cancel": cancel,
 };
 
 /**
@@ -61,14 +64,31 @@ export async function handleResponse(exchange: Exchange): Promise<PlainResponse>
 }
 
 async function retrieve(request: ResponseRequest): Promise<PlainResponse> {
+  const { exchange, memory, ref, query } = request;
+  const isStreamed = query.get("stream") ?? "false";
+  if (isStreamed !== "true" && isStreamed !== "false") throw invalid('"stream" has to be true or false', "stream");
+  const position = readPosition(query);
+  const { response, isStreamed: hasEvents } = await loadRecord(request);
+  if (isStreamed === "false") return json(response, exchange);
+  if (!hasEvents) {
+    throw invalid('Only responses that were created with "background" and "stream" are streamed again', "stream");
+  }
+  return respondWithEvents(memory.openEvents(ref), exchange, { position, onEnd: exchange.onEnd });
+}
+
+async function cancel(request: ResponseRequest): Promise<PlainResponse> {
+  const { exchange, memory, ref } = request;
   const { response } = await loadRecord(request);
-  return json(response, request.exchange);
+  if (response.background !== true) {
+    throw invalid("Cannot cancel a synchronous response: close its connection", "background");
+  }
+  const ended = isUnderWay(response) ? (await memory.cancel(ref))?.response : response;
+  if (ended === undefined) throw notFound(ref.id);
+  return json(ended, exchange);
 }
 
 async function remove({ exchange, memory, ref }: ResponseRequest): Promise<PlainResponse> {
-  const record = await memory.records.load(ref);
-  const isDeleted = record !== undefined && await memory.records.delete(ref);
-  if (!isDeleted) throw notFound(ref.id);
+  if (!await memory.delete(ref)) throw notFound(ref.id);
   return json({ id: ref.id, object: "response", deleted: true }, exchange);
 }
 
@@ -109,9 +129,17 @@ async function listItems(
 }
 
 async function loadRecord({ memory, ref }: ResponseRequest): Promise<ResponseRecord> {
-  const record = await memory.records.load(ref);
+  const record = await memory.loadCurrent(ref);
   if (record === undefined) throw notFound(ref.id);
   return record;
+}
+
+/** Number of events that the client has. */
+function readPosition(query: URLSearchParams): number {
+  const text = query.get("starting_after");
+  if (text === null) return 0;
+  if (/^\d{1,15}$/.test(text)) return Number(text) + 1;
+  throw invalid('"starting_after" has to be the sequence number of an event', "starting_after");
 }
 
 function readLimit(query: URLSearchParams): number {

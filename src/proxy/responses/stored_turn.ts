@@ -31,8 +31,8 @@ export class TurnResponse {
 
   /** Members that replace those of the provider's response. */
   get members(): JsonObject {
-    const { previousId, isStored } = this.#turn;
-    return { id: this.id, previous_response_id: previousId, store: isStored, background: false };
+    const { previousId, isStored, isBackground } = this.#turn;
+    return { id: this.id, previous_response_id: previousId, store: isStored, background: isBackground };
   }
 
   /**
@@ -50,7 +50,7 @@ export class TurnResponse {
 }
 
 /** Performs a request. */
-type Respond = (work: TurnWork, exchange: Exchange) => Promise<PlainResponse>;
+export type Respond = (work: TurnWork, exchange: Exchange) => Promise<PlainResponse>;
 
 /** Responds to a turn of a conversation. */
 export async function respondToTurn(
@@ -62,15 +62,20 @@ export async function respondToTurn(
     release();
     exchange.onEnd();
   });
-  let isStreamed = false;
+  const response = new TurnResponse(turn, exchange.mesh.runtime.clock.now());
+  let isOver = true;
   try {
-    const received = await respond(work, { ...exchange, onEnd });
-    const response = new TurnResponse(turn, exchange.mesh.runtime.clock.now());
-    const stored = await storeResponse(received, response);
-    isStreamed = isStream(stored.body);
+    if (turn.isBackground) {
+      const { respondInBackground } = await import("./background_response.ts");
+      const accepted = await respondInBackground({ work, exchange, response, respond, onEnd });
+      isOver = false;
+      return accepted;
+    }
+    const stored = await storeResponse(await respond(work, { ...exchange, onEnd }), response);
+    isOver = !isStream(stored.body);
     return stored;
   } finally {
-    if (!isStreamed) onEnd();
+    if (isOver) onEnd();
   }
 }
 
