@@ -17,6 +17,8 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/dialects/responses/compaction.ts#readSummary": oneValue,
   "src/dialects/responses/compaction.ts#toSummaryItem": oneValue,
   "src/dialects/responses/compaction.ts#toSummaryRequest": "copies the list of items, which the dialect reads",
+  "src/proxy/responses/event_stream.ts#respondWithEvents": "passes events on, which StoredEvents reads",
+  "src/proxy/responses/stored_events.ts#StoredEvents": "returns each stored event once, as JSON.parse has read it",
   "src/proxy/responses_work.ts#readResponsesWork": "opens each summary once, and leaves other items as they are",
   "src/infrastructure/joined_batch.ts#joinBatches": "the batches of one file, one for each provider",
   "src/infrastructure/json_lines.ts#parseLineObject": "one line, which JSON.parse reads",

@@ -19,6 +19,7 @@ import { readAll, readBody } from "../../src/util/bytes.ts";
 import { readFormStream } from "../../src/util/form_stream.ts";
 import { readForm } from "../../src/util/multipart.ts";
 import { Queue } from "../../src/util/queue.ts";
+import { editEvents, splitEvents } from "../../src/proxy/responses/event_text.ts";
 import { readSse, SseParser, SseReader } from "../../src/util/sse_parse.ts";
 import { event } from "../support/event_frames.ts";
 import { drained, type GrowthCase, inChunks, prepared, refusable, times } from "./_case.ts";
@@ -118,6 +119,19 @@ export const wireCases: readonly GrowthCase[] = [
         const parser = new SseParser();
         for (const text of texts) parser.push(text);
         return parser.unfinished;
+      },
+    }),
+    prepared({
+      covers: [
+        "src/proxy/responses/event_text.ts#splitEvents",
+        "src/proxy/responses/event_text.ts#editEvents",
+      ],
+      what,
+      size: 2_000,
+      input: (size) => input(size).join(""),
+      work: async (text) => {
+        splitEvents(text);
+        return await editEvents(text, (event) => Promise.resolve(event));
       },
     }),
     prepared({

@@ -21,7 +21,7 @@ const checkMs = 1_000;
 const storeDelaysMs = [500, 1_000, 2_000, 4_000, 8_000];
 
 /** Why work ends early. */
-export type StopCause = "cancelled" | "deleted" | "stopped";
+type StopCause = "cancelled" | "deleted" | "stopped";
 
 const stopError: OpenAiError = {
   message: "The proxy was stopped before the response was complete. It may have been billed, and is not repeated",
@@ -31,7 +31,7 @@ const stopError: OpenAiError = {
 };
 
 /** Dependencies of a {@linkcode BackgroundJob}. */
-export interface JobParts {
+interface JobParts {
   readonly ref: ResponseRef;
   readonly records: ResponseRecords;
   readonly clock: Clock;

@@ -18,7 +18,7 @@ import { BackgroundJob } from "./background_job.ts";
 import type { Turn, TurnWork } from "./conversation_turn.ts";
 import { respondWithEvents } from "./event_stream.ts";
 import { withStorageErrors } from "./response_memory.ts";
-import type { Respond, TurnResponse } from "./stored_turn.ts";
+import type { Respond, TurnResponse } from "./turn_response.ts";
 
 /** Headers of a request that its work refers to, after the connection may have ended. */
 const workHeaders = ["x-mesh-route", "x-mesh-session", "user-agent", "traceparent", "tracestate"];

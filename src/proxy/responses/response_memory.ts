@@ -153,7 +153,12 @@ export class ResponseMemory {
 
   /** Opens the events of a response, which has some. */
   openEvents(ref: ResponseRef): EventSource {
-    return this.#jobs.get(ref.id)?.openEvents() ?? new StoredEvents(this, ref, this.#mesh.runtime.clock);
+    const events = this.#jobs.get(ref.id)?.openEvents();
+    return events ?? new StoredEvents({
+      clock: this.#mesh.runtime.clock,
+      load: () => this.loadCurrent(ref),
+      loadEvents: (number) => this.records.loadEvents(ref, number),
+    });
   }
 
   /** Cancels the work on a response, in whichever process. */

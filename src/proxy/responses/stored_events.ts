@@ -6,33 +6,38 @@ import { findLastEvent, isUnderWay } from "../../dialects/responses/background.t
 import type { Clock } from "../../contracts/runtime.ts";
 import type { EventSource } from "./event_log.ts";
 import { formatEvent } from "./event_text.ts";
-import type { ResponseMemory } from "./response_memory.ts";
-import type { ResponseRecord, ResponseRef } from "./response_records.ts";
+import type { ResponseRecord } from "./response_records.ts";
 
 /** Interval at which new events are looked for, ms. */
 const intervalMs = 500;
 
+/** Access to a response. */
+interface StoredParts {
+  readonly clock: Clock;
+  /** Loads it in its current state; undefined if it was deleted. */
+  readonly load: () => Promise<ResponseRecord | undefined>;
+  /** Loads one record of events, numbered from 0; undefined if there is none yet. */
+  readonly loadEvents: (number: number) => Promise<readonly string[] | undefined>;
+}
+
 /** Reads the events of a response from the storage. */
 export class StoredEvents implements EventSource {
-  readonly #memory: ResponseMemory;
-  readonly #ref: ResponseRef;
-  readonly #clock: Clock;
+  readonly #parts: StoredParts;
   readonly #stopper = new AbortController();
   #chunk = 0;
   /** Number of events in the chunks so far. */
   #count = 0;
   #isOver = false;
 
-  constructor(memory: ResponseMemory, ref: ResponseRef, clock: Clock) {
-    this.#memory = memory;
-    this.#ref = ref;
-    this.#clock = clock;
+  constructor(parts: StoredParts) {
+    this.#parts = parts;
   }
 
   async read(position: number): Promise<readonly string[] | undefined> {
+    const { load, loadEvents, clock } = this.#parts;
     while (!this.#isOver && !this.#stopper.signal.aborted) {
-      const record = await this.#memory.loadCurrent(this.#ref); // before the events, which are stored before its end
-      const events = await this.#memory.records.loadEvents(this.#ref, this.#chunk);
+      const record = await load(); // before the events, which are stored before its end
+      const events = await loadEvents(this.#chunk);
       if (events !== undefined) {
         const start = this.#count;
         this.#chunk++;
@@ -41,7 +46,7 @@ export class StoredEvents implements EventSource {
       } else if (record === undefined || !isUnderWay(record.response)) {
         this.#isOver = true;
         return this.#findLast(record, position);
-      } else await this.#clock.sleep(intervalMs, this.#stopper.signal).catch(() => {}); // cancelled
+      } else await clock.sleep(intervalMs, this.#stopper.signal).catch(() => {}); // cancelled
     }
     return undefined;
   }

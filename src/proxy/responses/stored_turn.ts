@@ -3,54 +3,19 @@
  * event is sent.
  * @module
  */
-import { createResponseId } from "../../dialects/responses/stored_response.ts";
-import type { JsonObject } from "../../contracts/openai.ts";
 import type { PlainResponse, PlainStream } from "../../contracts/shell.ts";
 import { isStream } from "../../util/bytes.ts";
 import { editMembers } from "../../util/json_members.ts";
 import { once } from "../../util/once.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Turn, TurnWork } from "./conversation_turn.ts";
+import { type Respond, TurnResponse } from "./turn_response.ts";
 import { editEvents, type EventEdit } from "./event_text.ts";
 
 const decoder = new TextDecoder();
 
 /** Events that end a response which can be continued. */
 const lastEvents: ReadonlySet<string> = new Set(["response.completed", "response.incomplete"]);
-
-/** The parts of a response that the memory determines. */
-export class TurnResponse {
-  readonly #turn: Turn;
-  readonly id: string;
-
-  /** @param now Wall clock, ms. */
-  constructor(turn: Turn, now: number) {
-    this.#turn = turn;
-    this.id = createResponseId(now);
-  }
-
-  /** Members that replace those of the provider's response. */
-  get members(): JsonObject {
-    const { previousId, isStored, isBackground } = this.#turn;
-    return { id: this.id, previous_response_id: previousId, store: isStored, background: isBackground };
-  }
-
-  /**
-   * Stores a complete response.
-   *
-   * @returns The members that replace the provider's. `store` is false if it is not stored.
-   */
-  async end(response: JsonObject): Promise<JsonObject> {
-    const { members, id } = this;
-    const { memory, owner, input, ancestors, isStored } = this.#turn;
-    if (!isStored) return members;
-    const record = { version: 1, response: { ...response, ...members }, input, ancestors } as const;
-    return await memory.store({ owner, id }, record) ? members : { ...members, store: false };
-  }
-}
-
-/** Performs a request. */
-export type Respond = (work: TurnWork, exchange: Exchange) => Promise<PlainResponse>;
 
 /** Responds to a turn of a conversation. */
 export async function respondToTurn(
