@@ -54,6 +54,7 @@ function createPoolConfig(pool: PoolPlan): Record<string, unknown> {
       ...(pool.errorCodes.length === 0 ? {} : { error_codes: pool.errorCodes }),
       ...pool.rules,
     },
+    ...(pool.hedge === undefined ? {} : { hedge: { after: pool.hedge.after, max_share: pool.hedge.maxShare } }),
     recovery: { cooldown: `${pool.cooldownMs}ms` },
     ...(maxRpm === undefined && minDeltaMs === undefined ? {} : {
       rate_limit: {

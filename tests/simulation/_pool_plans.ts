@@ -4,6 +4,7 @@
  */
 import { Chance } from "./chance.ts";
 import { wired } from "./features.ts";
+import { type HedgePlan, planHedge } from "./_hedges.ts";
 import { minute, second } from "./_times.ts";
 import type { ModelPlan } from "./scenario.ts";
 
@@ -29,6 +30,7 @@ export interface PoolPlan {
   readonly minDeltaMs?: number;
   readonly dailyUsd?: number;
   readonly providerDeactivation: readonly string[];
+  readonly hedge?: HedgePlan;
 }
 
 const strategies = [
@@ -52,7 +54,11 @@ interface PoolWorld {
 export function poolPlans({ seed, isStorm, models }: PoolWorld): PoolPlan[] {
   const chance = new Chance(seed, "pools");
   const count = isStorm ? chance.whole(1, 2) : chance.whole(1, 4);
-  return Array.from({ length: count }, (_, place) => poolPlan(`pool${place}`, { isStorm, models, chance }));
+  return Array.from({ length: count }, (_, place) => {
+    const plan = poolPlan(`pool${place}`, { isStorm, models, chance });
+    const hedge = wired.has("hedging") ? planHedge(seed, plan.name) : undefined;
+    return hedge === undefined ? plan : { ...plan, hedge };
+  });
 }
 
 interface PoolParts {

@@ -26,6 +26,8 @@ export type Feature =
   | "provider_actions"
   /** Lists of models that change: `discovery.enumerate_models` and `discovery.sync`. */
   | "lists"
+  /** `pools.<name>.hedge`. */
+  | "hedging"
   /** A retry of a model that was deactivated in the meantime goes elsewhere. */
   | "retries_heed_standby";
 
@@ -42,4 +44,5 @@ export const wired: ReadonlySet<Feature> = new Set<Feature>([
   "provider_actions",
   "manual",
   "lists",
+  "hedging",
 ]);

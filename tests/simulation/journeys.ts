@@ -8,6 +8,16 @@ import type { PoolPlan } from "./_pool_plans.ts";
 import type { ModelPlan } from "./scenario.ts";
 import type { Trouble } from "./_troubles.ts";
 
+/** The moment at which a request goes to a model. */
+export interface Ask {
+  /** Changes of states before. */
+  readonly order: number;
+  /** Wall clock, ms. */
+  readonly wall: number;
+  /** Monotonic ms. */
+  readonly now: number;
+}
+
 /** One request on its way. */
 export interface Journey {
   readonly arrival: Arrival;
@@ -16,12 +26,10 @@ export interface Journey {
   readonly startedAt: number;
   /** Reloads before it: the engine that answers it knows no later state. */
   readonly reloads: number;
-  /** Wall clock when the present model was asked first, ms. */
-  wall: number;
   /** Models asked, in order, each once. */
   readonly asked: string[];
-  /** Changes of states before the present model was asked. */
-  askedOrder: number;
+  /** When each of them was asked first, by its name. */
+  readonly asks: Map<string, Ask>;
   /** Providers that can serve no model of theirs in this request. */
   readonly ruledOut: Set<string>;
   /** Providers that refused the key, or whose account is empty. */
@@ -55,9 +63,8 @@ export function createJourney(
     pool,
     startedAt,
     reloads,
-    wall: 0,
     asked: [],
-    askedOrder: 0,
+    asks: new Map(),
     ruledOut: new Set(),
     refusedBy: new Set(),
     faulted: new Set(),
@@ -68,16 +75,15 @@ export function createJourney(
   };
 }
 
-/** Notes a call; whether it is a retry of the model that was asked last. */
-export function noteCall(journey: Journey, call: VendorCall, at: { changes: number; wall: number }): boolean {
+/** Notes a call; whether it is a retry of the model that was asked last, or with a hedge of any of both. */
+export function noteCall(journey: Journey, call: VendorCall, at: Ask): boolean {
   const { name, provider } = call.model;
-  const isRetry = journey.asked.at(-1) === name;
+  const isRetry = journey.pool.hedge === undefined ? journey.asked.at(-1) === name : journey.asked.includes(name);
   journey.underWay.add(call);
   journey.home ??= provider;
   if (isRetry) return true;
   journey.asked.push(name);
-  journey.askedOrder = at.changes;
-  journey.wall = at.wall;
+  journey.asks.set(name, at);
   return false;
 }
 

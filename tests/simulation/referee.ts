@@ -5,6 +5,7 @@
 import type { MeshEvent, RoutingRecord, UsageReport } from "../../mod.ts";
 import type { FakeClock } from "../../src/runtime/test.ts";
 import { Book } from "./book.ts";
+import { HedgeRules } from "./_hedges.ts";
 import { createJourney, type Journey, noteCall, noteEnd } from "./journeys.ts";
 import { BudgetScopes, getCost } from "./budget_scopes.ts";
 import {
@@ -56,9 +57,12 @@ export class Referee implements VendorWatch {
   sends = 0;
   /** Reloads so far. */
   reloads = 0;
+  /** Cost of all requests that are over, as recorded, nano-dollars. */
+  recorded = 0;
   readonly #parts: RefereeParts;
   readonly #budgetScopes: BudgetScopes;
   readonly #storm: Storm;
+  readonly #hedges = new HedgeRules();
   /** The end of the latest time in which the process was stopped, monotonic ms. */
   #stoppedUntil = 0;
 
@@ -100,6 +104,7 @@ export class Referee implements VendorWatch {
     const journey = createJourney(arrival, pool, { startedAt: this.#now, reloads: this.reloads });
     this.open.set(arrival.id, journey);
     this.#storm.arrived(this.#now);
+    this.#hedges.arrived(journey);
     this.note(() => `request ${arrival.id} to ${arrival.pool}${arrival.stream ? ", streamed" : ""}`);
     return journey;
   }
@@ -120,7 +125,9 @@ export class Referee implements VendorWatch {
     if (journey === undefined) return this.hold("calls", `a call for request ${call.arrival.id}, which is over`);
     const { model } = call;
     const facts = this.#facts;
-    const isRetry = noteCall(journey, call, { changes: this.book.changes, wall: facts.wall });
+    const { wall, now } = facts;
+    const isRetry = noteCall(journey, call, { order: this.book.changes, wall, now });
+    this.hold("hedges", this.#hedges.called(journey, call, now));
     this.note(() => `  request ${call.arrival.id} asks ${model.name}${isRetry ? " again" : ""}`);
     this.hold("nothing to standby", standbyRule(journey, model, isRetry, facts));
     if (isRetry) return;
@@ -151,7 +158,7 @@ export class Referee implements VendorWatch {
     if (end === "left") this.#budgetScopes.givenUp++;
     if (journey === undefined) return;
     noteEnd(journey, call, end);
-    if (end === "served") this.book.doubt(getPlace(journey, model), journey.askedOrder);
+    if (end === "served") this.book.doubt(getPlace(journey, model), journey.asks.get(model.name)!.order);
   }
 
   used(provider: string, { model, costUsd }: UsageReport): void {
@@ -166,16 +173,18 @@ export class Referee implements VendorWatch {
     this.hold("right answer", answeredRule(journey, by, text));
     this.#over(journey);
     // an engine that has taken over meanwhile has its own trial
-    if (text !== "" && journey.reloads === this.reloads) this.book.prove(getPlace(journey, model), journey.askedOrder);
+    const { order, wall } = journey.asks.get(by)!;
+    if (text !== "" && journey.reloads === this.reloads) this.book.prove(getPlace(journey, model), order);
     if (arrival.oddUsage !== undefined) {
       this.#budgetScopes.givenUp++; // taken for what the mesh estimates, which is no more than it reserved
       return;
     }
     const cost = journey.served.reduce((sum, served) => sum + getCost(journey, served), 0);
-    if (costNanoUsd !== undefined && costNanoUsd !== cost) {
+    const isHedged = this.#hedges.isHedged(journey); // the other call counts as it was reserved
+    if (costNanoUsd !== undefined && (isHedged ? costNanoUsd < cost : costNanoUsd !== cost)) {
       this.hold("cost", `request ${arrival.id} cost ${costNanoUsd} nano-dollars, expected ${cost}`);
     }
-    const passed = this.#budgetScopes.pay(journey, model, journey.wall);
+    const passed = this.#budgetScopes.pay(journey, model, wall);
     if (passed !== undefined) this.hold("budgets", `request ${arrival.id} took more than is left of ${passed}`);
   }
 
@@ -202,6 +211,8 @@ export class Referee implements VendorWatch {
   #routed(record: RoutingRecord): void {
     const journey = [...this.open.values()].find(({ arrival }) => `request-${arrival.id}` === record.request_id);
     if (journey === undefined) return this.hold("records", `a record of ${record.request_id}, which is over`);
+    this.recorded += Math.round((record.cost_usd ?? 0) * 1e9);
+    this.hold("hedges", this.#hedges.routed(journey, record));
     this.hold("records", recordRule(journey, record));
     this.hold("answered if anybody could", answerRule(journey, record, this.#facts));
   }

@@ -60,7 +60,7 @@ function isWithinLimit(entry: Entry, { pool }: Journey, isRetry: boolean, { now 
 export function trialRule(journey: Journey, model: ModelPlan, facts: Facts): string | undefined {
   for (const trial of facts.book.trials(getPlace(journey, model))) {
     const other = [...facts.open.values()].find((one) =>
-      one !== journey && one.reloads === journey.reloads && isTrial(one, trial, facts)
+      one !== journey && one.reloads === journey.reloads && isTrial(one, trial)
     ); // a reload begins the trial anew
     if (other === undefined) continue;
     const free = candidates(journey, facts).find((one) =>
@@ -75,10 +75,10 @@ export function trialRule(journey: Journey, model: ModelPlan, facts: Facts): str
 }
 
 /** Whether a request is under way that will decide whether a half-open breaker closes. */
-function isTrial({ askedOrder, asked, pool, underWay }: Journey, { key, order }: Entry, { models }: Facts): boolean {
-  if (askedOrder < order || underWay.size === 0) return false;
-  const model = models.get(asked.at(-1)!)!;
-  return isAbout(key, { pool: pool.name, model: model.name, provider: model.provider });
+function isTrial({ asks, pool, underWay }: Journey, { key, order }: Entry): boolean {
+  return [...underWay].some(({ model: { name, provider } }) =>
+    asks.get(name)!.order >= order && isAbout(key, { pool: pool.name, model: name, provider })
+  );
 }
 
 /** A provider that refused the key, or whose account is empty, is not asked for another model by the same request. */
@@ -137,21 +137,28 @@ function hasRoom(journey: Journey, model: ModelPlan, { counts, budgetScopes, ope
 /** Whether requests under way may have reserved what the pool still allows a model. */
 function isReserved({ pool }: Journey, { name }: ModelPlan, open: Facts["open"]): boolean {
   const isLimited = ["token_limit", "budget_limit"].some((limit) => limit in pool.rules);
-  return isLimited && [...open.values()].some((other) => other.pool === pool && other.asked.at(-1) === name);
+  return isLimited &&
+    [...open.values()].some((other) =>
+      other.pool === pool &&
+      (other.asked.at(-1) === name || [...other.underWay].some(({ model }) => model.name === name))
+    );
 }
 
-/** A response is the right one, and of the model asked last; an empty one may be an earlier model's. */
-export function answeredRule({ arrival, asked }: Journey, by: string, text: string): string | undefined {
+/** A response is the right one, and of the model asked last; an empty or hedged one may be an earlier model's. */
+export function answeredRule({ arrival, asked, pool }: Journey, by: string, text: string): string | undefined {
   if (text === "" && asked.includes(by)) return undefined;
-  if (by !== asked.at(-1)) return `request ${arrival.id} was answered by ${by}, expected ${asked.at(-1)}`;
+  if (by !== asked.at(-1) && (pool.hedge === undefined || !asked.includes(by))) {
+    return `request ${arrival.id} was answered by ${by}, expected ${asked.at(-1)}`;
+  }
   if (text.replace(".", "") === textFor(arrival)) return undefined;
   return `request ${arrival.id} got ${JSON.stringify(text)}, expected "${textFor(arrival)}"`;
 }
 
-/** The record names where the request has been, and no fewer calls than there were. */
+/** The record names where the request has been, and no fewer calls than there were. Hedges are in the order of their ends. */
 export function recordRule(journey: Journey, record: RoutingRecord): string | undefined {
-  const reported = record.fallback_chain.map(({ model }) => model).join(", ");
-  const asked = journey.asked.join(", ");
+  const toList = (names: readonly string[]) => (record.hedged ? names.toSorted() : names).join(", ");
+  const reported = toList(record.fallback_chain.map(({ model }) => model));
+  const asked = toList(journey.asked);
   if (reported !== asked) return `the record of request ${journey.arrival.id} tells of ${reported}, expected ${asked}`;
   const { attempts } = record;
   if (attempts <= journey.sends && journey.sends <= 2 * attempts) return undefined;

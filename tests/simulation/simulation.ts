@@ -13,6 +13,7 @@ import { FakeClock, settle } from "../../src/runtime/test.ts";
 import { Chance } from "./chance.ts";
 import { createDocument } from "./_config.ts";
 import { Engines } from "./_engines.ts";
+import { moneyRule } from "./_hedges.ts";
 import { loadModules } from "./_load_modules.ts";
 import type { Journey } from "./journeys.ts";
 import { Referee } from "./referee.ts";
@@ -92,6 +93,8 @@ class World {
   readonly #clients = new Set<AbortController>();
   readonly #chance: Chance;
   readonly #arrivals: Arrival[];
+  /** Wall clock, ms. */
+  readonly #begunAt: number;
   #answered = 0;
 
   constructor(scenario: Scenario, trace: ((line: string) => void) | undefined) {
@@ -101,6 +104,7 @@ class World {
     this.#scenario = scenario;
     this.#chance = chance;
     this.#clock = clock;
+    this.#begunAt = clock.now();
     this.#referee = referee;
     this.#arrivals = [...scenario.arrivals];
     this.#vendors = new Vendors({ scenario, clock, watch: referee, arrivalOf: (id) => this.#arrivals[id]! });
@@ -255,12 +259,20 @@ class World {
     if (underWay > 0) {
       this.#referee.hold("no call outlives its request", `${underWay} calls are under way, expected none`);
     }
+    this.#referee.hold("money", moneyRule(this.#money()));
     for (const { name, members } of this.#engines.mesh.registry.pools) {
       for (const { state: { inFlight, name: model } } of members) {
         if (inFlight === 0) continue;
         this.#referee.hold("in-flight counts", `${model} in ${name} counts ${inFlight} requests in flight, expected 0`);
       }
     }
+  }
+
+  #money(): Parameters<typeof moneyRule>[0] {
+    const day = (wallTimeMs: number) => Math.floor(wallTimeMs / (24 * hour));
+    const isToday = day(this.#clock.now()) === day(this.#begunAt) &&
+      !this.#scenario.acts.some(({ kind }) => kind === "wall" || kind === "sleep");
+    return { budgets: this.#engines.mesh.listBudgets(), recorded: this.#referee.recorded, isToday };
   }
 
   /** Nothing goes wrong any more: a day later every pool answers. */
