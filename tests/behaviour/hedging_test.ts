@@ -59,6 +59,7 @@ describe("hedging", () => {
   for (const [name, behaviour, isStream] of silent) {
     it(`asks a second model when the first is silent ${name}, and cancels the first`, async () => {
       await using scene = await stage({ a: behaviour, b }, { pool });
+      const { pending } = scene.clock;
       const seen = isStream ? scene.askStream() : scene.ask();
       await scene.received("a");
       await scene.clock.advance(1_999);
@@ -72,6 +73,7 @@ describe("hedging", () => {
       assertEquals([scene.states(), scene.events], [{ a: "active", b: "active" }, []]);
       const idle = { inFlight: 0, failures: 0, status: "active" };
       assertEquals(["a", "b"].map((model) => readModelState(scene.proxy.mesh, model)), [idle, idle]);
+      await becomes(() => scene.clock.pending, pending);
     });
   }
 
@@ -140,14 +142,18 @@ describe("the failures of a hedged request", () => {
 
   it("when both fail, the request rotates, and is not hedged again", async () => {
     const [first, third] = [new Gate(), new Gate()];
-    const cast: Cast = { a: behind(first, bad), b: bad, c: behind(third, ok({ text: "from c" })), d: b };
+    const cast: Cast = { a: [a, behind(first, bad)], b: bad, c: behind(third, ok({ text: "from c" })), d: b };
     await using scene = await stage(cast, { pool });
-    const [seen] = await hedged(scene, () => scene.ask());
+    await scene.ask(); // so that the share allows two hedges
+    const seen = scene.ask();
+    await scene.received("a", 2);
+    await scene.clock.advance(2_000);
+    await scene.received("b");
     first.open();
     await scene.received("c");
     await scene.clock.advance(10_000);
     third.open();
-    const { text, route } = await soon(seen!);
+    const { text, route } = await soon(seen);
     assertEquals([text, route, scene.calls.d], ["from c", "c 3/2", 0]);
     assertEquals(outcomes(scene), ["a server", "b server", "c ok"]);
   });
@@ -273,6 +279,33 @@ describe("the second model of a hedge", () => {
     await scene.received("a");
     await scene.clock.advance(10_000);
     assertEquals([await isOpen(seen), scene.calls], [true, { a: 1 }]);
+    await scene.clock.advance(600_000);
+    await soon(seen);
+  });
+
+  it("is another key in each turn of a conversation that stays with a key", async () => {
+    const byKey = (request: ReceivedRequest) =>
+      request.number > 1 && keyIn(request) === 1 ? hang() : ok({ text: "from a" });
+    const settings = { pool: { ...pool, affinity: { by: "prompt", ttl: "10m" } } };
+    await using scene = await stage({ a: byKey }, { ...settings, provider: { api_key: keys.slice(0, 2) } });
+    await scene.ask();
+    for (const turn of [1, 2]) {
+      const seen = scene.ask();
+      await scene.received("a", 2 * turn);
+      assertEquals((await after(scene.clock, 2_000, seen)).text, "from a");
+    }
+    assertEquals(scene.upstreams.a!.requests.map(keyIn), [1, 1, 2, 1, 2]);
+  });
+
+  it("is not the same model if its other key is in standby", async () => {
+    const refusal = status(401, { error: { code: "invalid_api_key" } });
+    const byKey = (request: ReceivedRequest) => keyIn(request) === 2 ? refusal : request.number < 4 ? a : hang();
+    await using scene = await stage({ a: byKey }, { pool, provider: { api_key: keys.slice(0, 2) } });
+    await scene.askTimes(2);
+    const seen = scene.ask();
+    await scene.received("a", 4);
+    await scene.clock.advance(10_000);
+    assertEquals([await isOpen(seen), scene.upstreams.a!.requests.map(keyIn)], [true, [1, 2, 1, 1]]);
     await scene.clock.advance(600_000);
     await soon(seen);
   });
