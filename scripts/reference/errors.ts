@@ -22,9 +22,14 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
   ],
   missing_required_parameter: ["400", "A required member is missing; `param` names it.", "Add it."],
   previous_response_not_found: [
-    "400",
-    "The connection, a WebSocket, does not have the response of `previous_response_id`.",
-    "Send the conversation as `input`.",
+    "404, 400",
+    "No response of this client has the id in `previous_response_id`: neither the connection, if it is a WebSocket, nor the storage. (400 without a storage of responses.)",
+    "Send the conversation as `input`, or set `proxy.responses.state`.",
+  ],
+  response_not_found: [
+    "404",
+    "No stored response of this client has that id: it was not stored, has expired, or was deleted.",
+    "`proxy.responses` states whether and how long responses are kept.",
   ],
   response_in_progress: [
     "409",
