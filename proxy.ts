@@ -35,7 +35,7 @@ export type {
 } from "./src/contracts/shell.ts";
 export { createHandler, type Handler } from "./src/proxy/handler.ts";
 export type { FetchProxy } from "./src/proxy/fetch_proxy.ts";
-export type { HandlerOptions } from "./src/proxy/instance.ts";
+export type { HandlerOptions } from "./src/proxy/handler_options.ts";
 export type { ListedPool, Mesh } from "./src/engine/mesh.ts";
 export type { ConfigSource } from "./src/config/load/sources.ts";
 export type { RunningProxy, ServeOptions } from "./src/proxy/serve.ts";

@@ -5,6 +5,7 @@
  * @module
  */
 import type { ChatMessage, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
+import type { UpstreamError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
 import { findObject, parseArguments } from "../../src/util/call_arguments.ts";
 import { createRequestFault } from "./_gemini_fault.ts";
@@ -60,10 +61,7 @@ export function toGeminiContents(messages: readonly ChatMessage[], signed: boole
         turns.add("user", [turns.result(message, param)]);
         break;
       default:
-        throw createRequestFault(
-          `Cannot send a message with the role "${message.role}": the API accepts system, developer, user, assistant and tool`,
-          `${param}.role`,
-        );
+        throw unsupportedRole(message.role, param);
     }
   });
   const contents = startsWithCall(turns.contents[0]) ? [opening, ...turns.contents] : turns.contents;
@@ -71,6 +69,11 @@ export function toGeminiContents(messages: readonly ChatMessage[], signed: boole
     ? { contents, ...(system.length === 0 ? {} : { systemInstruction: { parts: system } }) }
     // the API requires at least one turn
     : { contents: [{ role: "user", parts: atLeastNothing(system) }] };
+}
+
+function unsupportedRole(role: string, param: string): UpstreamError {
+  const accepted = "the API accepts system, developer, user, assistant and tool";
+  return createRequestFault(`Cannot send a message with the role "${role}": ${accepted}`, `${param}.role`);
 }
 
 /** A function call must follow a turn of the user (gemini-cli#11814). */

@@ -42,8 +42,6 @@ export function openAiInfrastructure({ facts, send, runtime }: InfrastructurePar
     const body = json === undefined ? request : { ...request, body: JSON.stringify(json) };
     return parseObjectBody(await send(path, body, options)) as Promise<Shape>;
   };
-  const get = { method: "GET" };
-  const inPath = encodeURIComponent;
   return {
     facts,
     async uploadFile({ name, type, content, fields, laterFields }, options) {
@@ -74,6 +72,9 @@ export function openAiInfrastructure({ facts, send, runtime }: InfrastructurePar
     listOfFineTune: (path, options) => post<ObjectPage>(`fine_tuning/jobs/${path}`, get, options),
   };
 }
+
+const get = { method: "GET" };
+const inPath = encodeURIComponent;
 
 async function parseObjectBody(response: UpstreamResponse): Promise<JsonObject> {
   const body = parseObject(decoder.decode(await readBytes(response)));

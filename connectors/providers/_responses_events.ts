@@ -56,9 +56,6 @@ interface OpenItem {
   written: number;
 }
 
-/** A choice of a chunk. */
-type Continuation = Pick<ChatCompletionChunk["choices"][number], "delta" | "finish_reason" | "logprobs">;
-
 /** Translates the events of one stream, in order. */
 export class OutputEvents {
   /** Whether the final event was received. */
@@ -196,8 +193,10 @@ export class OutputEvents {
     return delta;
   }
 
-  #chunk(continuation?: Continuation): ChatCompletionChunk {
-    const choices = continuation === undefined ? [] : [{ index: 0, ...continuation }];
+  #chunk(
+    choice?: Pick<ChatCompletionChunk["choices"][number], "delta" | "finish_reason" | "logprobs">,
+  ): ChatCompletionChunk {
+    const choices = choice === undefined ? [] : [{ index: 0, ...choice }];
     return { ...this.#head, object: "chat.completion.chunk", choices };
   }
 }

@@ -47,8 +47,7 @@ function createAwsStore(aws: Aws): Required<SecretStore> {
       if (code === undefined) return;
       if (code === "ResourceNotFoundException") {
         const { SecretId, ...secret } = put;
-        await aws.call(task, "CreateSecret", { input: { Name: SecretId, ...secret } });
-        return;
+        return void await aws.call(task, "CreateSecret", { input: { Name: SecretId, ...secret } });
       }
       await aws.call(task, "RestoreSecret", { input: { SecretId: name } }); // it was deleted, and is still in the recovery window
       await aws.call(task, "PutSecretValue", { input: put });
@@ -61,15 +60,11 @@ function createAwsStore(aws: Aws): Required<SecretStore> {
         return { names: secrets.map(({ Name }) => Name), next: body.NextToken };
       }),
     async delete(name) {
-      const there = await aws.call(`delete the secret "${name}"`, "DescribeSecret", {
-        input: { SecretId: name },
-        expected: absent,
-      });
-      if (there.code !== undefined || typeof there.body.DeletedDate === "number") return false;
-      const { code } = await aws.call(`delete the secret "${name}"`, "DeleteSecret", {
-        input: { SecretId: name },
-        expected: absent,
-      });
+      const task = `delete the secret "${name}"`;
+      const target = { input: { SecretId: name }, expected: absent };
+      const existing = await aws.call(task, "DescribeSecret", target);
+      if (existing.code !== undefined || typeof existing.body.DeletedDate === "number") return false;
+      const { code } = await aws.call(task, "DeleteSecret", target);
       return code === undefined;
     },
   };

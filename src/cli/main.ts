@@ -82,10 +82,7 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
     return await command.run(flags, parts);
   } catch (error) {
     if (error instanceof UsageError) {
-      const line = `${error.message}. Try: modelmesh ${command === undefined ? "" : `${name} `}--help`;
-      const message = line.split(/[\r\n]/).map((part) => part.trim()).filter(Boolean).join(" ")
-        .replace(/([?.])\. Try:/, "$1 Try:");
-      await printFailure({ message }, commandArgs, parts);
+      await printFailure({ message: formatUsage(error, command && name) }, commandArgs, parts);
       return 2;
     }
     if (commandArgs.includes("--json")) {
@@ -96,6 +93,12 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
     await printFailure({ message: formatThrown(error), advice, problems: listProblems(error) }, commandArgs, parts);
     return 1;
   }
+}
+
+/** Formats a usage error as one line, which names the command's help, or the overview without a command. */
+function formatUsage({ message }: UsageError, name: string | undefined): string {
+  const line = `${message}. Try: modelmesh ${name === undefined ? "" : `${name} `}--help`;
+  return line.split(/[\r\n]/).map((part) => part.trim()).filter(Boolean).join(" ").replace(/([?.])\. Try:/, "$1 Try:");
 }
 
 /** Prints why a command failed: with `--log-format json` as a JSON line, like everything that a proxy prints. */

@@ -62,13 +62,7 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
   repeated: ["token"],
   switches: ["demo", "watch"],
   async run(flags, parts) {
-    if (flags.has("demo") && flags.value("config") !== undefined) {
-      throw new UsageError('"--demo" cannot be combined with "--config": it has its own configuration');
-    }
-    const path = flags.value("config");
-    if (flags.has("watch") && path === undefined) {
-      throw new UsageError('"--watch" needs "--config": the file to watch');
-    }
+    const path = readConfigPath(flags);
     const workers = readWorkers(flags, parts);
     const format = flags.value("log-format") === "json" ? asJsonLines(parts.runtime.clock) : asText;
     if (workers > 1 && parts.shell.workers.supervisor === undefined) {
@@ -231,6 +225,18 @@ async function untilOrdered(
   });
   await promise;
   cancel();
+}
+
+/** Reads the path of the configuration. Rejects options that contradict it. */
+function readConfigPath(flags: Flags): string | undefined {
+  const path = flags.value("config");
+  if (flags.has("demo") && path !== undefined) {
+    throw new UsageError('"--demo" cannot be combined with "--config": it has its own configuration');
+  }
+  if (flags.has("watch") && path === undefined) {
+    throw new UsageError('"--watch" needs "--config": the file to watch');
+  }
+  return path;
 }
 
 /** Returns the number of worker processes. */

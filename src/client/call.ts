@@ -63,19 +63,13 @@ async function performCall<Body extends RequestBody, Response, Result>(
     & ClientCall<Body, Response, Result>
     & OpenCall,
 ): Promise<Result> {
-  const { engine, ready, poolFor } = context;
+  const { engine, poolFor } = context;
   checkTimeout(settings.timeout);
   const body = operation.check(request, files);
   const words = wordsOf?.();
   const routingConstraints = await collectRoutingConstraints(body, settings);
   const { clock } = engine.runtime;
-  if (!engine.isReady) {
-    const { timeout } = settings;
-    const message = `The client was not ready within ${timeout} ms`;
-    const left = timeout === undefined ? undefined : Math.max(0, timeout - (clock.monotonic() - from));
-    const limit = left === undefined ? undefined : { clock, ms: left, message };
-    await untilAborted(ready(), settings.signal, limit);
-  }
+  if (!engine.isReady) await untilReady(context, settings, from);
   const limitMs = Math.min(
     settings.timeout ?? Infinity,
     routingConstraints?.deadlineMs ?? Infinity,
@@ -100,6 +94,25 @@ async function performCall<Body extends RequestBody, Response, Result>(
   const result = await resultOf(delivered);
   if (typeof result === "object" && result !== null) rememberRouting(result, delivered.routing);
   return result;
+}
+
+/**
+ * Resolves when the client is ready.
+ *
+ * @param from Start of the call, monotonic ms.
+ * @throws {MeshError} When the call's timeout ends first. An aborted call throws the signal's reason.
+ */
+async function untilReady(
+  { engine, ready }: CallContext,
+  { timeout, signal }: CallSettings,
+  from: number,
+): Promise<void> {
+  const { clock } = engine.runtime;
+  const message = `The client was not ready within ${timeout} ms`;
+  const limit = timeout === undefined
+    ? undefined
+    : { clock, ms: Math.max(0, timeout - (clock.monotonic() - from)), message };
+  await untilAborted(ready(), signal, limit);
 }
 
 /**

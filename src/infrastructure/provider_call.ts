@@ -2,7 +2,7 @@
  * One call to a provider that concerns no model. It is not retried, since it may have been carried out.
  * @module
  */
-import type { CallOptions } from "../contracts/provider.ts";
+import type { CallOptions, ProviderFault } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import {
   DeadlineError,
@@ -10,6 +10,7 @@ import {
   NetworkError,
   ObjectNotFoundError,
   ProviderError,
+  type ProviderErrorFacts,
   RateLimitError,
 } from "../errors.ts";
 import { Connection } from "../pipeline/connection.ts";
@@ -178,10 +179,7 @@ function toObjectError(
   const attempts = [{ model: "", provider, kind, ...(status === 0 ? {} : { status }) }];
   const facts = { provider, attempts, type: "server_error" };
   if (fault !== undefined && (status >= 400 && status < 500 && !ownStatuses.has(status) || status === 404)) {
-    const { error } = fault;
-    const type = error.type || "invalid_request_error";
-    const own = { code: error.code ?? "invalid_value", type, param: error.param };
-    return new ProviderError(error.message, { ...facts, ...own, status: status === 404 ? 400 : status });
+    return toClientError(fault, facts);
   }
   if (kind === "auth") {
     const refused = `The provider "${provider}" rejected the configured API key`;
@@ -195,4 +193,14 @@ function toObjectError(
     status: isLate ? 504 : 502,
     isFinal: possiblyBilled,
   });
+}
+
+/** Returns the vendor's own error about the request; a 404 as 400, since the path of the request exists. */
+function toClientError(
+  { status, error }: ProviderFault,
+  facts: Pick<ProviderErrorFacts, "provider" | "attempts">,
+): ProviderError {
+  const type = error.type || "invalid_request_error";
+  const own = { code: error.code ?? "invalid_value", type, param: error.param };
+  return new ProviderError(error.message, { ...facts, ...own, status: status === 404 ? 400 : status });
 }

@@ -135,15 +135,7 @@ async function uploadRequests({ source, call, mesh }: UploadParts): Promise<Uplo
   const file = await BatchFile.open(counted, { call, mesh, pool: named });
   const { opening } = file;
   const { pool } = opening;
-  const laterFields = async () => {
-    if (!file.isOver) return { purpose: "batch" };
-    const rest = await later.read();
-    if (later.purpose === "batch") return rest;
-    throw invalid(
-      `a file of batch requests has the purpose "batch": put "purpose" before "file" for another purpose`,
-      "purpose",
-    );
-  };
+  const laterFields = async () => file.isOver ? await readBatchFields(later) : { purpose: "batch" };
   const files: FileObject[] = [];
   let account: Account | undefined;
   try {
@@ -170,6 +162,16 @@ async function uploadRequests({ source, call, mesh }: UploadParts): Promise<Uplo
   } finally {
     await file.close();
   }
+}
+
+/** Reads the fields after the file, whose purpose was assumed. */
+async function readBatchFields(later: LaterFields): Promise<Readonly<Record<string, string>>> {
+  const fields = await later.read();
+  if (later.purpose === "batch") return fields;
+  throw invalid(
+    `a file of batch requests has the purpose "batch": put "purpose" before "file" for another purpose`,
+    "purpose",
+  );
 }
 
 interface Sending {

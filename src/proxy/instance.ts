@@ -20,36 +20,15 @@ import { type Caller, type Client, findBodyOwner, namedClients } from "./client.
 import type { ClientSlot } from "./client_slot.ts";
 import { HttpError, toErrorRow, waitHeaders } from "./error_body.ts";
 import type { Exchange, ReadOptions, RouteEntry, SocketAccess } from "./exchange.ts";
+import type { ProxyOptions } from "./handler_options.ts";
 import { errorResponse, isRouted } from "./error_response.ts";
 import { OriginPolicy } from "./origin_policy.ts";
-import type { ProxyOverview } from "./overview/overview.ts";
 import { ProcessCounts } from "./process_counts.ts";
-import type { Slots } from "./slots.ts";
 
 /** Maximum length of a path in logs, characters. */
 const maxLoggedPath = 200;
 
 const no = () => false;
-
-/** Options of `createHandler`. */
-export interface HandlerOptions {
-  /** Accepted tokens, in addition to those of the configuration. */
-  readonly tokens?: readonly string[];
-  /** Bind address; overrides the configuration's. */
-  readonly host?: string;
-  /** Whether the proxy is about to stop: `/ready` returns 503, other paths are still served. */
-  readonly isDraining?: () => boolean;
-  /** Whether it is stopping: new requests are rejected. */
-  readonly isStopping?: () => boolean;
-}
-
-/** Options of a handler that is one of several processes. */
-export interface ProxyOptions extends HandlerOptions {
-  /** Limits concurrent requests; local by default. */
-  readonly slots?: Slots | undefined;
-  /** The overview of all processes; of this process by default. */
-  readonly overview?: ProxyOverview | undefined;
-}
 
 export interface RequestFacts {
   readonly requestId: string;

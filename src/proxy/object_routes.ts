@@ -6,8 +6,6 @@
 import { responsesConventions } from "../dialects/responses/conventions.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 
-type Handlers = typeof import("./object_handlers.ts");
-
 /** The routes below `/v1/`, by the segments of their paths; `*` stands for an id. */
 const routes: readonly (readonly [path: string, entry: RouteEntry])[] = [
   ["files", routeObjects({ POST: "uploadFile", GET: "listFiles" })],
@@ -64,7 +62,7 @@ function findIn(
 }
 
 /** The handlers of a path, by method. */
-function routeObjects(handlers: Readonly<Record<string, keyof Handlers>>): RouteEntry {
+function routeObjects(handlers: Readonly<Record<string, keyof typeof import("./object_handlers.ts")>>): RouteEntry {
   return {
     methods: Object.keys(handlers),
     isWork: true,

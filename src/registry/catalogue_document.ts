@@ -6,7 +6,6 @@ import { servedOperations } from "../capability/operations.ts";
 import { capabilityTree } from "../capability/tree.ts";
 import type { Given } from "../config/schema/field.ts";
 import { model } from "../config/schema/models.ts";
-import { priceRow } from "../config/schema/models.ts";
 import { parse } from "../config/schema/parse.ts";
 import { Report, under } from "../config/schema/report.ts";
 import { inspectTree } from "../config/schema/tree.ts";
@@ -14,7 +13,7 @@ import type { ModelInfo } from "../contracts/provider.ts";
 import { type ConfigProblem, MeshError } from "../errors.ts";
 import { isSigned, readPublicKey } from "../util/ed25519.ts";
 import { isObject } from "../util/is_object.ts";
-import { findRowProblems } from "../config/schema/money.ts";
+import { findRowProblems, priceRow } from "../config/schema/prices.ts";
 
 /** Maximum size of a document, bytes. */
 export const maxDocumentBytes: number = 8 * 1024 * 1024;

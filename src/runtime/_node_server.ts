@@ -68,19 +68,28 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
   }
   keepHalfOpen(server);
   const idle = new IdleSockets(server, Math.min(maxConnections, connectionsWithin(descriptorLimit())));
+  const bound = await listenOn(server, { host, port });
+  onListen?.({ host, port: bound });
+  return {
+    port: bound,
+    listener: "node",
+    ...renewal,
+    stop: (graceMs) => stopServer(server, { open, idle, graceMs }),
+  };
+}
+
+/**
+ * Binds the port, and returns it.
+ *
+ * @throws {MeshError} `port_in_use`, `port_not_permitted` or `cannot_listen`.
+ */
+async function listenOn(server: Server, { host, port }: Pick<ServeOptions, "host" | "port">): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: Error) => reject(listenError(error, `${host}:${port}`)));
     server.listen(listenOptions(port, host), resolve);
   });
   server.on("error", () => {}); // a connection that could not be accepted
-  const address = server.address() as AddressInfo;
-  onListen?.({ host, port: address.port });
-  return {
-    port: address.port,
-    listener: "node",
-    ...renewal,
-    stop: (graceMs) => stopServer(server, { open, idle, graceMs }),
-  };
+  return (server.address() as AddressInfo).port;
 }
 
 /** The limit of descriptors of this process; infinite where it is not known. */

@@ -112,11 +112,11 @@ export function normalizeLists(message: UncheckedMessage): boolean {
   return isChanged;
 }
 
-/** Kinds of parts, and the member of a part that has its text. */
-type PartKind = "text" | "thinking" | "refusal";
-
-/** Joins the text of parts of one kind; reasoning has parts of its own. A part may be a string, or have no type. */
-function joinPartTexts(parts: readonly unknown[], kind: PartKind): string {
+/**
+ * Joins the text of parts of one kind, which is also the name of the member with the text; reasoning has parts of its own.
+ * A part may be a string, or have no type.
+ */
+function joinPartTexts(parts: readonly unknown[], kind: "text" | "thinking" | "refusal"): string {
   return parts.map((part) => {
     if (typeof part === "string") return kind === "text" ? part : "";
     const { type = "text", [kind]: value } = Object(part);

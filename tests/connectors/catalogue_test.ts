@@ -7,7 +7,7 @@ import { servesOperation } from "../../src/capability/operations.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";
 import { isProvider } from "../../src/config/settings/known.ts";
 import type { DatedPricing, OperationName } from "../../src/contracts/provider.ts";
-import { findRowProblems } from "../../src/config/schema/money.ts";
+import { findRowProblems } from "../../src/config/schema/prices.ts";
 
 const tree = capabilityTree();
 const providers = serverConnectors.filter(isProvider);

@@ -16,7 +16,7 @@ import { complete } from "../schema/complete.ts";
 import { model, type ModelValues } from "../schema/models.ts";
 import { provider, type ProviderValues } from "../schema/providers.ts";
 import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
-import { findRowProblems } from "../schema/money.ts";
+import { findRowProblems } from "../schema/prices.ts";
 import { isObject } from "../../util/is_object.ts";
 import { isRows } from "../../util/pricing.ts";
 

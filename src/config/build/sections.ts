@@ -204,35 +204,41 @@ interface SinkContext {
   readonly report: Report;
 }
 
-function readSink(
-  sink: SinkValues,
+/** Reports a connector that is unknown, or that has no effect in its section. */
+function checkSinkConnector(
+  connector: string,
   { section, path, knownConnectors, hasStorage, report }: SinkContext,
-): Pick<SinkSettings, "connector" | "config"> {
-  const { connector = defaultSink, config = {}, retention: retentionMs } = sink;
-  const attributes = Object.fromEntries(Object.entries(sink).filter(([key]) => attributeKeys.includes(key)));
+): void {
+  const problem = (message: string) => report.problem(`${path}.connector`, message);
   if (!knownConnectors.observability.includes(connector)) {
-    const problem = `no sink ${show(connector)} is registered${suggest(connector, knownConnectors.observability)}`;
-    report.problem(`${path}.connector`, problem);
+    problem(`no sink ${show(connector)} is registered${suggest(connector, knownConnectors.observability)}`);
   }
-  const taken = knownConnectors.findSections(connector);
-  if (taken !== undefined && !taken.includes(section)) {
-    report.problem(
-      `${path}.connector`,
-      `${show(connector)} has no effect here: it supports "observability.${taken[0]}"`,
-    );
+  const sections = knownConnectors.findSections(connector);
+  if (sections !== undefined && !sections.includes(section)) {
+    problem(`${show(connector)} has no effect here: it supports "observability.${sections[0]}"`);
   }
   if (!hasStorage && knownConnectors.needsStorage(connector) && !report.hasProblemAt(path)) {
-    report.problem(`${path}.connector`, `${show(connector)} writes to the storage: add a section "storage"`);
+    problem(`${show(connector)} writes to the storage: add a section "storage"`);
   }
+}
+
+function readSink(
+  sink: SinkValues,
+  context: SinkContext,
+): Pick<SinkSettings, "connector" | "config"> {
+  const { path, knownConnectors, report } = context;
+  const { connector = defaultSink, config = {}, retention: retentionMs } = sink;
+  const attributes = Object.fromEntries(Object.entries(sink).filter(([key]) => attributeKeys.includes(key)));
+  checkSinkConnector(connector, context);
   const declared = knownConnectors.findAttributes("observability", connector);
   const common = Object.keys(attributes);
   for (const name of common) {
     if (Object.hasOwn(config, name)) report.problem(`${path}.config.${name}`, `is also set outside of "config"`);
   }
-  const context = { connector, declared, report };
+  const reading = { connector, declared, report };
   const attributesRead = {
-    ...readAttributes(config, { ...context, path: `${path}.config` }),
-    ...readAttributes(attributes, { ...context, path, common }),
+    ...readAttributes(config, { ...reading, path: `${path}.config` }),
+    ...readAttributes(attributes, { ...reading, path, common }),
   };
   const isRetained = declared === undefined || Object.hasOwn(declared, "retention");
   if (retentionMs !== undefined && !isRetained) {

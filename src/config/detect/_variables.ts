@@ -40,6 +40,16 @@ export function isNamed({ id, vendor, detection }: ProviderDeclaration, name: st
   return id === name || vendor === name || (detection?.keys.includes(`${name.toUpperCase()}_API_KEY`) ?? false);
 }
 
+/** A model of a provider, as a name refers to it. */
+interface NamedModel {
+  /** The name in pools and records. */
+  readonly name: string;
+  /** Entry id. */
+  readonly provider: string;
+  /** The upstream model id. */
+  readonly id: string;
+}
+
 /**
  * The models that a name refers to: known ones, otherwise the id after a provider's name.
  *
@@ -56,14 +66,7 @@ export function findModels(
     /** Collects a problem for each unknown name. */
     readonly report: Report;
   },
-): readonly {
-  /** The name in pools and records. */
-  readonly name: string;
-  /** Entry id. */
-  readonly provider: string;
-  /** The upstream model id. */
-  readonly id: string;
-}[] {
+): readonly NamedModel[] {
   const catalogue = owners.flatMap(({ connector: { vendor, models }, entry }) => {
     return models.map(({ id }) => ({ name: `${vendor}.${id}`, provider: entry.id, id, path: `${vendor}/${id}` }));
   });

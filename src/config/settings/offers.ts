@@ -9,11 +9,8 @@ import { splitDate } from "../../util/model_ids.ts";
 import type { KnownProvider } from "./known.ts";
 import type { ProviderEntry } from "./settings.ts";
 
-/** The built-in catalogue, the provider's model list, or none. */
-type Offer = "catalogue" | "list" | "none";
-
 /**
- * The source of a provider's models. An instance passed by a program is always queried: it has no catalogue, and its
+ * The source of a provider's models: the built-in catalogue, the provider's model list, or none. An instance passed by a program is always queried: it has no catalogue, and its
  * list costs no request to a vendor. A connector without a catalogue is queried unless models are configured.
  *
  * @param connector Its connector; undefined for an instance.
@@ -23,7 +20,7 @@ export function createOffer(
   { discovery, instance }: Pick<ProviderEntry, "discovery" | "instance">,
   connector: Pick<KnownProvider, "models"> | undefined,
   hasOwn: boolean,
-): Offer {
+): "catalogue" | "list" | "none" {
   const { enumerateModels } = discovery ?? {};
   if (enumerateModels !== undefined) return enumerateModels ? "list" : "none";
   if (instance !== undefined) return "list";

@@ -6,13 +6,12 @@ import type { Completed } from "../schema/complete.ts";
 import type { storage } from "../schema/schema.ts";
 
 type StorageSection = NonNullable<Completed<typeof storage>>;
-type Persistence = StorageSection["persistence"];
 
 /** The section `storage`: how records are coded, and when they are written. */
 export interface StorageSettings
   extends
     Omit<StorageSection, "syncPolicy" | "syncIntervalMs" | "persistence" | "locking">,
-    Omit<Persistence, "syncPolicy" | "syncIntervalMs"> {
+    Omit<StorageSection["persistence"], "syncPolicy" | "syncIntervalMs"> {
   /** Attributes, with unresolved secret references. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly policy: StorageSection["syncPolicy"];

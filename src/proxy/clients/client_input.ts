@@ -13,8 +13,6 @@ import type { RuntimeClientFacts } from "./client_record.ts";
 /** Maximum length of a name. */
 const maxNameLength = 128;
 
-type InputValues = Partial<RuntimeClientFacts>;
-
 /** A change of a client. Undefined members are unchanged; null removes a limit. */
 export type ClientChange = { readonly [Key in keyof RuntimeClientFacts]?: RuntimeClientFacts[Key] | null };
 
@@ -64,7 +62,7 @@ export function wrong(message: string, param?: string): UnsupportedRequestError 
   return new UnsupportedRequestError(message, { code: "invalid_value", ...(param === undefined ? {} : { param }) });
 }
 
-function readClientInput(body: unknown, mesh: Engine): InputValues {
+function readClientInput(body: unknown, mesh: Engine): Partial<RuntimeClientFacts> {
   if (!isObject(body)) throw wrong("The body has to be an object with the client's name and limits");
   const report = new Report();
   for (const [key, value] of Object.entries(body)) {
