@@ -46,7 +46,6 @@ export function chooseReader({ operation, routingConstraints }: RoutedRequest): 
 async function readToEnd(result: Result<OpenStream>, context: RequestContext): Promise<boolean> {
   const { received } = result;
   if (received.complete) return true;
-  context.follow(result.connection); // which may be that of a hedge
   const held = new HeldStream(result);
   received.release = () => held.release();
   try {

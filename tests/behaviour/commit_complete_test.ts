@@ -12,7 +12,7 @@ import { healthy, Mock } from "../failover16/_mock.ts";
 import { vendors } from "../failover16/_vendors.ts";
 import { isOpen, readStream, soon, stage, type StageOptions } from "../support/_failover.ts";
 import { startTestProxy, testConfig } from "../support/proxy.ts";
-import { type Behaviour, Gate, startUpstream, status, stream } from "../support/upstream.ts";
+import { type Behaviour, Gate, hang, startUpstream, status, stream } from "../support/upstream.ts";
 
 const complete = { commit: "complete" };
 const prices = (pool: object = complete): StageOptions => ({
@@ -154,6 +154,47 @@ describe("Until a stream is complete", () => {
     const response = await soon(scene.response);
     assertEquals([response.status, (await response.json()).error.code], [504, "timeout"]);
     await soon(scene.call.closed);
+  });
+});
+
+describe("Of a stream with more than 4 MiB", () => {
+  it("the events are passed on, and a later failure is its client's", async () => {
+    const piece = "x".repeat(1024 * 1024);
+    const long = stream({ pieces: Array(5).fill(piece), cut: { after: 5, how: "close" } });
+    await using scene = await stage({ a: long, b: fromB }, prices());
+    const seen = await scene.askStream();
+    assertEquals([seen.text.length, seen.last, seen.error?.code], [5 * piece.length, "error", "stream_interrupted"]);
+    assertEquals(scene.calls, { a: 1, b: 0 });
+  });
+});
+
+describe("A hedge whose stream commits when it is complete", () => {
+  const hedge = { after: "2s", max_share: 1 };
+
+  it("is read to its end, and its cut goes to the next model", async () => {
+    const c = stream({ pieces: ["from", " c"] });
+    const config = { proxy: { heartbeat: "0s" } };
+    await using scene = await stage({ a: hang(), b: cut, c }, { pool: { ...complete, hedge }, config });
+    const answer = scene.askStream();
+    await scene.received("a");
+    await isOpen(answer);
+    await scene.clock.advance(2_000);
+    assertEquals((await soon(answer)).text, "from c");
+  });
+
+  it("ends with its client", async () => {
+    const silent = stream({ pieces: ["one"], cut: { after: 1, how: "hang" } });
+    await using scene = await stage({ a: hang(), b: silent }, { pool: { ...complete, hedge } });
+    const controller = new AbortController();
+    const answer = scene.proxy.chat({ stream: true }, { signal: controller.signal });
+    await scene.received("a");
+    await isOpen(answer);
+    await scene.clock.advance(2_000);
+    const call = await scene.received("b");
+    await isOpen(answer);
+    controller.abort();
+    await answer.catch(() => {});
+    await soon(call.closed);
   });
 });
 
