@@ -16,6 +16,7 @@ import type {
   ServeOptions,
 } from "../contracts/shell.ts";
 import { concat, isStream } from "../util/bytes.ts";
+import { createRequest, requestUrl } from "../util/request_path.ts";
 import { connectionsWithin, parseDescriptorLimit } from "./_descriptors.ts";
 import { keepHalfOpen } from "./_half_open.ts";
 import { IdleSockets } from "./_idle_sockets.ts";
@@ -24,7 +25,6 @@ import { builtin } from "./_node_builtin.ts";
 import { createRefusal, type NodeUpgrade, onSocketRequest, upgradeOnNode, wantsSocket } from "./_node_upgrade.ts";
 import { OpenResponses } from "./_open_responses.ts";
 import { toPlainResponse } from "./_plain_response.ts";
-import { createRequest, requestUrl } from "./_request_url.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 import { turnEnd } from "./_turn_end.ts";
