@@ -5,7 +5,13 @@ import { memoryStorage, type RoutingRecord } from "../../mod.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { until } from "../support/patience.ts";
 import { parseEvents, type ResponseEvent } from "../support/_responses.ts";
-import { type MemoryOptions, type MemoryStage, memoryStage } from "../support/_stored_responses.ts";
+import {
+  type MemoryOptions,
+  type MemoryStage,
+  memoryStage,
+  readEvents,
+  streamed,
+} from "../support/_stored_responses.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import { answer, type Behaviour, Gate, hang, ok, type ReceivedRequest, status, stream } from "../support/upstream.ts";
 
@@ -29,28 +35,6 @@ async function reaches(stage: MemoryStage, id: string, status: string) {
   await until(async () => (json = (await stage.call("GET", id)).json).status === status, () => JSON.stringify(json));
   return json;
 }
-
-/** Reads events of a stream until it has a number of them, or to its end. */
-async function readEvents(stage: MemoryStage, path: string, init: RequestInit = {}, count = Infinity) {
-  const response = await fetch(`${stage.proxy.url}/v1/responses${path}`, init);
-  assertEquals([response.status, response.headers.get("content-type")], [200, "text/event-stream"]);
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  const count_ = () => text.split("\n\n").length - 1;
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    text += read.value;
-    if (count_() >= count) break;
-  }
-  await reader.cancel();
-  return text.split("\n\n").filter((block) => block.startsWith("event:"))
-    .map((block): ResponseEvent => JSON.parse(block.slice(block.indexOf("data: ") + 6)));
-}
-
-const streamed = (body: object) => ({
-  method: "POST",
-  headers: { "content-type": "application/json" },
-  body: JSON.stringify({ model: "chat", stream: true, ...body }),
-});
 
 /** Two proxies on one storage. */
 async function pair(script: Parameters<typeof memoryStage>[0], options: MemoryOptions = {}) {
@@ -167,9 +151,9 @@ describe("A background response", () => {
       let id = "";
       let events: Promise<ResponseEvent[]> = Promise.resolve([]);
       if (stream_) {
-        const [created] = await readEvents(stage, "", streamed(background), 1);
+        const [created] = await readEvents(stage.proxy.url, "", { init: streamed(background), count: 1 });
         id = (created!.response as { id: string }).id;
-        events = readEvents(stage, `/${id}?stream=true`);
+        events = readEvents(stage.proxy.url, `/${id}?stream=true`);
       } else id = (await stage.create(background)).json.id;
       const request = await stage.upstream.received(1);
       assertEquals((await stage.call("DELETE", id)).json, { id, object: "response", deleted: true });
@@ -207,12 +191,12 @@ describe("A background response that is streamed", () => {
     assertEquals(events.at(-1)!.type, "response.completed");
     const { id } = events[0]!.response as { id: string };
     for (const { response } of events) if (response !== undefined) assertEquals((response as { id: string }).id, id);
-    assertEquals(await readEvents(stage, `/${id}?stream=true`), events);
+    assertEquals(await readEvents(stage.proxy.url, `/${id}?stream=true`), events);
     for (const { sequence_number: after } of events) {
-      const missing = await readEvents(stage, `/${id}?stream=true&starting_after=${after}`);
+      const missing = await readEvents(stage.proxy.url, `/${id}?stream=true&starting_after=${after}`);
       assertEquals(missing, events.slice(after + 1), String(after));
     }
-    assertEquals(await readEvents(stage, `/${id}?stream=true&starting_after=99`), []);
+    assertEquals(await readEvents(stage.proxy.url, `/${id}?stream=true&starting_after=99`), []);
     assertEquals((await stage.call("GET", id)).json, events.at(-1)!.response);
   });
 
@@ -222,10 +206,10 @@ describe("A background response that is streamed", () => {
     await using both = await pair(stream({ pieces: ["a", "b", "c"], gate }), { clock });
     const { one, other } = both;
     gate.open(3);
-    const first = await readEvents(one, "", streamed(background), 5);
+    const first = await readEvents(one.proxy.url, "", { init: streamed(background), count: 5 });
     const { id } = first[0]!.response as { id: string };
-    const here = readEvents(one, `/${id}?stream=true&starting_after=1`);
-    const there = readEvents(other, `/${id}?stream=true&starting_after=3`);
+    const here = readEvents(one.proxy.url, `/${id}?stream=true&starting_after=1`);
+    const there = readEvents(other.proxy.url, `/${id}?stream=true&starting_after=3`);
     let isOver = false;
     const time = (async () => {
       while (!isOver) {
@@ -237,7 +221,7 @@ describe("A background response that is streamed", () => {
     const [remaining, elsewhere] = await Promise.all([here, there]);
     isOver = true;
     await time;
-    const all = await readEvents(one, `/${id}?stream=true`);
+    const all = await readEvents(one.proxy.url, `/${id}?stream=true`);
     assertEquals(remaining, all.slice(2));
     assertEquals(elsewhere, all.slice(4));
     assertEquals(first.slice(0, 5), all.slice(0, 5));
@@ -251,9 +235,9 @@ describe("A background response that is streamed", () => {
       await using both = await pair(stream({ pieces: ["a", "b", "c"], gate }), { clock });
       const { one, other } = both;
       gate.open(3);
-      const [created] = await readEvents(one, "", streamed(background), 4);
+      const [created] = await readEvents(one.proxy.url, "", { init: streamed(background), count: 4 });
       const { id } = created!.response as { id: string };
-      const followed = readEvents(one, `/${id}?stream=true`);
+      const followed = readEvents(one.proxy.url, `/${id}?stream=true`);
       const request = await one.upstream.received(1);
       const { status: done, json } = await other.call(method, id + path);
       assertEquals([done, json.status], [200, status]);
@@ -276,7 +260,7 @@ describe("A background response that is streamed", () => {
     await using one = await memoryStage(stream({ pieces: ["a", "b", "c"], gate }), { clock, storage });
     await using other = await memoryStage(numbered, { clock, storage });
     gate.open(3);
-    const seen = await readEvents(one, "", streamed(background), 5);
+    const seen = await readEvents(one.proxy.url, "", { init: streamed(background), count: 5 });
     const { id } = seen[0]!.response as { id: string };
     await clock.advance(1_000);
     const { save } = storage;
@@ -286,11 +270,11 @@ describe("A background response that is streamed", () => {
     await clock.advance(15_000);
     const { json } = await other.call("GET", id);
     assertEquals([json.status, json.error.code], ["failed", "server_error"]);
-    const all = await readEvents(other, `/${id}?stream=true`);
+    const all = await readEvents(other.proxy.url, `/${id}?stream=true`);
     assertEquals(all.slice(0, -1), seen.slice(0, all.length - 1));
     assertEquals([all.at(-1)!.type, all.at(-1)!.response], ["response.failed", json]);
     assertEquals(
-      (await readEvents(other, `/${id}?stream=true&starting_after=40`)).map((
+      (await readEvents(other.proxy.url, `/${id}?stream=true&starting_after=40`)).map((
         { type, sequence_number },
       ) => [type, sequence_number]),
       [

@@ -2,7 +2,9 @@
  * A proxy that stores responses, over scripted providers, and calls of its clients.
  * @module
  */
+import { assertEquals } from "@std/assert";
 import { memoryStorage, stateIn, type Storage } from "../../mod.ts";
+import type { ResponseEvent } from "./_responses.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 import { type Script, startUpstream, type Upstream } from "./upstream.ts";
 
@@ -46,6 +48,39 @@ export function responsesCaller(url: string, token?: string): ResponsesCaller {
       }),
     call: (method, path, init = {}) => call(`/${path}`, { method, ...init }),
   };
+}
+
+/** The options of a streamed request. */
+export function streamed(body: object): RequestInit {
+  return {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "chat", stream: true, ...body }),
+  };
+}
+
+/**
+ * Reads the events of a stream, then closes its connection.
+ *
+ * @param path Below `/v1/responses`.
+ * @param options The request, GET by default, and after how many events it is closed; at the end by default.
+ */
+export async function readEvents(
+  url: string,
+  path: string,
+  { init = {}, count = Infinity }: { readonly init?: RequestInit; readonly count?: number } = {},
+): Promise<ResponseEvent[]> {
+  const response = await fetch(`${url}/v1/responses${path}`, init);
+  assertEquals([response.status, response.headers.get("content-type")], [200, "text/event-stream"]);
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    text += read.value;
+    if (text.split("\n\n").length > count) break;
+  }
+  await reader.cancel();
+  return text.split("\n\n").filter((block) => block.startsWith("event:"))
+    .map((block) => JSON.parse(block.slice(block.indexOf("data: ") + 6)));
 }
 
 /** The stage of a test. */
