@@ -271,10 +271,11 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   #postNative(
     { model, native }: CompletionRequest,
     options: CallOptions,
-    { withAcceptedIds }: NativeReader,
+    { sendAccepted }: NativeReader,
   ): Promise<UpstreamResponse> {
     const { dialect, text } = native!;
-    return this.#send({ url: this.#dialectUrl(dialect, model.id), body: withAcceptedIds?.(text) ?? text }, options);
+    const send = (body: string) => this.#send({ url: this.#dialectUrl(dialect, model.id), body }, options);
+    return sendAccepted?.(text, send) ?? send(text);
   }
 
   /** Sends a request with the API key. Throws if the response status is not a success. */
@@ -309,8 +310,8 @@ function listApis({ dialects, withoutResponses = false }: OpenAiCompatible, { co
 
 /** Reads responses of a native dialect, which is named by its path. */
 interface NativeReader {
-  /** Replaces ids in a request that the dialect rejects. */
-  withAcceptedIds?(text: string): string;
+  /** Sends a request without what the dialect rejects. */
+  sendAccepted?(text: string, send: (text: string) => Promise<UpstreamResponse>): Promise<UpstreamResponse>;
   readComplete(response: UpstreamResponse, reading: NativeReading): Promise<CompletionResponse>;
   readEvents(opening: Promise<UpstreamResponse>, reading: NativeReading): AsyncIterable<CompletionChunk>;
 }

@@ -38,7 +38,7 @@ const longId = /"call_id"\s*:\s*"[^"]{65}/;
  * @param text A JSON object.
  * @returns The same text if there are none.
  */
-export function withAcceptedIds(text: string): string {
+function withAcceptedIds(text: string): string {
   if (!longId.test(text)) return text;
   const { input } = JSON.parse(text) as JsonObject;
   const ids = new Set<string>();
@@ -52,6 +52,31 @@ export function withAcceptedIds(text: string): string {
   const renamed = renameIdentifiers(ids, acceptedIds);
   const accepted = mapItems(input, (item) => mapMembers(item, { call_id: (id) => renamed.get(id as string) ?? id }));
   return accepted === input ? text : editMembers(text, { input: accepted });
+}
+
+/**
+ * Sends a client's own request; once more without the reasoning of earlier responses if the provider cannot decrypt it.
+ *
+ * @param text A JSON object.
+ */
+export async function sendAccepted(
+  text: string,
+  send: (text: string) => Promise<UpstreamResponse>,
+): Promise<UpstreamResponse> {
+  const accepted = withAcceptedIds(text);
+  try {
+    return await send(accepted);
+  } catch (error) {
+    const input = isForeignReasoning(error) ? JSON.parse(accepted).input : undefined;
+    const readable = Array.isArray(input) ? input.filter((item) => item?.type !== "reasoning") : [];
+    if (!Array.isArray(input) || readable.length === input.length) throw error;
+    return await send(editMembers(accepted, { input: readable }));
+  }
+}
+
+/** Whether the provider cannot decrypt the reasoning in a request: another one has encrypted it. */
+function isForeignReasoning(error: unknown): boolean {
+  return UpstreamError.isInstance(error) && error.fault?.error.code === "invalid_encrypted_content";
 }
 
 /** Calls of tools that the vendor runs commit the stream, since the provider has started to run them. */
@@ -179,8 +204,7 @@ async function postChat(request: CompletionRequest, { vendor, post }: ResponsesC
     return await post(JSON.stringify(sent));
   } catch (error) {
     const input = (sent.input as readonly JsonObject[]).filter(({ type }) => type !== "reasoning");
-    const isForeign = UpstreamError.isInstance(error) && error.fault?.error.code === "invalid_encrypted_content";
-    if (!isForeign || input.length === (sent.input as readonly JsonObject[]).length) throw error;
+    if (!isForeignReasoning(error) || input.length === (sent.input as readonly JsonObject[]).length) throw error;
     return await post(JSON.stringify({ ...sent, input }));
   }
 }

@@ -76,8 +76,7 @@ function routeObjects(handlers: Readonly<Record<string, keyof typeof import("./o
 
 function routeResponses(methods: readonly string[]): RouteEntry {
   return {
-    methods,
-    isWork: true,
+    methods, // no work: what holds the last slot can be retrieved and cancelled
     dialect: responsesConventions,
     handle: async (exchange) => await (await import("./responses/response_routes.ts")).handleResponse(exchange),
   };

@@ -143,6 +143,17 @@ describe("A background response", () => {
     assertEquals((await stage.call("POST", `${over}/cancel`)).json, completed);
   });
 
+  it("can be retrieved and cancelled while it has the last slot of the proxy", async () => {
+    await using stage = await memoryStage(hang(), { config: { proxy: { max_concurrent: 1 } } });
+    const { json: { id } } = await stage.create(background);
+    assertEquals((await stage.create(background)).json.error.code, "overloaded");
+    assertEquals((await stage.call("GET", id)).status, 200);
+    assertEquals((await stage.call("POST", `${id}/cancel`)).json.status, "cancelled");
+    const { status, json } = await stage.create(background);
+    assertEquals(status, 200);
+    await stage.call("DELETE", json.id);
+  });
+
   it("is deleted while it runs, which aborts the provider's call and leaves nothing", async () => {
     const gate = new Gate();
     for (const stream_ of [false, true]) {

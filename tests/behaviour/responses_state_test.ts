@@ -241,6 +241,27 @@ describe("Input items of a stored response", () => {
   });
 });
 
+describe("A turn of a stored conversation", () => {
+  it("names its own items in errors", async () => {
+    await using stage = await memoryStage(numbered);
+    const { json: { id } } = await stage.create({ input: "One" });
+    const input = [{ role: "user", content: "Two" }, { type: "message", role: "user" }];
+    for (const more of [{}, { background: true }]) {
+      const { status, json } = await stage.create({ input, previous_response_id: id, ...more });
+      assertEquals([status, json.error.param], [400, "input[1].content"], json.error.message);
+      assert(!json.error.message.includes("input[3]"), json.error.message);
+    }
+  });
+
+  it("is rejected when the conversation exceeds the limit of a request", async () => {
+    await using stage = await memoryStage(numbered, { config: { proxy: { body_limit: "5KB" } } });
+    const { json: { id: first } } = await stage.create({ input: "x".repeat(3_000) });
+    const { json: { id } } = await stage.create({ input: "x".repeat(3_000), previous_response_id: first });
+    const { status, json } = await stage.create({ input: "Three", previous_response_id: id });
+    assertEquals([status, json.error.code, json.error.param], [413, "request_too_large", "previous_response_id"]);
+  });
+});
+
 describe("A request about stored responses", () => {
   it("has a valid id and method", async () => {
     await using stage = await memoryStage(numbered);
@@ -307,6 +328,27 @@ describe("A provider of the Responses API itself", () => {
       ...["message", "rs_1", "msg_1", "message"],
     ]);
     assertEquals((await stage.call("GET", response.id)).json, response);
+  });
+
+  it("is asked again without the reasoning of another one that it cannot decrypt", async () => {
+    const sealed = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "sealed" };
+    const error = { error: { message: "No", type: "invalid_request_error", code: "invalid_encrypted_content" } };
+    await using stage = await memoryStage(
+      (request) =>
+        request.body.includes("sealed")
+          ? status(400, { json: error })
+          : responseAnswer({ text: "Hi", items: [sealed] }),
+      withApi,
+    );
+    const { json: { id } } = await stage.create({ input: "One" });
+    for (const stream of [false, true]) {
+      assertEquals((await stage.create({ input: "Two", previous_response_id: id, stream })).status, 200);
+    }
+    const types = stage.upstream.requests.map((request) =>
+      [request.json().input].flat().map((item: { type?: string }) => item.type ?? "text")
+    );
+    const [all, readable] = [["message", "reasoning", "message", "message"], ["message", "message", "message"]];
+    assertEquals(types, [["text"], all, readable, all, readable]);
   });
 
   it("is asked again without encrypted reasoning, if the model has none", async () => {

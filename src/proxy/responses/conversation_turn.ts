@@ -20,6 +20,8 @@ export interface Turn {
   readonly previousId: string | null;
   /** The responses before it, oldest first. */
   readonly ancestors: readonly string[];
+  /** Number of items before it. */
+  readonly count: number;
   /** Its own items, as received. */
   readonly input: readonly JsonObject[];
   /** Whether its response is stored. */
@@ -56,7 +58,7 @@ export async function resumeConversation(work: Work, exchange: Exchange): Promis
   const facts = { memory, owner, input: own, isStored: requested !== false, isBackground };
   const edits = { previous_response_id: undefined, background: undefined, store: false };
   if (typeof previousId !== "string") {
-    const turn = { ...facts, previousId: null, ancestors: [] };
+    const turn = { ...facts, previousId: null, ancestors: [], count: 0 };
     return { ...work, value: { ...others, store: false }, text: editMembers(text, edits), turn };
   }
   const { bodyLimit } = exchange.proxy;
@@ -64,8 +66,9 @@ export async function resumeConversation(work: Work, exchange: Exchange): Promis
   const { ids, turns } = await withStorageErrors(() => memory.loadConversation(ref, bodyLimit));
   const before = joinItems(...turns.flatMap(formatTurn));
   const release = reserve(before.length, exchange);
-  const input = [...JSON.parse(`[${before}]`), ...own];
-  const turn = { ...facts, previousId, ancestors: ids };
+  const earlier = JSON.parse(`[${before}]`);
+  const input = [...earlier, ...own];
+  const turn = { ...facts, previousId, ancestors: ids, count: earlier.length };
   const complete = replaceInput(text, joinItems(before, added), edits);
   return { ...work, value: { ...others, store: false, input }, text: complete, turn, release };
 }

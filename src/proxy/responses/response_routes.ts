@@ -50,10 +50,9 @@ const handlers: Readonly<Record<string, (request: ResponseRequest) => Promise<Pl
  * @throws {HttpError} 404 if the client has no such response, 503 if the storage fails.
  */
 export async function handleResponse(exchange: Exchange): Promise<PlainResponse> {
-  const { path, request, begin } = exchange;
+  const { path, request } = exchange;
   const [, , , id = "", action] = path.split("/");
   const method = request.method === "HEAD" ? "GET" : request.method;
-  await begin();
   const memory = openMemory(exchange);
   const ref = { owner: findOwner(exchange), id };
   const query = new URLSearchParams(readSearch(request.url));

@@ -4,6 +4,7 @@
  * @module
  */
 import type { PlainResponse, PlainStream } from "../../contracts/shell.ts";
+import { UnsupportedRequestError } from "../../errors.ts";
 import { isStream } from "../../util/bytes.ts";
 import { editMembers } from "../../util/json_members.ts";
 import { once } from "../../util/once.ts";
@@ -39,9 +40,23 @@ export async function respondToTurn(
     const stored = await storeResponse(await respond(work, { ...exchange, onEnd }), response);
     isOver = !isStream(stored.body);
     return stored;
+  } catch (error) {
+    nameOwnIndex(error, turn);
+    throw error;
   } finally {
     if (isOver) onEnd();
   }
+}
+
+/** An error about an item of the request names it by its index there, not by that in the whole conversation. */
+function nameOwnIndex(error: unknown, { count, input }: Turn): void {
+  if (!UnsupportedRequestError.isInstance(error)) return;
+  const { message, param } = error;
+  const index = Number(/^input\[(\d+)\]/.exec(param ?? "")?.[1]);
+  const own = index - count;
+  if (!(own >= 0 && own < input.length)) return;
+  const rename = (text: string) => text.replaceAll(`input[${index}]`, `input[${own}]`);
+  Object.assign(error, { message: rename(message), param: rename(param!) }); // the error has a record by its identity
 }
 
 /** Stores the response to a turn. */
