@@ -4,7 +4,8 @@
  */
 import { markConverse, markMessages } from "../../connectors/providers/_cache_marks.ts";
 import { nativeText } from "../../connectors/providers/_anthropic_native.ts";
-import { withAcceptedIds } from "../../connectors/providers/_openai_responses.ts";
+import { UpstreamError } from "../../src/errors.ts";
+import { sendAccepted } from "../../connectors/providers/_openai_responses.ts";
 import type { ChatMessage, JsonObject } from "../../src/contracts/openai.ts";
 import { ClientNames, replaceNames } from "../../src/pipeline/client_names.ts";
 import { withCalls } from "../../src/pipeline/operations/_chat_tools.ts";
@@ -140,11 +141,12 @@ export const vendorRuleCases: readonly GrowthCase[] = [
     })
   ),
   prepared({
-    covers: ["connectors/providers/_openai_responses.ts#withAcceptedIds"],
+    covers: ["connectors/providers/_openai_responses.ts#sendAccepted"],
     what: "calls",
     size: 1_000,
     input: (size) => JSON.stringify({ input: times(size, (at) => ({ call_id: `${"x".repeat(70)}${at}` })) }),
-    work: withAcceptedIds,
+    work: (text) =>
+      sendAccepted(text, () => Promise.reject(new UpstreamError("No", { kind: "invalid_response" }))).catch(() => {}),
   }),
   ...Object.entries(messages).map(([what, input]) =>
     prepared({
