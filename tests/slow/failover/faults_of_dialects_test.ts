@@ -27,7 +27,7 @@ const single = faults.filter(({ requests }) => requests === undefined);
 describe("Sixteen faults of a provider have the same verdicts for all clients", () => {
   for (const [name, configuration] of Object.entries({ defaults, printed })) {
     for (const [index, [client, vendor]] of pairs.entries()) {
-      for (const isStream of [true, false]) {
+      for (const isStream of configuration === printed ? [true, false] : [true]) {
         it(`${client} in front of ${vendor}, ${name}, ${isStream ? "streamed" : "whole"}`, async () => {
           const judged = single.filter(({ isOfStreams }) => isStream || !isOfStreams);
           const expected = judged.map((fault) => {
