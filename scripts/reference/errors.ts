@@ -105,7 +105,11 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
     "The providers reject the API key.",
     "Check the key of the provider that the message names.",
   ],
-  stream_interrupted: ["in the stream", "The provider failed after the first content.", "Retry the request."],
+  stream_interrupted: [
+    "in the stream",
+    "The provider failed after the first content.",
+    "Retry the request, or set `commit: complete`.",
+  ],
   no_active_model: ["503", "Every model is in standby.", "Wait for `Retry-After`, or add models to the pool."],
   overloaded: [
     "503",

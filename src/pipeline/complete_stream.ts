@@ -30,13 +30,13 @@ const memory = { chars: 0 };
 export type ReadToEnd = <T extends Received>(result: Result<T>, context: RequestContext) => Promise<boolean>;
 
 /**
- * Returns what reads the streams of a request to their ends.
+ * Returns what reads the streams of a request to their ends; undefined if its response is not streamed.
  *
- * @param request A request for a streamed response that commits when it is complete.
+ * @param request A request that commits when its response is complete.
  * @throws {UnsupportedRequestError} `invalid_value` if the request itself asks for that, and its response is audio.
  */
-export function chooseReader({ operation, routingConstraints }: RoutedRequest): ReadToEnd | undefined {
-  if (!operation.hasContent) return readToEnd as ReadToEnd;
+export function chooseReader({ operation, delivery, routingConstraints }: RoutedRequest): ReadToEnd | undefined {
+  if (!operation.hasContent) return delivery === "stream" ? readToEnd as ReadToEnd : undefined;
   const param = routingConstraints?.commit?.param;
   if (param === undefined) return undefined; // a pool may also serve chat
   const message = `"${param}" cannot be "complete": audio is passed on as it arrives`;

@@ -39,8 +39,7 @@ export async function route<T extends Received>(
     : await onceListed(request, deps);
   const choice = request.routingConstraints && await chooseModels({ request, pool, registry });
   const commit = request.routingConstraints?.commit?.at ?? pool.routing.commit;
-  const isHeld = commit === "complete" && (request.delivery === "stream" || request.operation.hasContent);
-  const readToEnd = isHeld ? await chooseReader(request) : undefined;
+  const readToEnd = commit === "complete" ? (await import("./complete_stream.ts")).chooseReader(request) : undefined;
   const found = eligibility({ request, pool, registry, choice }); // 3 filters by delivery and by request
   const admission = request.admit?.();
   if (admission !== undefined) await admission;
@@ -75,12 +74,6 @@ async function readAffinity(
 async function createHedging(plan: Pick<RequestPlan, "request" | "pool">, deps: RouteDeps) {
   const { hedgingFor } = await import("./hedge.ts");
   return hedgingFor(plan, deps);
-}
-
-/** Few requests hold their streams. */
-async function chooseReader(request: RoutedRequest): Promise<ReadToEnd | undefined> {
-  const { chooseReader } = await import("./complete_stream.ts");
-  return chooseReader(request);
 }
 
 /** The rotation of one request over its candidates, each at most once, in the strategy's order. */
