@@ -128,7 +128,7 @@ function checkTimeout(timeout: unknown): void {
 }
 
 /**
- * Reads routing constraints from the `x-mesh-route` header, the call's `route` and the request's `mesh`, in ascending
+ * Reads routing constraints from the headers `x-mesh-route` and `x-mesh-priority`, the call's `route` and the request's `mesh`, in ascending
  * precedence.
  *
  * @param request A validated request.
@@ -139,12 +139,14 @@ async function collectRoutingConstraints(
   request: RequestBody,
   { headers, route }: CallSettings,
 ): Promise<RoutingConstraints | undefined> {
-  const header = new Headers(headers).get("x-mesh-route");
+  const given = new Headers(headers);
+  const [header, priority] = [given.get("x-mesh-route"), given.get("x-mesh-priority")];
   const { mesh } = request;
-  if (header === null && route === undefined && mesh === undefined) return undefined;
+  if (header === null && priority === null && route === undefined && mesh === undefined) return undefined;
   const { readRoutingConstraints } = await import("../pipeline/routing_constraints.ts"); // few calls have any
   return readRoutingConstraints(
     header,
     route === undefined ? request : { ...request, mesh: { ...route, ...mesh as object | undefined } },
+    priority,
   );
 }

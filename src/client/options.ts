@@ -85,6 +85,8 @@ export interface RouteConstraints {
    * @default the pool's `commit`
    */
   commit?: "first_content" | "complete";
+  /** Priority in the queue of a pool, from 0 to 100: the highest is served first. */
+  priority?: number;
 }
 
 /** Options of one call. */
@@ -97,7 +99,7 @@ export interface CallSettings {
   sessionId?: string;
   /** Routing constraints of the call, on servers. `mesh` in the request takes precedence. */
   route?: RouteConstraints;
-  /** Request headers, read as the proxy reads them: `x-request-id`, `x-mesh-session`, `x-mesh-route`, `traceparent`, `tracestate`, `user-agent`. */
+  /** Request headers, read as the proxy reads them: `x-request-id`, `x-mesh-session`, `x-mesh-route`, `x-mesh-priority`, `traceparent`, `tracestate`, `user-agent`. */
   headers?: Readonly<Record<string, string>>;
 }
 

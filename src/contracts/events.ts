@@ -119,8 +119,10 @@ export interface RoutingRecord {
   readonly rotation_reason?: string;
   /** Every model tried, in order. */
   readonly fallback_chain: readonly FallbackStep[];
-  /** Routing overhead, ms: total time less provider calls and backoff. */
+  /** Routing overhead, ms: total time less provider calls, backoff and the wait in the queue. */
   readonly routing_latency_ms: number;
+  /** Time that the request waited in the queue of its pool, ms; absent if it did not. */
+  readonly queued_ms?: number;
   /** Number of upstream calls. */
   readonly attempts: number;
   /** Whether a second model was asked while the first had not responded. */

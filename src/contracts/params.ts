@@ -22,6 +22,8 @@ export interface MeshParams {
   deadline?: string;
   /** Limit of each model for the first content of a stream, such as `5s`. */
   first_token?: string;
+  /** Priority in the queue of a pool, from 0 to 100: the highest is served first. */
+  priority?: number;
   /** Session id, for the session-stickiness strategy. */
   session?: string;
   /** Tags added to the records of the request. */

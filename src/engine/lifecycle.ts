@@ -17,6 +17,7 @@ import { isProvider } from "../config/settings/known.ts";
 import { isQueryEnabled } from "../config/settings/offers.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Cancel, Runtime } from "../contracts/runtime.ts";
+import { MeshError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Statistics } from "../observe/statistics.ts";
 import type { ReportedMesh, StatisticsReports } from "../observe/statistics_reports.ts";
@@ -65,6 +66,8 @@ export class Lifecycle {
   /** Performs a request. */
   readonly perform: typeof perform = perform;
   readonly #recovery: RecoveryTimer;
+  /** Undefined before the start. */
+  #registry: Registry | undefined;
   #relisting: Relisting | undefined;
   #reports: StatisticsReports | undefined;
   #stopRenewal: Cancel | undefined;
@@ -111,6 +114,7 @@ export class Lifecycle {
   /** Restores the persisted state, and starts the background work. */
   async begin(assembly: Assembly): Promise<void> {
     const { settings, state, registry, deps } = assembly;
+    this.#registry = registry;
     await this.#parts.store?.load(state);
     if (registry.instances.some(({ entry }) => isQueryEnabled(entry, "quota"))) {
       const { checkQuotas } = await import("../background/provider_queries.ts");
@@ -168,6 +172,9 @@ export class Lifecycle {
   /** Stops the background work, after a last report. */
   async close(): Promise<void> {
     this.#recovery.stop();
+    for (const { queue } of this.#registry?.allPools ?? []) {
+      queue?.close(new MeshError("The mesh is closed", { code: "shutting_down" }));
+    }
     this.monitoring.stop();
     this.#relisting?.stop();
     this.#catalogueRenewal?.stop();

@@ -25,7 +25,10 @@ export interface MeasuredMesh {
   /** Number of records that sinks could not deliver, by connector id. */
   readonly hub: { readonly lost: ReadonlyMap<string, number> };
   poolStatus(): {
-    readonly [pool: string]: { readonly models: readonly { readonly name: string; readonly status: string }[] };
+    readonly [pool: string]: {
+      readonly models: readonly { readonly name: string; readonly status: string }[];
+      readonly waiting?: number;
+    };
   };
   listBudgets(): readonly BudgetNow[];
 }
@@ -47,17 +50,26 @@ interface MetricsScope {
  */
 export function metricFamilies(mesh: MeasuredMesh, scope?: MetricsScope): readonly MetricFamily[] {
   const { statistics, hub } = mesh;
+  const pools = Object.entries(mesh.poolStatus());
   const active: MetricFamily = {
     name: "modelmesh_model_active",
     help: "1 while the model is active in the pool, 0 while it is in standby.",
     type: "gauge",
-    samples: Object.entries(mesh.poolStatus()).flatMap(([pool, { models }]) =>
+    samples: pools.flatMap(([pool, { models }]) =>
       models.map(({ name, status }): Sample => ({ labels: { pool, model: name }, value: status === "active" ? 1 : 0 }))
     ),
   };
   const families: readonly MetricFamily[] = [
     ...statistics.metrics?.families() ?? [],
     active,
+    {
+      name: "modelmesh_queue_length",
+      help: "Requests that wait in the queue of a pool.",
+      type: "gauge",
+      samples: pools.flatMap(([pool, { waiting }]) =>
+        waiting === undefined ? [] : { labels: { pool }, value: waiting }
+      ),
+    },
     ...budgetFamilies(mesh.listBudgets()),
     {
       name: "modelmesh_build_info",
@@ -102,12 +114,15 @@ function budgetFamilies(budgets: readonly BudgetNow[]): readonly MetricFamily[] 
   ];
 }
 
-/** Returns the samples of a family that a client may see: its own, and the state of models in its pools. */
+/** Gauges of pools, which a client may see of its own. */
+const poolGauges: ReadonlySet<string> = new Set(["modelmesh_model_active", "modelmesh_queue_length"]);
+
+/** Returns the samples of a family that a client may see: its own, and the state of its pools. */
 function restrictFamily(family: MetricFamily, { id, pools }: MetricsScope): MetricFamily {
   const isOwn = ({ labels }: Pick<Sample, "labels">) =>
     id !== undefined && labels.client !== undefined ||
     id !== undefined && labels.scope === "client" && labels.id === id ||
-    family.name === "modelmesh_model_active" && (pools?.has(labels.pool!) ?? true);
+    poolGauges.has(family.name) && (pools?.has(labels.pool!) ?? true);
   if (family.type === "histogram") return { ...family, samples: family.samples.filter(isOwn) };
   return { ...family, samples: family.samples.filter(isOwn) };
 }

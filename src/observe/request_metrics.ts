@@ -14,6 +14,7 @@ import type { FinishedRequest, RefusedRequest } from "./hub_events.ts";
 const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
 const firstTokenBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 const tokenBounds = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304];
+const queueBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
 const overheadBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1];
 
 /** Totals of a client. */
@@ -41,6 +42,7 @@ export const countedMembers = [
   "routing_latency_ms",
   "hedged",
   "hedge_won",
+  "queued_ms",
 ] as const;
 
 /** Members of a finished request that are used here. */
@@ -85,6 +87,8 @@ export class RequestMetrics {
   readonly #consumption = new Map<string, Consumption>();
   readonly #durations = new Map<string, Durations>();
   readonly #overhead = new Map<string, Histogram>();
+  /** Waits in queues, by pool. */
+  readonly #waits = new Map<string, Histogram>();
   readonly #attempts = new Map<string, Sum>();
   readonly #rotations = new Map<string, Sum>();
   readonly #hedged = new Map<string, Sum>();
@@ -106,6 +110,9 @@ export class RequestMetrics {
     if (tokensIn !== undefined) durations.tokensIn.observe(tokensIn);
     if (tokensOut !== undefined) durations.tokensOut.observe(tokensOut);
     getOrCreate(this.#overhead, pool, () => new Histogram(overheadBounds)).observe(routing_latency_ms / 1000);
+    if (record.queued_ms !== undefined) {
+      getOrCreate(this.#waits, pool, () => new Histogram(queueBounds)).observe(record.queued_ms / 1000);
+    }
     for (const { model, provider, outcome } of tries) countRequest(this.#attempts, { model, provider, outcome });
     if (record.hedged === true) countRequest(this.#hedged, { pool });
     if (record.hedge_won === true) countRequest(this.#hedgesWon, { pool });
@@ -163,6 +170,12 @@ export class RequestMetrics {
         help: "Time spent on a request outside of provider calls and backoff.",
         type: "histogram",
         samples: [...this.#overhead].map(([pool, histogram]) => histogram.sample({ pool })),
+      },
+      {
+        name: "modelmesh_queue_wait_seconds",
+        help: "Time that a request waited in the queue of its pool, of those that waited.",
+        type: "histogram",
+        samples: [...this.#waits].map(([pool, histogram]) => histogram.sample({ pool })),
       },
     ];
   }

@@ -86,9 +86,20 @@ export async function waitForSpacing({ context, alone }: Admission): Promise<boo
   return true;
 }
 
+let queues: Promise<typeof import("./request_queue.ts")> | undefined;
+
+/** Imports what few pools need, once: requests that await it continue in the order of their arrival. */
+export function loadQueues(): Promise<typeof import("./request_queue.ts")> {
+  return queues ??= import("./request_queue.ts");
+}
+
 /** Readmits a request at a model that has already been tried. If it is admitted, the call is counted. */
 export async function readmit(admitted: AdmittedModel): Promise<boolean> {
   const { context: { plan, clock }, member, permit } = admitted;
+  if (plan.pool.routing.queue !== undefined) {
+    const { readmitInOrder } = await loadQueues();
+    return await readmitInOrder(admitted);
+  }
   while (openMembers([member], admitted).length === 0) {
     if (!await waitForSpacing(admitted)) return false;
   }

@@ -46,6 +46,7 @@ export async function attempt<T extends Received>(scope: AttemptScope<T>): Promi
     if (next.step === "rotate") return { member, failure, next };
     last = { member, failure, next: next.otherwise };
     if (retryBudget.withdraw(clock.monotonic())) {
+      member.state.tracker.shared.rate.onFreed?.(); // others may be served meanwhile
       await context.wait(next.delayMs);
       // not if it is in standby by now, or if another call would exceed a limit
       if (await readmit(scope)) continue;

@@ -19,6 +19,7 @@ import { RequestContext } from "./request_context.ts";
 import { selectionContext } from "./apply_strategy.ts";
 import { poolFor } from "./select_pool.ts";
 import { callNow } from "../util/once.ts";
+import { findWaitEnd } from "./waiting.ts";
 
 /** The expected routing of a request. */
 export interface Explanation {
@@ -30,6 +31,8 @@ export interface Explanation {
   readonly excluded: readonly ExcludedModel[];
   /** The second model and when it would be asked, if the pool hedges and its share allows it. */
   readonly hedge?: ExplainedHedge;
+  /** The queue of the pool; absent if it has none. */
+  readonly queue?: ExplainedQueue;
 }
 
 /** A model that is asked while the first one has not responded. */
@@ -38,6 +41,14 @@ export interface ExplainedHedge {
   readonly model: string;
   /** Time without content after which it is asked, ms. */
   readonly afterMs: number;
+}
+
+/** The queue of a pool. */
+export interface ExplainedQueue {
+  /** Number of requests that wait. */
+  readonly waiting: number;
+  /** Whether the request would wait, since every model that could serve it is at its limit. */
+  readonly wouldWait: boolean;
 }
 
 /** A candidate. */
@@ -86,10 +97,19 @@ export function explain(request: RoutedRequest, deps: RouteDeps): Explanation {
       excluded.push({ model: name, reason: state.reason ?? context.denials.get(member)?.reason ?? "standby" });
     }
     const hedge = findHedge(context, order);
-    return { pool: pool.name, order, excluded, ...(hedge !== undefined && { hedge }) };
+    const queue = explainQueue(context, order);
+    return { pool: pool.name, order, excluded, ...(hedge !== undefined && { hedge }), ...queue };
   } finally {
     context.end();
   }
+}
+
+function explainQueue(context: RequestContext, order: Explanation["order"]): Pick<Explanation, "queue"> {
+  const { plan: { pool, eligible }, clock } = context;
+  if (pool.routing.queue === undefined) return {};
+  const now = clock.monotonic();
+  const wouldWait = order.length === 0 && eligible.some((member) => findWaitEnd(member, context, now) !== undefined);
+  return { queue: { waiting: pool.queue?.length ?? 0, wouldWait } };
 }
 
 /** Codes of errors that mean that no model is left. */

@@ -25,7 +25,7 @@ export interface FailedAttempt {
   readonly denial?: AdmissionDenial;
 }
 
-/** What a request waits for: a connection, a delay, or several attempts. */
+/** What a request waits for: a connection, a delay, its turn in a queue, or several attempts. */
 interface Abortable {
   abort(reason: unknown): void;
 }
@@ -66,7 +66,9 @@ export class RequestContext {
   api: ChatApi | undefined;
   /** Upstream calls sent. */
   attempts = 0;
-  /** Time spent in providers and in retry delays, ms. */
+  /** Time spent in the queue of its pool, ms; undefined if it did not wait there. */
+  queuedMs: number | undefined;
+  /** Time spent in providers, in retry delays and in the queue, ms. */
   upstreamMs = 0;
   /** Time for which the last try waited for a provider without receiving a response, ms. */
   withoutResponseMs = 0;

@@ -12,7 +12,7 @@ import { poolFor } from "./select_pool.ts";
 import { retryFor } from "../config/settings/routing.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import { adaptRequest, loadPromptCache } from "./adapt_request.ts";
-import { type AdmittedModel, openMembers, untriedMembers, waitForSpacing } from "./admission.ts";
+import { type AdmittedModel, loadQueues, openMembers, untriedMembers, waitForSpacing } from "./admission.ts";
 import { applyStrategy, isIsolated, reportChoice, selectionContext } from "./apply_strategy.ts";
 import { attempt } from "./attempt.ts";
 import { createRequestError } from "./request_error.ts";
@@ -139,6 +139,7 @@ export class Routing<T extends Received> {
   async #admit(): Promise<AdmittedModel | undefined> {
     const context = this.#context;
     const { clock, plan } = context;
+    if (plan.pool.routing.queue !== undefined) return await this.#admitInOrder();
     const admission = { context, alone: true };
     for (;;) {
       const candidates = openMembers(untriedMembers(context), admission);
@@ -163,6 +164,17 @@ export class Routing<T extends Received> {
       permit.withdraw();
       context.takenElsewhere.set(member, denial);
     }
+  }
+
+  /** Does the same in a pool with a queue, after waiting for a model at its limit if necessary. */
+  async #admitInOrder(): Promise<AdmittedModel | undefined> {
+    const { admitInOrder } = await loadQueues();
+    const { prefer } = this.#context.plan;
+    return await admitInOrder(this.#context, {
+      candidates: () => untriedMembers(this.#context),
+      choose: (open) => this.#choose(prefer?.(open) ?? open),
+      isAlone: (member, open) => this.#isAlone(member, open),
+    });
   }
 
   /** Whether no other candidate could serve the request if this one fails. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { parseDuration } from "../config/schema/units.ts";
+import { maxPriority } from "../config/settings/defaults.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
 import { isObject } from "../util/is_object.ts";
@@ -59,6 +60,8 @@ export interface RoutingConstraints {
   readonly session?: string;
   /** Labels for the records of the request. */
   readonly tags?: Tags;
+  /** Priority in a queue, from 0; undefined for that of the pool. */
+  readonly priority?: number;
 }
 
 type Draft = { -readonly [key in keyof RoutingConstraints]: RoutingConstraints[key] };
@@ -70,6 +73,7 @@ interface ConstraintField {
 type Reader = (value: unknown, field: ConstraintField, draft: Draft) => void;
 
 const routeHeader = "x-mesh-route";
+const priorityHeader = "x-mesh-priority";
 const maxHeaderChars = 4096;
 const maxNames = 64;
 const maxNameChars = 256;
@@ -85,6 +89,7 @@ const headerReaders: Readonly<Record<string, Reader>> = {
   deadline: (value, field, draft) => draft.deadlineMs = readDuration(value, field),
   first_token: (value, field, draft) => draft.firstTokenMs = readDuration(value, field),
   commit: (value, field, draft) => draft.commit = readCommit(value, field),
+  priority: (value, field, draft) => draft.priority = readPriority(decimal(value), field),
 };
 
 const bodyReaders: Readonly<Record<string, Reader>> = {
@@ -97,6 +102,7 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
   commit: (value, field, draft) => draft.commit = readCommit(value, field),
   session: (value, field, draft) => draft.session = readConstraintText(value, field, maxNameChars),
   tags: (value, field, draft) => draft.tags = readTags(value, field),
+  priority: (value, field, draft) => draft.priority = readPriority(value, field),
 };
 
 /**
@@ -109,6 +115,7 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
  *
  * @param header The value of `x-mesh-route`.
  * @param body The request, of which only `mesh` is read.
+ * @param priority The value of `x-mesh-priority`, which has precedence over `priority` in the other header.
  * @throws {UnsupportedRequestError} `invalid_value`, with the field, if unknown, repeated, empty, too long or
  * malformed.
  *
@@ -122,11 +129,16 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
 export function readRoutingConstraints(
   header: string | null | undefined,
   body: Readonly<Record<string, unknown>>,
+  priority: string | null = null,
 ): RoutingConstraints | undefined {
   const mesh: unknown = isObject(body) ? body.mesh : undefined;
-  if ((header ?? "") === "" && (mesh ?? undefined) === undefined) return undefined;
+  if ((header ?? "") === "" && priority === null && (mesh ?? undefined) === undefined) return undefined;
   const draft: Draft = {};
   readHeader(header ?? "", draft);
+  if (priority !== null) {
+    const field = { label: `The header "${priorityHeader}"`, param: priorityHeader };
+    draft.priority = readPriority(decimal(priority), field);
+  }
   readMeshMember(mesh ?? {}, draft);
   return Object.keys(draft).length === 0 ? undefined : draft;
 }
@@ -193,6 +205,11 @@ function readPriceLimit(value: unknown, field: ConstraintField): PriceLimit {
     return { nanoUsd: Math.round(value * nanoPerUsd), param: field.param };
   }
   throw invalid(field, `has to be a number of USD from 0 to ${maxPriceUsd}, such as 0.01`);
+}
+
+function readPriority(value: unknown, field: ConstraintField): number {
+  if (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= maxPriority) return Number(value);
+  throw invalid(field, `has to be an integer from 0 to ${maxPriority}`);
 }
 
 /** A bare number is ambiguous, as in the configuration (contract, section 4). */

@@ -75,6 +75,7 @@ export function createRoutingRecord(
     ...(by && { served_by: by }),
     ...(left && { replaced_provider: left.provider, rotation_reason: left.outcome }),
     ...(context.hedge && { hedged: true, hedge_won: context.hedge === "won" }),
+    ...(context.queuedMs !== undefined && { queued_ms: Math.round(context.queuedMs) }),
     ...(context.possiblyBilled && { possibly_billed: true }),
     ...(request.client && toClientFacts(request.client)),
     ...(request.trace !== undefined && { traceparent: request.trace.traceparent }),

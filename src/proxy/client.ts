@@ -3,7 +3,7 @@
  * @module
  */
 import type { BudgetSettings, ClientSettings } from "../config/settings/settings.ts";
-import { BudgetExceededError, ModelNotFoundError, RateLimitError } from "../errors.ts";
+import { BudgetExceededError, ModelNotFoundError, RateLimitError, UnsupportedRequestError } from "../errors.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import type { Peer } from "../contracts/shell.ts";
 import type { RequestClient } from "../pipeline/request.ts";
@@ -45,7 +45,7 @@ function getCounterScope({ id }: Pick<RequestClient, "id">): string {
 }
 
 /** Permissions and limits of a client. */
-type ClientLimits = Pick<ClientSettings, "pools" | "budget" | "rpm">;
+type ClientLimits = Pick<ClientSettings, "pools" | "budget" | "rpm" | "priority">;
 
 export class Client implements RequestClient {
   readonly id: string;
@@ -56,6 +56,8 @@ export class Client implements RequestClient {
   /** Kept while there is no limit, since a later limit includes what was spent before. */
   #budget: Budget | undefined;
   #rpm = Infinity;
+  /** Maximum priority as configured. */
+  #priority: number | undefined;
   readonly #requests: SlidingWindow;
   /** Replicates counters, if several processes share them. */
   readonly #sharedCounters: SharedCounters | undefined;
@@ -79,9 +81,10 @@ export class Client implements RequestClient {
     this.#apply(limits);
   }
 
-  #apply({ pools, budget, rpm = Infinity }: ClientLimits, before?: Client): void {
+  #apply({ pools, budget, rpm = Infinity, priority }: ClientLimits, before?: Client): void {
     this.pools = pools && new Set(pools);
     this.#rpm = rpm;
+    this.#priority = priority;
     if (budget !== undefined) this.#budget ??= createClientBudget(this, budget, { before, state: this.#state });
     this.#budget?.setLimits({ daily: budget?.dailyNanoUsd, monthly: budget?.monthlyNanoUsd });
     this.budget = budget && this.#budget;
@@ -90,6 +93,20 @@ export class Client implements RequestClient {
   /** Whether it may access everything, as administrators do by default. */
   get isUnlimited(): boolean {
     return this.pools === undefined && this.budget === undefined && this.#rpm === Infinity;
+  }
+
+  /**
+   * Checks the priority of a request in queues. A client without any limit may choose it freely.
+   *
+   * @throws {UnsupportedRequestError} `invalid_value` if it is above that of the client.
+   */
+  checkPriority(priority: number): void {
+    const most = this.#priority ?? (this.isUnlimited ? Infinity : 0);
+    if (priority <= most) return;
+    throw new UnsupportedRequestError(`The client "${this.name}" may have a priority of up to ${most}`, {
+      code: "invalid_value",
+      param: "x-mesh-priority",
+    });
   }
 
   /**

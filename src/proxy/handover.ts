@@ -5,11 +5,15 @@
 import type { BudgetSettings, ProviderEntry, Settings } from "../config/settings/settings.ts";
 import type { StandbyReason } from "../contracts/rotation.ts";
 import type { Engine } from "../engine/engine.ts";
+import { NoActiveModelError } from "../errors.ts";
 import { SnapshotMapper } from "../state/persistence/snapshot_mapper.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import type { MeshSnapshot, SavedBreaker } from "../state/persistence/snapshot.ts";
 
 export { SnapshotMapper };
+
+/** Retry delay of requests that have waited in a pool that was removed, ms. */
+const removedRetryMs = 1_000;
 
 /**
  * Returns the state of a mesh that remains valid under another configuration. Standby and failures of a provider are
@@ -43,6 +47,15 @@ export function handOver(transition: Transition, { before, next }: { before: Eng
   const [first, second] = [before, next].map(({ settings }) => settings.providers.get(owner.provider));
   if (limitReasons.has(reason)) next.state.review(owner, now);
   else if (isSameProvider(first, second)) next.state.follow(transition, now);
+}
+
+/** Refuses requests that wait for models of pools which the next mesh does not have. */
+export function closeQueues({ registry: { pools } }: Engine, next: Engine): void {
+  for (const { name, queue } of pools) {
+    if (queue === undefined || next.registry.pool(name) !== undefined) continue;
+    const message = `The pool "${name}" has been removed from the configuration`;
+    queue.close(new NoActiveModelError(message, { retryAfterMs: removedRetryMs, reasons: {} }));
+  }
 }
 
 function isSameProvider(first: ProviderEntry | undefined, second: ProviderEntry | undefined): boolean {

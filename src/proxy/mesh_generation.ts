@@ -78,11 +78,12 @@ export class MeshGeneration {
 
   /** Ends background work after the handover. Requests in progress continue. */
   async retire(next: MeshGeneration): Promise<void> {
-    const { handOver, SnapshotMapper, statesFor } = await import("./handover.ts");
+    const { closeQueues, handOver, SnapshotMapper, statesFor } = await import("./handover.ts");
     const { state, runtime: { clock } } = this.mesh;
     const states = statesFor(this.mesh, next.mesh.settings); // includes changes since the next one started
     new SnapshotMapper(next.mesh.state, clock).merge(states);
     this.mesh.lifecycle?.retire();
+    closeQueues(this.mesh, next.mesh);
     next.#before = undefined;
     await next.#store.takeOver(next.mesh.state);
     if (this.#store.isSharedWith(next.mesh.settings.storage)) return; // it continues as a second process until its last request

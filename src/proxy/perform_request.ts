@@ -55,8 +55,10 @@ export function toRoutedRequest<Body extends RequestBody, Response>(
   >,
 ): RoutedRequest<Body, Response> {
   const { startedAt, limitMs } = time;
-  const routingConstraints = readRoutingConstraints(request.headers.get("x-mesh-route"), body);
-  const session = findSession(request.headers.get("x-mesh-session"), body, named);
+  const { headers } = request;
+  const routingConstraints = readRoutingConstraints(headers.get("x-mesh-route"), body, headers.get("x-mesh-priority"));
+  if (routingConstraints?.priority !== undefined) client?.checkPriority(routingConstraints.priority);
+  const session = findSession(headers.get("x-mesh-session"), body, named);
   const ownMs = Math.min(limitMs, routingConstraints?.deadlineMs ?? Infinity);
   return {
     id: requestId,
@@ -72,8 +74,8 @@ export function toRoutedRequest<Body extends RequestBody, Response>(
     routingConstraints,
     client,
     admit,
-    userAgent: request.headers.get("user-agent") ?? undefined,
-    trace: readTraceContext(request.headers),
+    userAgent: headers.get("user-agent") ?? undefined,
+    trace: readTraceContext(headers),
     ...(session === undefined ? {} : { session }),
   };
 }

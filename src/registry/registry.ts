@@ -89,6 +89,14 @@ export interface Member {
   standbysSeen?: number;
 }
 
+/** Requests that wait for a model of a pool. */
+export interface PoolQueue {
+  /** Number of waiting requests. */
+  readonly length: number;
+  /** Ends the wait of all requests with an error, also of those to come. */
+  close(error: Error): void;
+}
+
 /** How a pool selects one of its models. */
 export interface PoolStrategy {
   /** Id of the strategy, for status and messages. */
@@ -113,6 +121,8 @@ export interface Pool extends PoolStrategy {
   readonly rotations: ReportedRotations;
   /** Created with the first request that may be hedged. */
   hedging?: PoolHedging;
+  /** Waiting requests; undefined before the first one, and if the pool has no queue. */
+  queue?: PoolQueue;
   /** Computed on first use. */
   readonly membersByDelivery: Map<`${OperationName}:${Delivery}`, readonly Member[]>;
 }

@@ -36,6 +36,8 @@ export interface PoolStatus {
   readonly standby: number;
   /** Number of models. */
   readonly total: number;
+  /** Number of requests that wait for a model in this process; absent if the pool has no queue. */
+  readonly waiting?: number;
   /** Status of each model. */
   readonly models: readonly ModelStatus[];
 }
@@ -63,6 +65,7 @@ export function toPoolStatus(pool: Pool, clock: Clock): PoolStatus {
     active,
     standby: models.length - active,
     total: models.length,
+    ...(pool.routing.queue === undefined ? {} : { waiting: pool.queue?.length ?? 0 }),
     models,
   };
 }

@@ -66,7 +66,9 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: PoolNam
   const names = new Set<string>();
   return entries.flatMap((entry, index) => {
     const path = `proxy.auth.tokens[${index}]`;
-    const { token, name, pools, budget, rpm }: TokenValues = typeof entry === "string" ? { token: entry } : entry;
+    const { token, name, pools, budget, rpm, priority }: TokenValues = typeof entry === "string"
+      ? { token: entry }
+      : entry;
     if (token === undefined) return [];
     warnOfToken(token, path, parts.report);
     if (name !== undefined && names.has(name)) {
@@ -82,6 +84,7 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: PoolNam
       pools: pools?.flatMap((pool, at) => findPoolNames(pool, `${path}.pools[${at}]`, parts)),
       budget: mergeBudgets([budget]),
       rpm,
+      priority,
     };
   });
 }

@@ -4,7 +4,13 @@
  */
 import { findHedgeDelayProblem } from "./units.ts";
 import type { Field, Given } from "./field.ts";
-import { defaultCooldownMs, defaultRetry, defaultRetryLimit, defaultStrategy } from "../settings/defaults.ts";
+import {
+  defaultCooldownMs,
+  defaultRetry,
+  defaultRetryLimit,
+  defaultStrategy,
+  maxPriority,
+} from "../settings/defaults.ts";
 import { budget, nonRetryableCodes, retryableCodes } from "./providers.ts";
 
 /** An entry of `pools`. */
@@ -174,6 +180,23 @@ export const pool = {
         by: { type: "choice", values: ["prompt"], default: "prompt" },
         /** How long a conversation is remembered after each of its requests. */
         ttl: { type: "duration", default: 600_000 },
+      },
+    },
+    /**
+     * Lets requests wait while every model is at its limit of rate or concurrency. Without it, they are answered with
+     * 429. Requests of the highest priority are served first, those of one priority in turns by client, those of one
+     * client in the order of their arrival. None waits for a budget, or for a standby other than for a rate limit.
+     */
+    queue: {
+      type: "object",
+      isOptional: true,
+      fields: {
+        /** Maximum time that a request waits, which is part of the time that it has. Then it is answered with 429. */
+        max_wait: { type: "duration", default: 30_000 },
+        /** Maximum number of waiting requests in one process. Further ones are answered with 429. */
+        max_length: { type: "integer", min: 1, default: 100 },
+        /** Priority of requests without `x-mesh-priority`. The highest is served first. */
+        priority: { type: "integer", min: 0, max: maxPriority as number, default: 0 },
       },
     },
     /** Maximum amount that may be spent through this pool. */

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Given } from "./field.ts";
-import { defaultDeadlineMs } from "../settings/defaults.ts";
+import { defaultDeadlineMs, maxPriority } from "../settings/defaults.ts";
 import { budget } from "./providers.ts";
 
 /** A client with a token. */
@@ -21,6 +21,11 @@ export const client = {
     budget: budget as typeof budget,
     /** Maximum number of requests per minute. */
     rpm: { type: "integer", min: 1 },
+    /**
+     * Maximum `x-mesh-priority` of its requests, which places them in the queues of pools. Defaults to 0; to 100 for
+     * clients without pools, budget and rpm.
+     */
+    priority: { type: "integer", min: 0, max: maxPriority as number },
   },
 } as const;
 

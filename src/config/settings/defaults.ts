@@ -71,3 +71,6 @@ export const defaultSync = {
 
 /** Timeout of a storage call, ms: above the timeouts of the built-in connectors, whose errors are more specific. */
 export const storageTimeoutMs = 20_000;
+
+/** Maximum priority of a request in a queue; the minimum is 0. */
+export const maxPriority = 100;

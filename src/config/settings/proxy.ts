@@ -20,6 +20,8 @@ export interface ClientSettings {
   readonly budget?: BudgetSettings;
   /** Maximum requests per minute; undefined for no limit. */
   readonly rpm?: number;
+  /** Maximum priority of its requests; undefined for the default. */
+  readonly priority?: number;
 }
 
 /** The section `proxy` with defaults and its clients. */

@@ -17,9 +17,9 @@ const maxNameLength = 128;
 export type ClientChange = { readonly [Key in keyof RuntimeClientFacts]?: RuntimeClientFacts[Key] | null };
 
 /** Limits that null removes. */
-const removable: ReadonlySet<string> = new Set(["pools", "budget", "rpm", "expires_at"]);
+const removable: ReadonlySet<string> = new Set(["pools", "budget", "rpm", "priority", "expires_at"]);
 
-const { pools, budget, rpm } = client.fields;
+const { pools, budget, rpm, priority } = client.fields;
 const fields = {
   type: "object",
   fields: {
@@ -27,6 +27,7 @@ const fields = {
     pools,
     budget,
     rpm,
+    priority,
     expires_at: { type: "text", isLiteral: true, format: timeProblem },
   },
 } as const;

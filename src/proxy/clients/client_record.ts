@@ -13,6 +13,7 @@ export interface RuntimeClientFacts {
   readonly pools?: readonly string[];
   readonly budget?: { readonly daily_limit?: number; readonly monthly_limit?: number };
   readonly rpm?: number;
+  readonly priority?: number;
   readonly expires_at?: string;
 }
 
@@ -51,11 +52,14 @@ export function readDocument(text: string): ClientsDocument {
 }
 
 /** The limits in the proxy's format. */
-export function toClientSettings({ pools, budget, rpm }: RuntimeClientFacts): Omit<ClientSettings, "token" | "name"> {
+export function toClientSettings(
+  { pools, budget, rpm, priority }: RuntimeClientFacts,
+): Omit<ClientSettings, "token" | "name"> {
   const { daily_limit, monthly_limit } = budget ?? {};
   return {
     ...(pools && { pools }),
     ...(rpm !== undefined && { rpm }),
+    ...(priority !== undefined && { priority }),
     ...(budget && {
       budget: {
         ...(daily_limit !== undefined && { dailyNanoUsd: toNanoUsd(daily_limit) }),
@@ -77,10 +81,11 @@ function areAll(value: unknown, isOne: (entry: Readonly<Record<string, unknown>>
 }
 
 function isStored(
-  { id, name, token_sha256, pools, rpm, expires_at, revision }: Readonly<Record<string, unknown>>,
+  { id, name, token_sha256, pools, rpm, priority, expires_at, revision }: Readonly<Record<string, unknown>>,
 ): boolean {
   return typeof id === "string" && typeof name === "string" && typeof token_sha256 === "string" &&
     (pools === undefined || Array.isArray(pools)) && (rpm === undefined || typeof rpm === "number") &&
+    (priority === undefined || typeof priority === "number") &&
     (revision === undefined || typeof revision === "number") &&
     (expires_at === undefined || typeof expires_at === "string" && !Number.isNaN(Date.parse(expires_at)));
 }

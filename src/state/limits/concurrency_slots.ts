@@ -13,16 +13,19 @@ export class ConcurrencySlots implements CounterGroup {
   readonly #limit: number;
   #own = 0;
   #others = 0;
+  readonly #onFreed: () => void;
   /** Set while other processes share the slots: reports changes to them. */
   #report: (() => void) | undefined;
 
   /**
    * @param key Identifies the API key and the model.
    * @param limit Number of slots.
+   * @param onFreed Called when other processes hold fewer of them.
    */
-  constructor(key: string, limit: number) {
+  constructor(key: string, limit: number, onFreed: () => void = () => {}) {
     this.#key = key;
     this.#limit = limit;
+    this.#onFreed = onFreed;
   }
 
   /** Number of slots that other processes hold. */
@@ -69,7 +72,11 @@ export class ConcurrencySlots implements CounterGroup {
       own: this.#own,
       leased: this.#own,
       isPresent: true,
-      apply: (others) => this.#others = others,
+      apply: (others) => {
+        const isFreed = others < this.#others;
+        this.#others = others;
+        if (isFreed) this.#onFreed();
+      },
     };
   }
 }

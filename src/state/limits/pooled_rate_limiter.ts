@@ -20,6 +20,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
   readonly #requests = { limit: 0, left: 0 };
   readonly #tokens = { limit: 0, left: 0 };
   #countsAlways = false;
+  #onFreed: (() => void) | undefined;
   /** Index at which the next search for a key starts. */
   #turn = 0;
 
@@ -49,6 +50,19 @@ export class PooledRateLimiter implements ModelRateLimiter {
   set countsAlways(countsAlways: boolean) {
     this.#countsAlways = countsAlways;
     for (const key of this.#pool.keys) this.#getLimiter(key).countsAlways = countsAlways;
+  }
+
+  get onFreed(): (() => void) | undefined {
+    return this.#onFreed;
+  }
+
+  set onFreed(onFreed: (() => void) | undefined) {
+    this.#onFreed = onFreed;
+    for (const key of this.#pool.keys) this.#getLimiter(key).onFreed = onFreed;
+  }
+
+  get inFlight(): number {
+    return this.#pool.keys.reduce((sum, key) => sum + this.#getLimiter(key).inFlight, 0);
   }
 
   /** Processes identify keys by their index; a replaced key counts in this process only. */
@@ -95,6 +109,16 @@ export class PooledRateLimiter implements ModelRateLimiter {
       const until = this.#getLimiter(key).fullUntil(now, tokens);
       if (until === undefined) return undefined;
       soonest = Math.min(soonest, until);
+    }
+    return soonest;
+  }
+
+  /** Returns when a key may admit the request, as far as is known. A key in standby may after its standby. */
+  freesAt(now: number, tokens: number): number {
+    let soonest = Infinity;
+    for (const key of this.#pool.keys) {
+      const until = this.#pool.standbyUntil(key, this.#model, now) ?? now;
+      soonest = Math.min(soonest, Math.max(until, this.#getLimiter(key).freesAt(now, tokens)));
     }
     return soonest;
   }
@@ -153,6 +177,7 @@ export class PooledRateLimiter implements ModelRateLimiter {
     if (existing !== undefined) return existing;
     const created = new RateLimiter(this.#limits, this.#clock);
     created.countsAlways = this.#countsAlways;
+    created.onFreed = this.#onFreed;
     this.#limiters.set(key, created);
     return created;
   }

@@ -20,9 +20,20 @@ const [minuteSliceMs, daySliceMs] = [10_000, 3_600_000];
 export type ModelRateLimiter =
   & Pick<
     RateLimiter,
-    "countsAlways" | "fullUntil" | "groups" | "isUnder" | "lastStartedAt" | "requests" | "rpm" | "tokens"
+    | "countsAlways"
+    | "freesAt"
+    | "fullUntil"
+    | "groups"
+    | "inFlight"
+    | "isUnder"
+    | "lastStartedAt"
+    | "requests"
+    | "rpm"
+    | "tokens"
   >
   & {
+    /** Called when it may admit more than before; undefined while no request waits for that. */
+    onFreed: (() => void) | undefined;
     /** Reserves for a request, even beyond a limit. With several API keys, one may be preferred. */
     reserve(now: number, tokens: number, preferredKey?: KeyChoice): ReservedRate;
   };
@@ -67,6 +78,7 @@ export class RateLimiter {
       inFlight: 0,
       sequence: 0,
       slots: undefined,
+      onFreed: undefined,
       wallTimeAt,
     };
     this.#concurrent = limits.concurrent ?? Infinity;
@@ -95,7 +107,8 @@ export class RateLimiter {
     const span = this.#hasDay ? [daySliceMs, 24] as const : [minuteSliceMs, 6] as const;
     const rates = [share("requests", requests, span), share("tokens", tokens, [minuteSliceMs, 6])];
     if (this.#concurrent === Infinity) return rates;
-    return [...rates, this.#counters.slots ??= new ConcurrencySlots(key, this.#concurrent)];
+    const onFreed = () => this.#counters.onFreed?.();
+    return [...rates, this.#counters.slots ??= new ConcurrencySlots(key, this.#concurrent, onFreed)];
   }
 
   /** Whether it was created with these limits. */
@@ -106,6 +119,15 @@ export class RateLimiter {
   /** Requests in flight. */
   get inFlight(): number {
     return this.#counters.inFlight;
+  }
+
+  /** Called when it may admit more than before; undefined while no request waits for that. */
+  get onFreed(): (() => void) | undefined {
+    return this.#counters.onFreed;
+  }
+
+  set onFreed(onFreed: (() => void) | undefined) {
+    this.#counters.onFreed = onFreed;
   }
 
   /** When the last request was reserved, monotonic ms; undefined before the first. */
@@ -151,6 +173,16 @@ export class RateLimiter {
     const needed = Math.max(1, roundTokens(tokens));
     const at = Math.max(counters.requests.freeAt(now, 1), counters.tokens.freeAt(now, needed));
     return at > now ? at : undefined;
+  }
+
+  /**
+   * Returns when one more request may be admitted, as far as is known: `now` if it fits already.
+   *
+   * @param tokens Its number of tokens.
+   * @returns Monotonic ms; Infinity when a request in flight has to end first.
+   */
+  freesAt(now: number, tokens: number): number {
+    return this.fullUntil(now, tokens) ?? now;
   }
 }
 

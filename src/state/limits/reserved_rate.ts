@@ -20,6 +20,8 @@ export interface RateCounters {
   sequence: number;
   /** Slots that several processes share, if concurrency is limited. */
   slots: ConcurrencySlots | undefined;
+  /** Called when the counters may admit more than before; undefined while no request waits for that. */
+  onFreed: (() => void) | undefined;
   /** Converts a monotonic time to wall-clock time, ms. */
   readonly wallTimeAt: (monotonicMs: number) => number;
 }
@@ -95,14 +97,28 @@ export class ReservedRate implements ReservedPart {
     else slots.release();
   }
 
-  /** Settles it: a response arrived, or the request failed after it was sent. */
+  /** Settles it: a response arrived. */
   settle({ tokens }: Settlement, now: number): void {
+    if (!this.#isOpen) return;
     this.#end(now, this.#requests.amount, tokens === undefined ? this.#tokens.amount : roundTokens(tokens));
+    this.#counters.onFreed?.();
+  }
+
+  /**
+   * Ends it: the request failed. Requests that wait are not notified, since they would be sent to the model before its
+   * failure is recorded.
+   *
+   * @param wasSent Whether the request counts: vendors count failed ones as well.
+   */
+  fail(now: number, wasSent: boolean): void {
+    if (wasSent) this.#end(now, this.#requests.amount, this.#tokens.amount);
+    else this.#end(now, 0, 0);
   }
 
   /** Releases it as if it had never been made: the request was not sent. */
   release(now: number): void {
     this.#end(now, 0, 0);
+    this.#counters.onFreed?.();
   }
 
   /**
@@ -115,6 +131,7 @@ export class ReservedRate implements ReservedPart {
     const { requests: requestCounter, tokens: tokenCounter } = this.#counters;
     if (requests !== undefined) requestCounter.observe(now, requests, { mark: this.#requests, isDate });
     if (tokens !== undefined) tokenCounter.observe(now, tokens, { mark: this.#tokens, isDate });
+    this.#counters.onFreed?.();
   }
 
   #end(now: number, requests: number, tokens: number): void {

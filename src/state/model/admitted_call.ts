@@ -148,11 +148,8 @@ export class AdmittedCall extends Reservation {
 
   /** Ends the reservation of a failed call, which costs nothing. */
   fail(wasSent: boolean): void {
-    if (!wasSent) this.cancel();
-    else {
-      this.#parts.rate.settle({}, this.#tracker.clock.monotonic()); // vendors count failed requests as well
-      this.settle(noUsage);
-    }
+    this.#parts.rate.fail(this.#tracker.clock.monotonic(), wasSent);
+    this.settle(noUsage);
     const { outages, facts } = this.#tracker;
     if (!this.#hasResponse) outages.recordSilence(facts.info.id);
   }

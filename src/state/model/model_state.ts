@@ -188,6 +188,7 @@ export class ModelState implements ModelView, PermittedModel {
     if (decision !== undefined) this.breakers.apply(decision, now);
     this.#detectRecovery();
     this.onCount?.();
+    if (outcome === "failure") this.tracker.shared.rate.onFreed?.();
   }
 
   /**

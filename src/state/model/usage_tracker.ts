@@ -108,6 +108,17 @@ export class UsageTracker {
     return maxRpm !== undefined && rate.rpm(now) >= maxRpm ? { reason: "max_rpm", until: now } : undefined;
   }
 
+  /**
+   * Returns when limits of rate and concurrency may admit a request, as far as is known.
+   *
+   * @returns Monotonic ms; Infinity when another request has to end first.
+   */
+  freesAt(load: Load, now: number): number {
+    const { rate } = this.shared;
+    const { minDeltaMs = 0 } = this.#parts.facts.routing.rateLimit ?? {};
+    return Math.max(rate.freesAt(now, this.#countTokens(load)), (rate.lastStartedAt ?? -Infinity) + minDeltaMs);
+  }
+
   /** Reserves for a call about to be sent, even beyond a limit. */
   reserve(load: Load, now: number): AdmittedCall {
     const { quota } = this;

@@ -1,0 +1,154 @@
+/**
+ * Pools with a queue over providers that hold each call until a test ends it.
+ * @module
+ */
+import {
+  create,
+  type MeshClient,
+  MeshError,
+  type MeshEvent,
+  type Provider,
+  type RoutingRecord,
+  UpstreamError,
+} from "../../mod.ts";
+import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import { until } from "./patience.ts";
+import { createAnswer, customProvider } from "./_custom_provider.ts";
+
+/** A call that a provider has received. */
+export interface HeldCall {
+  /** The text of the request. */
+  readonly text: string;
+  /** The model. */
+  readonly model: string;
+  /** Responds with the text of the request. */
+  answer(): void;
+  /** Fails. */
+  fail(kind: "server" | "rate_limited", retryAfterMs?: number): void;
+}
+
+/** Calls that providers have received. */
+export class HeldCalls {
+  /** All calls, in order. */
+  readonly all: HeldCall[] = [];
+  /** Calls in progress, in order. */
+  readonly open: HeldCall[] = [];
+  /** Maximum number of calls in progress at a time. */
+  peak = 0;
+
+  /** The texts of all calls, in order. */
+  get texts(): string[] {
+    return this.all.map(({ text }) => text);
+  }
+
+  /** Creates a provider. */
+  provider(): Provider {
+    return customProvider({
+      complete: ({ model, body }, { signal }) =>
+        new Promise((resolve, reject) => {
+          const text = String(body.messages.at(-1)!.content);
+          const leave = () => void this.open.splice(this.open.indexOf(call), 1);
+          const call: HeldCall = {
+            text,
+            model: model.id,
+            answer: () => {
+              leave();
+              resolve({ body: createAnswer(text) });
+            },
+            fail: (kind, retryAfterMs) => {
+              leave();
+              const error = { message: "failed", type: "server_error", param: null, code: null };
+              const fault = { status: 503, error, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+              reject(new UpstreamError("failed", { kind, fault }));
+            },
+          };
+          signal.addEventListener("abort", () => {
+            if (!this.open.includes(call)) return;
+            leave();
+            reject(signal.reason);
+          });
+          this.all.push(call);
+          this.open.push(call);
+          this.peak = Math.max(this.peak, this.open.length);
+        }),
+      classifyError: (error) => (error as UpstreamError).kind,
+      isRetryable: () => true,
+    });
+  }
+}
+
+/** A client over a pool `chat` with a queue. */
+export interface QueueScene extends AsyncDisposable {
+  readonly client: MeshClient;
+  readonly clock: FakeClock;
+  readonly calls: HeldCalls;
+  readonly records: (MeshEvent | RoutingRecord)[];
+  /** Number of waiting requests. */
+  readonly waiting: number | undefined;
+  /** Waits until as many requests are in progress, and as many wait. */
+  becomes(inProgress: number, waiting: number): Promise<void>;
+  /** Sends a request, and returns the text of the response, or the code of the error. */
+  ask(text: string, settings?: Parameters<MeshClient["chat"]["completions"]["create"]>[1]): Promise<string>;
+}
+
+/** Settings of a {@linkcode queueScene}. */
+export interface QueueTuning {
+  /** Limits by model; each model has a provider of its own. */
+  readonly limits: Readonly<Record<string, object>>;
+  readonly queue?: Readonly<Record<string, unknown>>;
+  /** Further settings of every model. */
+  readonly model?: Readonly<Record<string, unknown>>;
+  /** Further settings of the pool. */
+  readonly pool?: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the configuration of a pool `chat` with a queue. */
+export function queueConfig(
+  { limits, queue = {}, model = {}, pool = {} }: QueueTuning,
+  calls: HeldCalls,
+): Record<string, unknown> {
+  const names = Object.keys(limits);
+  return {
+    providers: Object.fromEntries(names.map((name) => [name, { instance: calls.provider() }])),
+    models: Object.fromEntries(
+      names.map((
+        name,
+      ) => [name, { provider: name, capabilities: ["chat-completion"], limits: limits[name], ...model }]),
+    ),
+    pools: { chat: { models: names, strategy: "priority", model_priority: names, queue, ...pool } },
+  };
+}
+
+/** Starts a client. */
+export async function queueScene(tuning: QueueTuning): Promise<QueueScene> {
+  const [clock, calls, records] = [fakeClock(), new HeldCalls(), [] as (MeshEvent | RoutingRecord)[]];
+  const config = queueConfig(tuning, calls);
+  const client = create({ config, clock, random: () => 0.5, on: (record) => records.push(record) });
+  await client.ready();
+  return {
+    client,
+    clock,
+    calls,
+    records,
+    get waiting() {
+      return client.mesh.poolStatus().chat!.waiting;
+    },
+    becomes(inProgress, waiting) {
+      const find = () => [calls.open.length, client.mesh.poolStatus().chat!.waiting];
+      const what = `${inProgress} requests are in progress and ${waiting} wait`;
+      return until(() => find().join() === [inProgress, waiting].join(), () => `${what}, not ${find().join(" and ")}`);
+    },
+    async ask(text, settings) {
+      try {
+        const answer = await client.chat.completions.create(
+          { model: "chat", messages: [{ role: "user", content: text }] },
+          settings,
+        );
+        return answer.choices[0]!.message.content ?? "";
+      } catch (error) {
+        return MeshError.isInstance(error) ? error.code : (error as Error).name;
+      }
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
