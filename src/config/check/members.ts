@@ -7,11 +7,13 @@
 import type { InfrastructureFacts } from "../../contracts/infrastructure.ts";
 import { servesOperation } from "../../capability/operations.ts";
 import type { OperationName } from "../../contracts/provider.ts";
-import { createLookup, everyPool, type First, type PoolValues } from "../schema/pools.ts";
 import { hedgedOperations } from "../schema/_pool_conditions.ts";
+import { createLookup, everyPool, type First, pool as poolSection, type PoolValues } from "../schema/pools.ts";
+import { proxy as proxySection } from "../schema/proxy.ts";
 import { expandProviders, type ProviderParts } from "./names.ts";
 import type { Members } from "./pool_members.ts";
 import { quoted, type Report, show, under } from "../schema/report.ts";
+import { formatDuration } from "../schema/units.ts";
 import { defaultRetry } from "../settings/defaults.ts";
 import { findConfiguredService } from "../settings/offers.ts";
 import type { DocumentValues } from "../schema/schema.ts";
@@ -43,6 +45,7 @@ export function checkMembers(values: DocumentValues, facts: MemberCheckParts): v
   checkUnused(values, facts);
   checkUnserved(values, facts);
   checkSearchPool(values, facts);
+  checkQueues(values, facts);
 }
 
 /** Warns about a pool for web search whose models are listed, and none of which searches. */
@@ -53,6 +56,51 @@ function checkSearchPool({ proxy, aliases }: DocumentValues, { members, pools, r
   const searches = (leaf: string) => servesOperation(leaf, "search");
   if (members.configuredIn(pool).some((model) => members.findKnownLeaves(model).some(searches))) return;
   report.warn("proxy.tools.web_search.pool", `has no effect: no model of the pool ${show(name)} searches the web`);
+}
+
+/** Warns about queues without a limit to wait for, with bounds that other limits precede, and priorities without one. */
+function checkQueues(values: DocumentValues, { members, pools, report }: MemberCheckParts): void {
+  const common = values.pools?.get(everyPool);
+  for (const [name, value] of values.pools ?? []) {
+    if (value.queue === undefined) continue;
+    const path = `${under("pools", name)}.queue`;
+    checkBounds(value.queue, path, { values, report });
+    const first = createLookup(common === undefined ? [value] : [value, common]);
+    const pool = pools.get(name);
+    const models = pool === undefined ? members.usable : members.configuredIn(pool);
+    const isLimited = models.some(({ limits }) => Object.values(limits).some((limit) => limit !== undefined));
+    if (isLimited || first(({ rate_limit }) => rate_limit?.min_delta) !== undefined) continue;
+    report.warn(path, 'none of its models has "limits": requests wait only for limits that providers report');
+  }
+  if ([...values.pools?.values() ?? []].some(({ queue }) => queue !== undefined)) return;
+  values.proxy?.auth?.tokens?.forEach((token, index) => {
+    if (typeof token === "string" || token.priority === undefined) return;
+    report.warn(`proxy.auth.tokens[${index}].priority`, 'has no effect: no pool has a "queue"');
+  });
+}
+
+function checkBounds(
+  queue: NonNullable<PoolValues["queue"]>,
+  path: string,
+  { values: { proxy }, report }: { readonly values: DocumentValues; readonly report: Report },
+): void {
+  const { max_wait: wait, max_length: length } = poolSection.fields.queue.fields;
+  const { request_timeout: timeout, max_concurrent: concurrent } = proxySection.fields;
+  const deadlineMs = proxy?.request_timeout ?? timeout.default;
+  const maxWaitMs = queue.max_wait ?? wait.default;
+  if (maxWaitMs > deadlineMs) {
+    const duration = `"max_wait" (${formatDuration(maxWaitMs)})`;
+    const deadline = `"proxy.request_timeout" (${formatDuration(deadlineMs)}), at which a request ends with 504`;
+    report.warn(queue.max_wait === undefined ? path : `${path}.max_wait`, `${duration} is longer than ${deadline}`);
+  }
+  const slots = proxy?.max_concurrent ?? concurrent.default;
+  const maxLength = queue.max_length ?? length.default;
+  if (maxLength <= slots) return;
+  report.warn(
+    queue.max_length === undefined ? path : `${path}.max_length`,
+    `"max_length" (${show(maxLength)}) is more than "proxy.max_concurrent" (${show(slots)}), which counts waiting ` +
+      "requests, too",
+  );
 }
 
 function checkPriorities(
