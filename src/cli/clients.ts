@@ -18,6 +18,7 @@ interface ListedClient {
   readonly pools?: readonly string[];
   readonly budget?: { readonly daily_limit?: number; readonly monthly_limit?: number };
   readonly rpm?: number;
+  readonly priority?: number;
   readonly expires_at?: string;
   readonly created_at: string;
   readonly token?: string;
@@ -38,7 +39,7 @@ interface ClientTaskContext {
   readonly parts: CommandParts;
 }
 
-const limits = ["pool", "daily-limit", "monthly-limit", "rpm", "expires"];
+const limits = ["pool", "daily-limit", "monthly-limit", "rpm", "priority", "expires"];
 const period = ["from", "to"];
 
 const tasks: Readonly<Record<string, ClientTask>> = {
@@ -66,6 +67,7 @@ Limits:
   --daily-limit <usd>    Maximum cost per UTC day
   --monthly-limit <usd>  Maximum cost per UTC month
   --rpm <count>          Requests per minute
+  --priority <priority>  Maximum priority of its requests in queues, from 0 to 100
   --expires <when>       Expiry of the token: a time such as 2027-01-31T00:00:00Z, or a duration such as 30d
 
 Options:
@@ -119,17 +121,18 @@ async function listAll({ flags, proxy, parts: { shell } }: ClientTaskContext): P
   if (data.length === 0) {
     return void shell.stderr.write('There are no clients. Create one with "modelmesh clients create <name>"\n');
   }
-  const headers = ["NAME", "ID", "POOLS", "PER DAY", "PER MONTH", "RPM", "EXPIRES"];
-  const rows = data.map(({ name, id, pools, budget = {}, rpm, expires_at }) => [
+  const headers = ["NAME", "ID", "POOLS", "PER DAY", "PER MONTH", "RPM", "PRIORITY", "EXPIRES"];
+  const rows = data.map(({ name, id, pools, budget = {}, rpm, priority, expires_at }) => [
     name,
     id,
     pools?.join(", ") ?? "all",
     formatLimit(budget.daily_limit),
     formatLimit(budget.monthly_limit),
     rpm === undefined ? "-" : String(rpm),
+    priority === undefined ? "-" : String(priority),
     expires_at ?? "-",
   ]);
-  shell.stdout.write(table([headers, ...rows], [3, 4, 5]));
+  shell.stdout.write(table([headers, ...rows], [3, 4, 5, 6]));
 }
 
 async function updateClient(context: ClientTaskContext): Promise<void> {
@@ -218,6 +221,8 @@ function parseLimits(
     ...(pools.length > 0 && { pools: isEnding("pool") ? null : pools }),
     ...(Object.keys(budget).length > 0 && { budget }),
     ...(flags.value("rpm") !== undefined && { rpm: amount("rpm", "an integer from 1", /^0*[1-9]\d*$/) }),
+    ...(flags.value("priority") !== undefined &&
+      { priority: amount("priority", "an integer from 0 to 100", /^0*(\d{1,2}|100)$/) }),
     ...(flags.value("expires") !== undefined &&
       { expires_at: isEnding("expires") ? null : timeIn(flags.value("expires")!, clock.now()) }),
   };

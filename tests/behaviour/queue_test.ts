@@ -179,6 +179,17 @@ describe("The order of waiting requests", () => {
   });
 });
 
+describe("Pools over one model", () => {
+  it("get its slots in turns", async () => {
+    await using test = await occupied(single, ["1", "2", "3", "4"]);
+    const { scene, answers } = test;
+    answers.push(scene.ask("other 1", { pool: "other" }), scene.ask("other 2", { pool: "other" }));
+    await becomes(() => scene.client.mesh.poolStatus().other!.waiting, 2);
+    assertEquals(await serveAll(scene), ["1", "2", "other 1", "3", "other 2", "4"]);
+    await Promise.all(answers);
+  });
+});
+
 describe("A wait ends", () => {
   it("at max_wait with 429 and the time at which the model may be free", async () => {
     await using test = await occupied({ ...single, queue: { max_wait: "5s" } }, ["1", "2"]);

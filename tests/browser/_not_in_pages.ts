@@ -29,6 +29,8 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "limits of a pool, with 40 calls begun in one turn": connections,
     "the proxy": sockets,
   },
+  [`${b}/queue_clients_test.ts`]: server,
+  [`${b}/queue_http_test.ts`]: server,
   [`${slow}/batches_test.ts`]: listens,
   [`${slow}/batch_spend_test.ts`]: listens,
   [`${slow}/chat_by_responses_test.ts`]: { "Azure": vendor },

@@ -3,6 +3,7 @@
  * @module
  */
 import {
+  type CallSettings,
   create,
   type MeshClient,
   MeshError,
@@ -77,6 +78,10 @@ export class HeldCalls {
   }
 }
 
+interface AskSettings extends CallSettings {
+  readonly pool?: string;
+}
+
 /** A client over a pool `chat` with a queue. */
 export interface QueueScene extends AsyncDisposable {
   readonly client: MeshClient;
@@ -87,8 +92,8 @@ export interface QueueScene extends AsyncDisposable {
   readonly waiting: number | undefined;
   /** Waits until as many requests are in progress, and as many wait. */
   becomes(inProgress: number, waiting: number): Promise<void>;
-  /** Sends a request, and returns the text of the response, or the code of the error. */
-  ask(text: string, settings?: Parameters<MeshClient["chat"]["completions"]["create"]>[1]): Promise<string>;
+  /** Sends a request to a pool, by default `chat`, and returns the text of the response, or the code of the error. */
+  ask(text: string, settings?: AskSettings): Promise<string>;
 }
 
 /** Settings of a {@linkcode queueScene}. */
@@ -102,7 +107,7 @@ export interface QueueTuning {
   readonly pool?: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the configuration of a pool `chat` with a queue. */
+/** Returns the configuration of a pool `chat` with a queue, and of another one over the same models. */
 export function queueConfig(
   { limits, queue = {}, model = {}, pool = {} }: QueueTuning,
   calls: HeldCalls,
@@ -115,7 +120,11 @@ export function queueConfig(
         name,
       ) => [name, { provider: name, capabilities: ["chat-completion"], limits: limits[name], ...model }]),
     ),
-    pools: { chat: { models: names, strategy: "priority", model_priority: names, queue, ...pool } },
+    pools: Object.fromEntries(
+      ["chat", "other"].map((
+        name,
+      ) => [name, { models: names, strategy: "priority", model_priority: names, queue, ...pool }]),
+    ),
   };
 }
 
@@ -138,10 +147,10 @@ export async function queueScene(tuning: QueueTuning): Promise<QueueScene> {
       const what = `${inProgress} requests are in progress and ${waiting} wait`;
       return until(() => find().join() === [inProgress, waiting].join(), () => `${what}, not ${find().join(" and ")}`);
     },
-    async ask(text, settings) {
+    async ask(text, { pool = "chat", ...settings } = {}) {
       try {
         const answer = await client.chat.completions.create(
-          { model: "chat", messages: [{ role: "user", content: text }] },
+          { model: pool, messages: [{ role: "user", content: text }] },
           settings,
         );
         return answer.choices[0]!.message.content ?? "";
