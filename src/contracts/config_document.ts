@@ -422,6 +422,8 @@ export interface ConfigDocument {
         };
         /** Maximum number of requests per minute. */
         readonly rpm?: number | SecretReference;
+        /** Maximum `x-mesh-priority` of its requests, which places them in the queues of pools. Defaults to 0; to 100 for clients without pools, budget and rpm. */
+        readonly priority?: number | SecretReference;
         /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
         readonly [dotted: `${string}.${string}`]: unknown;
       })[];
@@ -980,6 +982,17 @@ export interface PoolDocument {
     readonly by?: "prompt";
     /** How long a conversation is remembered after each of its requests. */
     readonly ttl?: string;
+    /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+    readonly [dotted: `${string}.${string}`]: unknown;
+  };
+  /** Lets requests wait while every model is at its limit of rate or concurrency. Without it, they are answered with 429. Requests of the highest priority are served first, those of one priority in turns by client, those of one client in the order of their arrival. None waits for a budget, or for a standby other than for a rate limit. */
+  readonly queue?: {
+    /** Maximum time that a request waits, which is part of the time that it has. Then it is answered with 429. */
+    readonly max_wait?: string;
+    /** Maximum number of waiting requests in one process. Further ones are answered with 429. */
+    readonly max_length?: number | SecretReference;
+    /** Priority of requests without `x-mesh-priority`. The highest is served first. */
+    readonly priority?: number | SecretReference;
     /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
     readonly [dotted: `${string}.${string}`]: unknown;
   };
