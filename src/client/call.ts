@@ -128,8 +128,8 @@ function checkTimeout(timeout: unknown): void {
 }
 
 /**
- * Reads routing constraints from the headers `x-mesh-route` and `x-mesh-priority`, the call's `route` and the request's `mesh`, in ascending
- * precedence.
+ * Reads routing constraints from the headers `x-mesh-route` and `x-mesh-priority`, the call's `route` and the request's
+ * `mesh`, in ascending precedence.
  *
  * @param request A validated request.
  * @param settings Settings of the call.
@@ -139,8 +139,8 @@ async function collectRoutingConstraints(
   request: RequestBody,
   { headers, route }: CallSettings,
 ): Promise<RoutingConstraints | undefined> {
-  const given = new Headers(headers);
-  const [header, priority] = [given.get("x-mesh-route"), given.get("x-mesh-priority")];
+  const all = new Headers(headers);
+  const [header, priority] = [all.get("x-mesh-route"), all.get("x-mesh-priority")];
   const { mesh } = request;
   if (header === null && priority === null && route === undefined && mesh === undefined) return undefined;
   const { readRoutingConstraints } = await import("../pipeline/routing_constraints.ts"); // few calls have any

@@ -195,19 +195,19 @@ export class PoolRequestQueue implements PoolQueue {
       this.#reserve(waiting, open);
       return true;
     }
-    let isKept = candidates.some((member) => closed.get(member) === true);
-    let knownEnd = isKept ? 0 : Infinity;
+    let canWait = candidates.some((member) => closed.get(member) === true);
+    let knownEnd = canWait ? 0 : Infinity;
     for (const member of free) {
       const end = findWaitEnd(member, context, now);
       if (end === undefined && member.state.status === "active") continue; // denied for a reason of this request
       closed.set(member, end !== undefined);
       if (end === undefined) continue;
-      isKept = true;
+      canWait = true;
       pass.wakeAt = Math.min(pass.wakeAt, end);
       const isCertain = end < Infinity && member.state.tracker.shared.rate.inFlight === 0;
       knownEnd = Math.min(knownEnd, isCertain ? end : 0);
     }
-    if (!isKept) pass.ended.push([waiting, undefined]);
+    if (!canWait) pass.ended.push([waiting, undefined]);
     else if (knownEnd > this.#findEnd(waiting, now)) pass.ended.push([waiting, this.#toError(waiting, "late")]);
     return false;
   }

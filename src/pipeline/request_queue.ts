@@ -5,7 +5,7 @@
  */
 import { RateLimitError } from "../errors.ts";
 import type { Member, Pool } from "../registry/registry.ts";
-import { type AdmittedModel, openMembers } from "./admission.ts";
+import type { AdmittedModel } from "./admission.ts";
 import { PoolRequestQueue } from "./pool_request_queue.ts";
 import type { RequestContext } from "./request_context.ts";
 

@@ -292,7 +292,7 @@ describe("A full queue", () => {
 });
 
 describe("The wait of a request", () => {
-  it("is in its record, and is no overhead", async () => {
+  it("is in its record, and does not count as overhead", async () => {
     await using test = await occupied(single, ["1"]);
     const { scene } = test;
     const response = scene.client.chat.completions.create({ model: "chat", messages });
