@@ -86,29 +86,6 @@ export async function waitForSpacing({ context, alone }: Admission): Promise<boo
   return true;
 }
 
-let queues: Promise<typeof import("./request_queue.ts")> | undefined;
-
-/** Imports what few pools need, once: requests that await it continue in the order of their arrival. */
-export function loadQueues(): Promise<typeof import("./request_queue.ts")> {
-  return queues ??= import("./request_queue.ts");
-}
-
-/** Readmits a request at a model that has already been tried. If it is admitted, the call is counted. */
-export async function readmit(admitted: AdmittedModel): Promise<boolean> {
-  const { context: { plan, clock }, member, permit } = admitted;
-  if (plan.pool.routing.queue !== undefined) {
-    const { readmitInOrder } = await loadQueues();
-    return await readmitInOrder(admitted);
-  }
-  while (openMembers([member], admitted).length === 0) {
-    if (!await waitForSpacing(admitted)) return false;
-  }
-  const { affinity, load } = plan;
-  permit.renew(affinity === undefined ? load : affinity.withKey(load, member), clock.monotonic());
-  affinity?.select(member, permit);
-  return await permit.confirm(clock) === undefined;
-}
-
 /**
  * Returns the candidates without a denial; if all are denied, the best one that only the operator's `max_rpm` denies.
  */

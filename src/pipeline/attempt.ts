@@ -3,7 +3,7 @@
  * @module
  */
 import { retryFor } from "../config/settings/routing.ts";
-import { type AdmittedModel, openMembers, readmit, untriedMembers } from "./admission.ts";
+import { type AdmittedModel, openMembers, untriedMembers, waitForSpacing } from "./admission.ts";
 import { decide, type Rotate } from "./decide.ts";
 import type { FailedAttempt } from "./request_context.ts";
 import { adaptRequest } from "./adapt_request.ts";
@@ -132,6 +132,29 @@ function trace<T extends Received>(
   const seconds = Math.ceil(standbyMs / 1000);
   const message = `Key ${position} of ${of} of the provider "${provider}" is in standby for ${seconds} s: ${kind}`;
   deps.hub.trace({ severity: "warning", component: "provider", message, provider });
+}
+
+let queues: Promise<typeof import("./request_queue.ts")> | undefined;
+
+/** Imports what few pools need, once: requests that await it continue in the order of their arrival. */
+export function loadQueues(): Promise<typeof import("./request_queue.ts")> {
+  return queues ??= import("./request_queue.ts");
+}
+
+/** Readmits a request at a model that has already been tried. If it is admitted, the call is counted. */
+async function readmit(admitted: AdmittedModel): Promise<boolean> {
+  const { context: { plan, clock }, member, permit } = admitted;
+  if (plan.pool.routing.queue !== undefined) {
+    const { readmitInOrder } = await loadQueues();
+    return await readmitInOrder(admitted);
+  }
+  while (openMembers([member], admitted).length === 0) {
+    if (!await waitForSpacing(admitted)) return false;
+  }
+  const { affinity, load } = plan;
+  permit.renew(affinity === undefined ? load : affinity.withKey(load, member), clock.monotonic());
+  affinity?.select(member, permit);
+  return await permit.confirm(clock) === undefined;
 }
 
 /** An attempt: one model for one request. */

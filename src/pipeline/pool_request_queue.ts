@@ -16,7 +16,7 @@ import type { RequestContext } from "./request_context.ts";
 import { findWaitEnd, Waiting } from "./waiting.ts";
 
 /** A request that is admitted in order. */
-export interface QueuedRequest<Admitted> {
+interface QueuedRequest<Admitted> {
   readonly context: RequestContext;
   /** Models that may serve it, in any state. */
   readonly candidates: () => readonly Member[];

@@ -66,9 +66,10 @@ export function admitInOrder(context: RequestContext, selection: Selection): Pro
  * @throws The client's abort reason, or the deadline.
  */
 export async function readmitInOrder({ context, member, permit }: AdmittedModel): Promise<boolean> {
-  const { clock, plan: { load } } = context;
+  const { clock, plan: { load, affinity } } = context;
   const reserve = () => {
-    permit.renew(load, clock.monotonic());
+    permit.renew(affinity?.withKey(load, member) ?? load, clock.monotonic());
+    affinity?.select(member, permit);
     const unconfirmed = permit.confirm(clock);
     return unconfirmed === undefined ? true : unconfirmed.then((denial) => denial === undefined);
   };
