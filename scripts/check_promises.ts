@@ -1,40 +1,57 @@
 /**
  * Checks that no promise floats: each is awaited, returned, or has a handler of its rejection. `void` in front of a
  * promise is not a handler, and an async function is not a callback of a caller that ignores what it returns. Arguments are
- * files; by default, those of the whole tree.
+ * files; by default, those of the whole tree. oxlint checks them by their types, in a copy of the tree that resolves as
+ * Node's packages do.
  * @module
  */
-import { fromFileUrl, root } from "./npm/files.ts";
-import type ts from "./npm/typescript.ts";
-import { type Eslint, loadEslint } from "./promises/eslint.ts";
-import { createProgram, sourceFiles } from "./promises/program.ts";
+import { start } from "./npm/process.ts";
+import { copyTree, sourceFiles } from "./promises/tree.ts";
 
-const rules = {
-  "promises/no-floating-promises": ["error", { ignoreVoid: false, checkThenables: true }],
-  "promises/no-misused-promises": "error",
+const versions = ["oxlint@1.94.0", "oxlint-tsgolint@7.0.2008"];
+
+const config = {
+  plugins: ["typescript"],
+  categories: { correctness: "off" },
+  rules: {
+    "typescript/no-floating-promises": ["error", { ignoreVoid: false, checkThenables: true }],
+    "typescript/no-misused-promises": "error",
+  },
 };
 
-/** Returns the floating promises of a program's files, a line for each: path, line, column, reason. */
-function checkPromises(program: ts.Program, files: readonly string[], { Linter, parser, plugin }: Eslint): string[] {
-  const linter = new Linter({ configType: "flat", cwd: "/" });
-  const config = [{
-    files: ["**/*.ts"],
-    plugins: { promises: plugin },
-    languageOptions: { parser, parserOptions: { programs: [program] } },
-    linterOptions: { noInlineConfig: true },
-    rules,
-  }];
-  return files.flatMap((filename) => {
-    const { text } = program.getSourceFile(filename)!;
-    return linter.verify(text, config, { filename }).map(({ line, column, message }) =>
-      `${filename.replace(fromFileUrl(root), "")}:${line}:${column} ${message}`
-    );
+/** A finding of oxlint. */
+interface Finding {
+  readonly message: string;
+  readonly filename: string;
+  readonly labels: readonly { readonly span: { readonly line: number; readonly column: number } }[];
+}
+
+/**
+ * Returns the floating promises of files in a folder, a line for each: path, line, column, reason.
+ *
+ * @throws {Error} If they cannot be checked.
+ */
+async function findFloating(files: readonly string[], folder: string): Promise<string[]> {
+  await Deno.writeTextFile(`${folder}/.oxlintrc.json`, JSON.stringify(config));
+  const packages = versions.flatMap((version) => ["-p", version]);
+  const options = ["--type-aware", "--format=json", "--ignore-pattern=node_modules"];
+  const command = ["npx", "--yes", ...packages, "oxlint", ...options, ...files];
+  const { code, out, err } = await start(command, { folder, limitSeconds: 600 }).ended;
+  if (code !== 0 && code !== 1) throw new Error(`oxlint ended with ${code}:\n${out}\n${err}`);
+  const { diagnostics } = JSON.parse(out) as { diagnostics: readonly Finding[] };
+  return diagnostics.map(({ message, filename, labels: [label] }) => {
+    const { line, column } = label!.span;
+    return `${filename}:${line}:${column} ${message}`;
   });
 }
 
-const paths = Deno.args.length > 0 ? Deno.args : [...sourceFiles()].sort();
-const files = paths.map((path) => fromFileUrl(new URL(path, root)));
-const floating = checkPromises(await createProgram(files), files, await loadEslint());
-for (const line of floating) console.error(line);
-console.log(`${files.length} files, ${floating.length} floating promises`);
-if (floating.length > 0) Deno.exit(1);
+const files = Deno.args.length > 0 ? Deno.args : [...sourceFiles()].sort();
+const folder = await Deno.makeTempDir({ prefix: "modelmesh-promises-" });
+try {
+  const floating = await findFloating(await copyTree(files, folder), folder);
+  for (const line of floating) console.error(line);
+  console.log(`${files.length} files, ${floating.length} floating promises`);
+  if (floating.length > 0) Deno.exitCode = 1;
+} finally {
+  await Deno.remove(folder, { recursive: true });
+}

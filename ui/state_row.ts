@@ -72,14 +72,15 @@ function overrideButton(target: OverrideTarget, override: Override) {
     button.setAttribute("aria-label", `${verb} ${target.kind} ${target.name}`);
     button.setAttribute("aria-disabled", String(isPending)); // `disabled` would take the focus away
   };
-  button.addEventListener("click", async () => {
+  const toggle = async () => {
     if (isPending) return;
     isPending = true;
     show();
     await override(isActive ? "deactivate" : "activate", target);
     isPending = false;
     show();
-  });
+  };
+  button.addEventListener("click", () => void toggle().catch(reportError));
   const update = (active: boolean) => {
     isActive = active;
     show();

@@ -145,12 +145,12 @@ function latencyKeys(delivery: string, model: string): readonly [model: string, 
 
 /** Whether an attempt ends within a time. */
 function endsWithin(branch: Pick<Branch<Received>, "ended">, ms: number, clock: Clock): Promise<boolean> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const cancel = clock.after(ms, () => resolve(false));
     branch.ended.then(() => {
       cancel();
       resolve(true);
-    });
+    }, reject);
   });
 }
 

@@ -146,13 +146,13 @@ export class HedgeRace<T extends Received> {
   /** The first attempt with content, else one with an empty response; undefined if there is none. */
   async #findWinner(): Promise<Branch<T> | undefined> {
     const { branches } = this;
-    const fastest = await new Promise<Branch<T> | undefined>((resolve) => {
+    const fastest = await new Promise<Branch<T> | undefined>((resolve, reject) => {
       let left = branches.length;
       for (const branch of branches) {
         branch.ended.then(() => {
           if (branch.hasContent) resolve(branch);
           else if (--left === 0) resolve(undefined);
-        });
+        }, reject);
       }
     });
     return fastest ?? branches.find(({ result }) => result !== undefined);

@@ -164,7 +164,7 @@ describe("Two processes that share a limit", () => {
       clients[number % 2]!.chat.completions.create({ model: "chat", messages }).then(() => number)
     );
     let served = 0;
-    answers.forEach((answer) => answer.then(() => served++, () => {}));
+    for (const answer of answers) answer.then(() => served++, () => {});
     await until(async () => {
       await clock.advance(50);
       calls.open[0]?.answer();
