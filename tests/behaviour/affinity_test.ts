@@ -1,6 +1,7 @@
 /** Prompt-cache affinity: a conversation stays with the model and the API key that served its beginning. */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import { memoryStorage, stateIn } from "../../mod.ts";
 import { behind, soon, type Stage, stage, type StageOptions } from "../support/_failover.ts";
 import { byKey, keyIn, keys, limited } from "../support/_keys.ts";
 import { tally } from "../support/_tuned.ts";
@@ -197,6 +198,21 @@ describe("the turns of a conversation", () => {
       assert(first !== null, path);
       for (let number = 0; number < 3; number++) assertEquals(await post(path, body(true)), first, path);
     }
+  });
+
+  it("are recognized if they continue a stored response by its id", async () => {
+    const config = { proxy: { responses: { state: true } } };
+    const options = spread(["a", "b", "c"], { config, storage: stateIn(memoryStorage()) });
+    await using scene = await stage({ a, b, c }, options);
+    const models = [];
+    for (let id: string | undefined, number = 0; number < 4; number++) {
+      const body = { model: "chat", instructions: "Be kind", input: `Question ${number}`, previous_response_id: id };
+      const init = { method: "POST", headers: json, body: JSON.stringify(body) };
+      const response = await fetch(`${scene.proxy.url}/v1/responses`, init);
+      models.push(response.headers.get("x-mesh-model"));
+      ({ id } = await response.json());
+    }
+    assertEquals(models, ["a", "a", "a", "a"]);
   });
 
   it("of several clients are remembered separately", async () => {

@@ -272,6 +272,10 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/proxy_access_cors_test.ts`]: server,
   [`${b}/proxy_access_test.ts`]: server,
   [`${b}/proxy_bodies_test.ts`]: server,
+  [`${b}/prompt_cache_test.ts`]: {
+    "the prompts of Bedrock": vendor,
+    "prompt_cache_key > is sent to vendors that take it, in the APIs that do": vendor,
+  },
   [`${b}/provider_errors_test.ts`]: {
     "A provider's own words > about a call for files are in the warning and the state, and not in the client's response":
       listens,
