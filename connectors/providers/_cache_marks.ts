@@ -81,7 +81,27 @@ export function markMessages(
   { model, ttl }: MarkOptions,
 ): string {
   const request = JSON.parse(text) as JsonObject;
-  const blocks = measureBlocks(listBlocks(request));
+  return markBlocks(text, listBlocks(request), { request, model, ttl });
+}
+
+/**
+ * Marks a chat request in OpenAI's form, for a gateway to Claude. Tools have no marks there, and other models none at
+ * all.
+ *
+ * @param text The request, JSON.
+ */
+export function markChat(text: string, { model, ttl }: MarkOptions): string {
+  if (!isClaude(model)) return text;
+  const request = JSON.parse(text) as JsonObject;
+  return markBlocks(text, listChatBlocks(request), { request, model: model.replaceAll(".", "-"), ttl });
+}
+
+function markBlocks(
+  text: string,
+  all: readonly Block[],
+  { request, model, ttl }: MarkOptions & { readonly request: JsonObject },
+): string {
+  const blocks = measureBlocks(all);
   const marks = listMarks(request, blocks);
   const [, min = usualMinTokens] = minTokens.find(([pattern]) => pattern.test(model)) ?? [];
   const ends = findEnds(blocks).filter(({ section, tokens }) =>
@@ -89,7 +109,7 @@ export function markMessages(
   );
   return ends.slice(0, Math.max(0, maxMarks - marks.length)).reduce((marked, block) => {
     const allowed = findTtl(block, ttl, marks);
-    return allowed === undefined ? marked : editJsonAt(marked, block.path, (value) => markBlock(value, allowed));
+    return allowed === undefined ? marked : editJsonAt(marked, block.path, (value) => addMark(value, allowed));
   }, text);
 }
 
@@ -117,6 +137,21 @@ function listBlocks({ tools, system, messages }: JsonObject): readonly Block[] {
         isByUser: Object(message).role === "user",
       })
     ),
+  ];
+}
+
+/** Tools are measured, but not marked; results of tools are part of the user's turns, as in the Messages API. */
+function listChatBlocks({ tools, messages }: JsonObject): readonly Block[] {
+  const turns = Array.isArray(messages) ? messages : [];
+  const unmarked = { section: "tools", path: [], value: { tools, defer_loading: true } } as const;
+  return [
+    unmarked,
+    ...turns.flatMap((message, turn) => {
+      const { role, content } = Object(message);
+      const section = role === "system" || role === "developer" ? "system" : "messages";
+      const isByUser = role === "user" || role === "tool";
+      return listItems(content, { section, path: ["messages", turn, "content"], turn, isByUser });
+    }),
   ];
 }
 
@@ -187,7 +222,7 @@ function findTtl({ position }: MeasuredBlock, ttl: Ttl, marks: readonly ClientMa
   return isShort ? "5m" : isLong ? "1h" : ttl;
 }
 
-function markBlock(text: string, ttl: Ttl): string {
+function addMark(text: string, ttl: Ttl): string {
   const mark = { type: "ephemeral", ...(ttl === "1h" && { ttl }) };
   const block = text.startsWith('"') ? `{"type":"text","text":${text}}` : text;
   const marked = editMembers(block, { cache_control: mark });

@@ -227,7 +227,9 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     const { messages } = request.body;
     const adapted = adaptMessages?.(messages) ?? messages;
     const edits = { ...findEdits(request, streamUsage), ...(adapted === messages ? {} : { messages: adapted }) };
-    return this.#send({ url, body: writeJson(request, edits) }, options);
+    const body = writeJson(request, edits);
+    if (request.promptCache === undefined) return this.#send({ url, body }, options);
+    return withCacheMarks(body, request).then((marked) => this.#send({ url, body: marked }, options));
   }
 
   async *#streamNative(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
@@ -291,6 +293,12 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   #fault(response: UpstreamResponse): Promise<UpstreamError> {
     return readHttpFault(response, this.#faults, this.#runtime.clock);
   }
+}
+
+/** Marks the prompt for the cache. */
+async function withCacheMarks(body: string, { model, promptCache }: CompletionRequest): Promise<string> {
+  const { markChat } = await import("./_cache_marks.ts");
+  return markChat(body, { ...promptCache!, model: model.id });
 }
 
 function listDialects(vendor: OpenAiCompatible, { baseUrl: address, config }: ProviderSettings): readonly string[] {

@@ -2,12 +2,17 @@
  * Declarations of OpenAI-compatible vendors.
  * @module
  */
-import type { Attributes, Detection, ProviderDeclaration, ProviderSettings } from "../../src/contracts/connector.ts";
+import type {
+  Attributes,
+  Detection,
+  PromptCacheFacts,
+  ProviderDeclaration,
+  ProviderSettings,
+} from "../../src/contracts/connector.ts";
 import type { InfrastructureFacts } from "../../src/contracts/infrastructure.ts";
 import type { ChatMessage, JsonObject } from "../../src/contracts/openai.ts";
 import type {
   CallOptions,
-  ChatApi,
   DatedPricing,
   IdentifierRule,
   ModelInfo,
@@ -86,8 +91,8 @@ export interface OpenAiCompatible {
    * those of Mistral's models, which many servers offer.
    */
   readonly findRules?: (model: ModelInfo) => ParameterRules | undefined;
-  /** The APIs in which `prompt_cache_key` brings requests to the prompt cache of earlier ones; none by default. */
-  readonly promptCacheKey?: readonly ChatApi[];
+  /** What it takes for its prompt cache; nothing by default. Marks are set in chat requests to Claude. */
+  readonly promptCache?: PromptCacheFacts;
   /** Whether it is a local server. */
   readonly local?: boolean;
   /** Whether it works without an API key. */
@@ -218,7 +223,7 @@ export function createDeclaration(vendor: OpenAiCompatible): ProviderDeclaration
     ...(vendor.infrastructure === undefined ? {} : { infrastructure: vendor.infrastructure }),
     ...(vendor.tokenScope === undefined ? {} : { tokenScope: vendor.tokenScope }),
     ...(vendor.assumedPrices === undefined ? {} : { assumedPrices: vendor.assumedPrices }),
-    ...(vendor.promptCacheKey && { promptCache: { keyApis: vendor.promptCacheKey } }),
+    ...(vendor.promptCache && { promptCache: vendor.promptCache }),
     ...(vendor.billsAudioByDuration && { billsAudioByDuration: true }),
   };
 }

@@ -31,7 +31,7 @@ export const azure: OpenAiCompatible = {
   id: "azure.openai.v1",
   vendor: "azure",
   telemetryName: "azure.ai.openai",
-  promptCacheKey: ["chat", "responses"], // learn.microsoft.com/azure/ai-foundry/openai/how-to/prompt-caching
+  promptCache: { keyApis: ["chat", "responses"] }, // learn.microsoft.com/azure/ai-foundry/openai/how-to/prompt-caching
   baseUrl: "",
   detection: {
     keys: ["AZURE_OPENAI_API_KEY", "AZURE_API_KEY"],

@@ -81,7 +81,7 @@ export const mistral: OpenAiCompatible = {
   id: "mistral.api.v1",
   vendor: "mistral",
   telemetryName: "mistral_ai",
-  promptCacheKey: ["chat"], // docs.mistral.ai/inference/conversations/advanced/prompt-caching
+  promptCache: { keyApis: ["chat"] }, // docs.mistral.ai/inference/conversations/advanced/prompt-caching
   baseUrl: "https://api.mistral.ai/v1",
   detection: { keys: ["MISTRAL_API_KEY"], baseUrl: ["MISTRAL_BASE_URL"] },
   streamUsage: false,

@@ -201,7 +201,7 @@ function findAccountAddress(settings: ProviderSettings, env?: (name: string) => 
 export const fireworks: OpenAiCompatible = {
   id: "fireworks.api.v1",
   vendor: "fireworks",
-  promptCacheKey: ["chat"], // docs.fireworks.ai/guides/prompt-caching
+  promptCache: { keyApis: ["chat"] }, // docs.fireworks.ai/guides/prompt-caching
   baseUrl: "https://api.fireworks.ai/inference/v1",
   detection: { keys: ["FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY"], baseUrl: ["FIREWORKS_BASE_URL"] },
   dialects: { completions: true },

@@ -68,7 +68,7 @@ export const xai: OpenAiCompatible = {
   id: "xai.grok.v1",
   vendor: "xai",
   telemetryName: "x_ai",
-  promptCacheKey: ["responses"], // docs.x.ai/developers/advanced-api-usage/prompt-caching
+  promptCache: { keyApis: ["responses"] }, // docs.x.ai/developers/advanced-api-usage/prompt-caching
   baseUrl: "https://api.x.ai/v1",
   detection: { keys: ["XAI_API_KEY"], baseUrl: ["XAI_BASE_URL"] },
   parameters: { drop: ["top_k"] },

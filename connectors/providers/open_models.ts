@@ -167,6 +167,7 @@ const vercel: OpenAiCompatible = {
   baseUrl: "https://ai-gateway.vercel.sh/v1",
   detection: { keys: ["AI_GATEWAY_API_KEY", "VERCEL_AI_GATEWAY_API_KEY"], baseUrl: ["AI_GATEWAY_BASE_URL"] },
   parameters: { cache_control: true, ...openAiTools },
+  promptCache: { marks: true }, // vercel.com/docs/ai-gateway/models-and-providers/automatic-caching
   models: () => knownModels(hosts.vercel),
   operations: { embeddings: openAiEmbeddings },
 };

@@ -106,7 +106,7 @@ const regionalAddress = /^https:\/\/([a-z]{2})\.api\.openai\.com(?:[:/]|$)/;
 export const openai: OpenAiCompatible = {
   id: "openai.llm.v1",
   vendor: "openai",
-  promptCacheKey: ["chat", "responses"], // developers.openai.com/docs/guides/prompt-caching
+  promptCache: { keyApis: ["chat", "responses"] }, // developers.openai.com/docs/guides/prompt-caching
   baseUrl: "https://api.openai.com/v1",
   findRegion: (baseUrl) => regionalAddress.exec(baseUrl)?.[1],
   detection: { keys: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },

@@ -28,6 +28,7 @@ export const openrouter: OpenAiCompatible = {
     efforts: effortsFor(["none", "minimal", "low", "medium", "high", "xhigh"]),
   },
   models: () => knownModels(entries),
+  promptCache: { marks: true }, // openrouter.ai/docs/features/prompt-caching
   dialects: { responses: false, completions: false },
   ownState: ["reasoning_details", "images", "annotations"],
   operations: { embeddings: openAiEmbeddings },

@@ -270,6 +270,46 @@ describe("the prompts of Bedrock", () => {
   });
 });
 
+describe("the prompts of Claude behind a gateway in OpenAI's form", () => {
+  const body = {
+    tools: [{
+      type: "function",
+      function: { name: "f", description: long, parameters: { type: "object", properties: {} } },
+    }],
+    messages: [
+      { role: "system", content: "Be kind" },
+      user("Go"),
+      { ...said(null), tool_calls: [{ id: "t1", type: "function", function: { name: "f", arguments: "{}" } }] },
+      { role: "tool", tool_call_id: "t1", content: "Done" },
+    ],
+  };
+
+  it("are marked after instructions and the last two turns, which follow the tools", async () => {
+    for (const connector of ["openrouter.gateway.v1", "vercel.gateway.v1"]) {
+      const { tools, messages } = await sent({ connector, model: "anthropic/claude-sonnet-4.5" }, chat, body);
+      assertEquals(tools, body.tools);
+      const contents = (messages as { content: unknown }[]).map(({ content }) => content);
+      assertEquals(contents, [[text("Be kind", short)], [text("Go", short)], null, [text("Done", short)]], connector);
+    }
+    const small = await sent({ connector: "openrouter.gateway.v1", model: "anthropic/claude-haiku-4.5" }, chat, {
+      messages: [user(long.slice(0, 6_000))],
+    });
+    assert(!small.raw.includes("cache_control"), small.raw);
+  });
+
+  it("keep the marks of the client, and those of other models have none", async () => {
+    const own = { ...body, messages: [user([text(long, short)]), said("Well"), user("Go on")] };
+    const { messages } = await sent(
+      { connector: "openrouter.gateway.v1", model: "anthropic/claude-sonnet-4.5" },
+      chat,
+      own,
+    );
+    assertEquals(messages, own.messages);
+    const { raw } = await sent({ connector: "openrouter.gateway.v1", model: "openai/gpt-4o" }, chat, body);
+    assert(!raw.includes("cache_control"), raw);
+  });
+});
+
 describe("prompt_cache_key", () => {
   const turn = (name: string, more: unknown[] = []) => ({
     messages: [{ role: "system", content: "Be kind" }, user(`I am ${name}`), ...more],

@@ -2,7 +2,7 @@
  * What adapts requests to the rules of vendors: names and ids of tool calls, order, arguments, schemas.
  * @module
  */
-import { markConverse, markMessages } from "../../connectors/providers/_cache_marks.ts";
+import { markChat, markConverse, markMessages } from "../../connectors/providers/_cache_marks.ts";
 import { nativeText } from "../../connectors/providers/_anthropic_native.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { sendAccepted } from "../../connectors/providers/_openai_responses.ts";
@@ -159,16 +159,14 @@ export const vendorRuleCases: readonly GrowthCase[] = [
   ),
   ...Object.entries(markedPrompts).map(([what, input]) =>
     prepared({
-      covers: [
-        "connectors/providers/_cache_marks.ts#markMessages",
-        "connectors/providers/_cache_marks.ts#markConverse",
-      ],
+      covers: ["Messages", "Converse", "Chat"].map((form) => `connectors/providers/_cache_marks.ts#mark${form}`),
       what,
       size: 2_000,
       input,
       work: (request) => [
         markMessages(JSON.stringify(request), { model: "claude-sonnet-4-5", ttl: "5m" }),
         markConverse(request, { model: "anthropic.claude-sonnet-4-5", ttl: "1h" }),
+        markChat(JSON.stringify(request), { model: "anthropic/claude-sonnet-4.5", ttl: "5m" }),
       ],
     })
   ),
