@@ -6,10 +6,10 @@
 import { FakeClock } from "../../src/runtime/test.ts";
 
 /** Maximum step, ms: far below every timeout, so that none expires while data is in flight. */
-const stepMs = 2_000;
+const stepMs = 1_000;
 
 /** Turns of the event loop that data in flight needs, and the duration above which a turn was a busy one, ms. */
-const quiet = { turns: 5, turnMs: 3, maxTurns: 15 };
+const quiet = { turns: 5, turnMs: 3, maxTurns: 30 };
 
 /** A clock that is advanced for as long as a promise is pending. */
 export class SteppedClock extends FakeClock {
