@@ -35,7 +35,7 @@ export type ReadToEnd = <T extends Received>(result: Result<T>, context: Request
  * @param request A request that commits when its response is complete.
  * @throws {UnsupportedRequestError} `invalid_value` if the request itself asks for that, and its response is audio.
  */
-export function chooseReader({ operation, delivery, routingConstraints }: RoutedRequest): ReadToEnd | undefined {
+export function selectReadToEnd({ operation, delivery, routingConstraints }: RoutedRequest): ReadToEnd | undefined {
   if (!operation.hasContent) return delivery === "stream" ? readToEnd as ReadToEnd : undefined;
   const param = routingConstraints?.commit?.param;
   if (param === undefined) return undefined; // a pool may also serve chat

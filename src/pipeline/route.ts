@@ -39,7 +39,7 @@ export async function route<T extends Received>(
     : await onceListed(request, deps);
   const choice = request.routingConstraints && await chooseModels({ request, pool, registry });
   const commit = request.routingConstraints?.commit?.at ?? pool.routing.commit;
-  const readToEnd = commit === "complete" ? (await import("./complete_stream.ts")).chooseReader(request) : undefined;
+  const readToEnd = commit === "complete" ? (await import("./complete_stream.ts")).selectReadToEnd(request) : undefined;
   const found = eligibility({ request, pool, registry, choice }); // 3 filters by delivery and by request
   const admission = request.admit?.();
   if (admission !== undefined) await admission;
