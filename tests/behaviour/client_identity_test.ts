@@ -5,7 +5,7 @@ import { serve } from "../../proxy.ts";
 import { ask, everything, fileForm, requestLines } from "../support/_objects.ts";
 import {
   adminToken,
-  type AnsweredClient,
+  type ClientResponse,
   type ClientsProxy,
   clientsProxy,
   tempFolder,
@@ -48,7 +48,7 @@ async function startStage() {
   };
 }
 
-async function made(proxy: ClientsProxy, facts: object = {}): Promise<AnsweredClient> {
+async function made(proxy: ClientsProxy, facts: object = {}): Promise<ClientResponse> {
   const { status, body } = await proxy.ask("POST ", { name: "app", ...facts });
   assertEquals(status, 201);
   return body;

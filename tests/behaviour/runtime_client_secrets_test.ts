@@ -3,7 +3,7 @@ import { assert, assertEquals, assertFalse } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import {
   adminToken,
-  type AnsweredClient,
+  type ClientResponse,
   clientsConfig,
   startClientsProxy,
   tempFolder,
@@ -51,7 +51,7 @@ describe("The token of a client made at runtime", () => {
         return status;
       };
       const { body: { id, token = "" } } = await proxy.ask("POST ", { name: "app", rpm: 1 });
-      const { body: { token: next = "" } } = await proxy.ask<AnsweredClient>(`POST /${id}/rotate`);
+      const { body: { token: next = "" } } = await proxy.ask<ClientResponse>(`POST /${id}/rotate`);
       tokens.push(token, next);
       const chat = { model: "chat", messages: [{ role: "user", content: `My token is ${next}` }], user: next };
       assertEquals(await note("POST /v1/chat/completions", next, chat), 200);

@@ -5,7 +5,7 @@ import { openStorage } from "../../mod.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { until } from "../support/patience.ts";
 import {
-  type AnsweredClient,
+  type ClientResponse,
   clientsConfig,
   type ClientsProxy,
   clientsProxy,
@@ -28,10 +28,10 @@ async function withProxies(
   await test({ one, other, redis, storage });
 }
 
-async function made(proxy: ClientsProxy, facts: Record<string, unknown>): Promise<Required<AnsweredClient>> {
+async function made(proxy: ClientsProxy, facts: Record<string, unknown>): Promise<Required<ClientResponse>> {
   const { status, body } = await proxy.ask("POST ", facts);
   assertEquals(status, 201, JSON.stringify(body));
-  return body as Required<AnsweredClient>;
+  return body as Required<ClientResponse>;
 }
 
 (hasRedis ? describe : describe.skip)("A client made at runtime, on a Redis", () => {
@@ -65,7 +65,7 @@ async function made(proxy: ClientsProxy, facts: Record<string, unknown>): Promis
       const answers = await Promise.all([0, 1, 2, 3].map((index) => turn(index).ask("POST ", { name: "wanted" })));
       assertEquals(answers.map(({ status }) => status).sort(), [201, 400, 400, 400]);
       for (const proxy of [one, other]) {
-        const { data } = (await proxy.ask<{ data: readonly AnsweredClient[] }>("GET ")).body;
+        const { data } = (await proxy.ask<{ data: readonly ClientResponse[] }>("GET ")).body;
         assertEquals(data.map(({ name }) => name).sort(), [...names, "wanted"]);
         for (const { name, rpm, budget } of data.filter(({ name }) => name !== "wanted")) {
           assertEquals([rpm, budget], [7, { daily_limit: 3 }], name);

@@ -5,7 +5,7 @@
  */
 import type { Json } from "./_dialects.ts";
 
-/** A turn of a task: 1 asks for tools, 2 has their results. */
+/** A turn of a task: 1 calls tools, 2 has their results. */
 export type TurnNumber = 1 | 2;
 
 /** How a turn is requested. */

@@ -7,7 +7,7 @@ import type { Agent } from "./_agents.ts";
 import type { Reply, ReplyCall } from "./_dialects.ts";
 import type { Play, Turn } from "./_tool_loop.ts";
 
-/** What the agents are asked for. */
+/** The task of the agents. */
 export const prompt =
   "Run a command that shows a.txt, search the web for the second word, and write both into out.txt.";
 

@@ -38,7 +38,7 @@ export interface Agent {
   /** Name of its program. */
   readonly program: string;
   start(assignment: Assignment): Start;
-  /** A model that reads two files at once, writes their words to a third one, and answers. */
+  /** A model that reads two files at once, writes their words to a third one, and ends its turn. */
   play(folder: string): Play;
 }
 
@@ -278,7 +278,7 @@ function execute(
   });
 }
 
-/** An outbound proxy that refuses, and records what it was asked for. */
+/** An outbound proxy that refuses, and records the requests. */
 async function startRefusingProxy(): Promise<
   AsyncDisposable & { readonly env: Readonly<Record<string, string>>; readonly asked: readonly string[] }
 > {

@@ -4,7 +4,7 @@
  */
 import type { Exchange } from "./_raw_http.ts";
 
-/** How a request is answered. */
+/** How a server responds to a request. */
 export interface Behaviour {
   /** Responds to the request. */
   play(exchange: Exchange): Promise<void>;

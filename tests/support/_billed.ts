@@ -1,5 +1,5 @@
 /**
- * Providers whose answers state a usage, streaming or not as requested, in several dialects.
+ * Providers whose responses state a usage, streaming or not as requested, in several dialects.
  * @module
  */
 import { responseAnswer } from "./_response_answers.ts";
@@ -22,7 +22,7 @@ export interface Billed {
 export type BilledDialect = "chat" | "messages" | "responses" | "gemini";
 
 /** A response that states its usage. */
-export function billedAnswer(dialect: BilledDialect, billed: Billed): Behaviour {
+export function billedResponse(dialect: BilledDialect, billed: Billed): Behaviour {
   const { usage, more = {}, items = [], headers = {} } = billed;
   if (dialect === "responses") return responseAnswer({ text: "Hello", items, more: { usage, ...more } });
   const isStreamed = (request: { path: string; json(): Json }) =>

@@ -13,7 +13,7 @@ interface ByteCounter extends AsyncDisposable {
 /**
  * Starts one.
  *
- * @param answer Writes the response, once a request is whole.
+ * @param answer Writes the response, once a request is complete.
  */
 export async function startByteCounter(
   answer: (response: ServerResponse, path: string, received: number) => void,

@@ -19,7 +19,7 @@ interface Answered {
   readonly turn: Turn;
 }
 
-/** What is asked. */
+/** A request. */
 interface Asked {
   readonly path: string;
   readonly body: Json;

@@ -1,5 +1,5 @@
 /**
- * What clients of each chat dialect ask and read, in one form for all: a conversation to a request, a response whole or
+ * Requests and responses of each chat dialect, in one form for all: a conversation to a request, a response complete or
  * from its events, and the turn that a client keeps of it for the next request.
  * @module
  */

@@ -13,7 +13,7 @@ export interface ReadCall {
 }
 
 /** A response as a client reads it. */
-export interface ReadAnswer {
+export interface DialectResponse {
   readonly status: number;
   readonly calls: readonly ReadCall[];
   readonly text: string;
@@ -26,11 +26,11 @@ export interface ReadAnswer {
 interface ClientDialect {
   readonly path: (stream: boolean) => string;
   readonly body: Json;
-  readonly read: (body: Json) => Omit<ReadAnswer, "status" | "body">;
-  readonly gather: (events: readonly Json[]) => Omit<ReadAnswer, "status" | "body">;
+  readonly read: (body: Json) => Omit<DialectResponse, "status" | "body">;
+  readonly gather: (events: readonly Json[]) => Omit<DialectResponse, "status" | "body">;
 }
 
-// deno-lint-ignore no-explicit-any -- answers are asserted on
+// deno-lint-ignore no-explicit-any -- responses are asserted on
 type Any = any;
 
 const schema = { type: "object", properties: { path: { type: "string" } } };
@@ -152,9 +152,9 @@ interface Asked {
  * Asks for a tool call.
  *
  * @param url URL of the proxy, without path.
- * @param asked The dialect, whether to stream, and what differs.
+ * @param asked The dialect, whether to stream, and the members that differ.
  */
-export async function askForCalls(url: string, { dialect, stream, body: own }: Asked): Promise<ReadAnswer> {
+export async function askForCalls(url: string, { dialect, stream, body: own }: Asked): Promise<DialectResponse> {
   const { path, body } = clientDialects[dialect]!;
   const streaming = stream && dialect !== "gemini" ? { stream } : {};
   const response = await fetch(url + path(stream), {
@@ -162,7 +162,7 @@ export async function askForCalls(url: string, { dialect, stream, body: own }: A
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ ...body, ...own, ...streaming }),
   });
-  return await readAnswer(response, { dialect, stream });
+  return await readDialectResponse(response, { dialect, stream });
 }
 
 /**
@@ -171,10 +171,10 @@ export async function askForCalls(url: string, { dialect, stream, body: own }: A
  * @param response The response to a request.
  * @param asked The dialect, and whether it was to stream.
  */
-export async function readAnswer(
+export async function readDialectResponse(
   response: Response,
   { dialect, stream }: { readonly dialect: string; readonly stream: boolean },
-): Promise<ReadAnswer> {
+): Promise<DialectResponse> {
   const { read, gather } = clientDialects[dialect]!;
   const { status } = response;
   const text = await response.text();

@@ -127,7 +127,7 @@ export interface ProgramEnd {
  *
  * @param source Its source code, where `LIBRARY` stands for the library's URL.
  * @param folder Where it runs.
- * @param env Its whole environment.
+ * @param env Its environment: no other variable is set.
  * @param heapMb What its heap may grow to, MB.
  */
 export function runProgram(

@@ -121,7 +121,7 @@ function writeWireRequest({ path, body, files }: Pick<MutatedCase, "path" | "bod
   return { path, headers: {}, body: form };
 }
 
-/** Tries seeds one after the other, and fails with those that an internal error answers. */
+/** Tries seeds one after the other, and fails with those whose response is an internal error. */
 export async function tryAll(
   { from = 0, count }: MutationRun,
   attempt: (random: Random) => Promise<string | undefined>,
@@ -201,7 +201,7 @@ export async function tryMutatedRequests(run: MutationRun): Promise<void> {
   });
 }
 
-/** Sends each case as it is, and returns those that are not answered by 200: their mutations would prove little. */
+/** Sends each case as it is, and returns those whose response is not a 200: their mutations would prove little. */
 export async function refusedCases(): Promise<string[]> {
   const cases = await mutatedCases();
   await using stage = await startStage(cases);

@@ -19,7 +19,7 @@ export interface ObjectStage extends AsyncDisposable {
 }
 
 /** A response whose body has been read. */
-export interface ObjectAnswer {
+export interface ObjectResponse {
   readonly status: number;
   readonly headers: Headers;
   // deno-lint-ignore no-explicit-any
@@ -91,7 +91,7 @@ export async function ask(
   { url }: Pick<TestProxy, "url">,
   path: string,
   { token, json, ...init }: RequestInit & { readonly token?: string; readonly json?: object } = {},
-): Promise<ObjectAnswer> {
+): Promise<ObjectResponse> {
   const headers = new Headers(init.headers);
   if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
   if (json !== undefined) headers.set("content-type", "application/json");

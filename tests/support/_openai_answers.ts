@@ -35,7 +35,7 @@ export interface ScriptedUsage {
 }
 
 /** Content of a response, streaming or not. */
-export interface AnswerOptions {
+export interface ResponseOptions {
   /** Id; the same for all by default. */
   readonly id?: string;
   /** Text; `Hello world` by default. */
@@ -60,7 +60,7 @@ export interface AnswerOptions {
 export type StreamPosition = "headers" | number;
 
 /** Options of a stream. */
-export interface StreamOptions extends AnswerOptions {
+export interface StreamOptions extends ResponseOptions {
   /** Text in chunks; in words by default. */
   readonly pieces?: readonly string[];
   /** Whether an event with the role comes first. @default {true} */
@@ -89,7 +89,7 @@ const created = 1_767_225_600;
 const someUsage: ScriptedUsage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
 /** Returns a chat completion. */
-export function completion(options: AnswerOptions & { model: string }): Record<string, unknown> {
+export function completion(options: ResponseOptions & { model: string }): Record<string, unknown> {
   const { id = "chatcmpl-scripted", toolCalls, reasoning, usage = someUsage, model } = options;
   return {
     id,
@@ -112,8 +112,8 @@ export function completion(options: AnswerOptions & { model: string }): Record<s
   };
 }
 
-/** Responds with a whole chat completion, even if a stream was requested. */
-export function ok(options: AnswerOptions = {}): Behaviour {
+/** Responds with a complete chat completion, even if a stream was requested. */
+export function ok(options: ResponseOptions = {}): Behaviour {
   return {
     play: (exchange) =>
       json(completion({ model: readModel(exchange.request), ...options }), options.headers).play(exchange),
@@ -229,11 +229,11 @@ function wireToolCall(call: ScriptedToolCall, index: number) {
   return { id, type: "function", function: { name, arguments: call.arguments } };
 }
 
-function chooseText({ text, toolCalls }: AnswerOptions): string | null {
+function chooseText({ text, toolCalls }: ResponseOptions): string | null {
   return text === undefined ? toolCalls === undefined ? "Hello world" : null : text;
 }
 
-function toFinish({ finishReason, toolCalls }: AnswerOptions): string | null {
+function toFinish({ finishReason, toolCalls }: ResponseOptions): string | null {
   return finishReason === undefined ? toolCalls === undefined ? "stop" : "tool_calls" : finishReason;
 }
 

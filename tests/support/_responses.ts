@@ -15,7 +15,7 @@ export interface ResponseEvent {
 /**
  * Returns the events of a stream, after checking names, sequence numbers and the API's schema.
  *
- * @param text The whole stream.
+ * @param text The complete stream.
  */
 export function parseEvents(text: string): ResponseEvent[] {
   const events = text.split("\n\n").slice(0, -1).map((event) => {

@@ -11,7 +11,7 @@ import { testConfig } from "./proxy.ts";
 export const adminToken = "t-admin-0123456789";
 
 /** A client, as the proxy returns it. */
-export interface AnsweredClient {
+export interface ClientResponse {
   readonly id: string;
   readonly name: string;
   readonly token?: string;
@@ -62,7 +62,7 @@ export function clientsConfig(
 export interface ClientsProxy {
   readonly url: string;
   /** Calls `/mesh/clients…`, as administrator unless another token is given. */
-  ask<Body = AnsweredClient>(
+  ask<Body = ClientResponse>(
     call: string,
     body?: unknown,
     headers?: Readonly<Record<string, string>>,

@@ -1,5 +1,5 @@
 /**
- * Conversations and answers in one form for all dialects.
+ * Conversations and responses in one form for all dialects.
  * @module
  */
 import type { Json } from "./_dialects.ts";

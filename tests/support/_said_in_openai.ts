@@ -1,5 +1,5 @@
 /**
- * What clients of OpenAI's dialects ask and read: chat and Responses.
+ * Requests and responses of OpenAI's dialects: chat and Responses.
  * @module
  */
 import type { Json } from "./_dialects.ts";

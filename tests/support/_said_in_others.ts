@@ -1,5 +1,5 @@
 /**
- * What clients of other dialects ask and read: Messages and Gemini.
+ * Requests and responses of other dialects: Messages and Gemini.
  * @module
  */
 import type { Json } from "./_dialects.ts";

@@ -1,10 +1,10 @@
 /**
- * A proxy with one model under a budget, whose answers state a usage, and what is recorded of their cost.
+ * A proxy with one model under a budget, whose responses state a usage, and what is recorded of their cost.
  * @module
  */
 import { assertEquals } from "@std/assert";
 import type { RoutingRecord } from "../../mod.ts";
-import { type Billed, billedAnswer, type BilledDialect } from "./_billed.ts";
+import { type Billed, type BilledDialect, billedResponse } from "./_billed.ts";
 import { becomes } from "./patience.ts";
 import { startTestProxy, type TestProxy } from "./proxy.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
@@ -20,7 +20,7 @@ export interface Entry extends Billed {
   readonly capability?: string;
   /** The connector's own attributes. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** The endpoints, by the dialect of the upstream response, that are asked. */
+  /** The endpoints, by the dialect of the upstream response, that receive requests. */
   readonly dialects?: readonly BilledDialect[];
   /** Members of the requests. */
   readonly asks?: Readonly<Record<string, unknown>>;
@@ -64,7 +64,7 @@ export async function readSpend(entry: Entry): Promise<Spend> {
   const { connector, model, pricing, dialects = ["chat"], asks = {}, capability = "chat-completion", config } = entry;
   const answers = vendorDialects(connector);
   await using upstream = await startUpstream((request) =>
-    billedAnswer(request.path.endsWith("/responses") ? "responses" : answers, entry)
+    billedResponse(request.path.endsWith("/responses") ? "responses" : answers, entry)
   );
   const warnings: string[] = [];
   const sink = {

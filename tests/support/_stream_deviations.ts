@@ -6,7 +6,7 @@ import type { Json } from "./_dialects.ts";
 import { pick, type Random } from "./_mutations.ts";
 
 /** What the response consists of. */
-export interface MeantAnswer {
+export interface IntendedResponse {
   readonly text: string;
   readonly calls: readonly { readonly name: string; readonly input: Json }[];
   /** Whether the server names the reason of its end. */
@@ -49,7 +49,7 @@ function cutArguments(input: Json, { pieces, blank }: CallStyle): readonly unkno
   return pieces === "one" ? [text] : [text.slice(0, 4), text.slice(4)];
 }
 
-function toDeltas({ name, input }: MeantAnswer["calls"][number], at: number, style: CallStyle): Json[] {
+function toDeltas({ name, input }: IntendedResponse["calls"][number], at: number, style: CallStyle): Json[] {
   const cut = cutArguments(input, style);
   const pieces = style.name === "late" ? [undefined, ...cut] : cut;
   const indexes = { own: at, zero: 0, none: undefined, text: String(at), "from one": at + 1 };
@@ -69,7 +69,7 @@ function toDeltas({ name, input }: MeantAnswer["calls"][number], at: number, sty
  *
  * @param random A source of randomness.
  */
-export function createDeviatingStream(random: Random): { readonly meant: MeantAnswer; readonly stream: string } {
+export function createDeviatingStream(random: Random): { readonly meant: IntendedResponse; readonly stream: string } {
   const calls = Array.from({ length: Math.floor(random() * 4) }, () => ({
     name: pick(["read_file", "write_file"], random),
     input: pick(inputs, random),

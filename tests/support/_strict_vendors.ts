@@ -13,7 +13,7 @@ export interface VendorBody {
 /** What a vendor rejects: its status and error; undefined for a request that it accepts. */
 export type Rejection = (body: VendorBody) => readonly [status: number, body: unknown] | undefined;
 
-/** A provider that answers what it does not reject, streaming or not as requested. */
+/** A provider that serves what it does not reject, streaming or not as requested. */
 export function rejecting(...rejections: readonly Rejection[]): Script {
   return (request: ReceivedRequest) => findRejection(request, rejections) ?? answer();
 }

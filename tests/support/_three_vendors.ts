@@ -20,7 +20,7 @@ const call = (id: string, name: string, state?: string) => ({
   calls: [{ id, name, input: { city: "Paris" }, ...(state === undefined ? {} : { state }) }],
 });
 
-/** Starts the providers: each calls another tool with its first reply, and answers with its second one. */
+/** Starts the providers: each calls another tool in its first response, and has text in its second one. */
 export async function startThreeVendors(): Promise<ThreeVendors> {
   const { openai, anthropic, gemini } = speaking;
   const text = { pieces: ["Take", " a coat"] };

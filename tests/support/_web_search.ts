@@ -46,7 +46,7 @@ interface SearchStageOptions extends Omit<TestProxyOptions, "upstreams" | "confi
   >;
 }
 
-/** A model that searches once, and then answers. */
+/** A model that searches once, and then responds with text. */
 export function searchOnce({ tools, results }: Turn): Reply {
   const name = tools.find((tool) => /search/.test(tool)) ?? "none";
   if (results.length === 0) return { calls: [{ id: "call_s1", name, input: { query: "kumquat" } }] };

@@ -20,7 +20,7 @@ export interface ScrapedFamily {
 /**
  * Parses an exposition.
  *
- * @param text The whole exposition.
+ * @param text The complete exposition.
  * @throws {Error} When it violates the format.
  */
 export function readPrometheus(text: string): ReadonlyMap<string, ScrapedFamily> {

@@ -138,7 +138,7 @@ async function advanceUntilSettled(promise: Promise<void>, clock: FakeClock): Pr
   await Promise.all([settled, advance()]);
 }
 
-/** Counts the additions that the store has answered, or that failed. */
+/** Counts the additions that the store has performed, or that failed. */
 function readTurns(shared: Shared): () => number {
   let turns = 0;
   const add = shared.add.bind(shared);

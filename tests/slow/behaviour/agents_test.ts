@@ -9,7 +9,7 @@ import { playVendor, type Vendor, vendorConfig, vendors } from "../../support/_a
 import { claudeBackground, claudeCode, claudeSearch } from "../../support/_claude_code.ts";
 import { codex } from "../../support/_codex.ts";
 import { type Json, type Reply, speaking } from "../../support/_dialects.ts";
-import { type ReadAnswer, readAnswer } from "../../support/_dialect_calls.ts";
+import { type DialectResponse, readDialectResponse } from "../../support/_dialect_calls.ts";
 import { geminiCli, geminiHelper, geminiSearch } from "../../support/_gemini_cli.ts";
 import { startTestProxy, type TestProxy } from "../../support/proxy.ts";
 import { parseEvents } from "../../support/_responses.ts";
@@ -83,8 +83,8 @@ const checks: Readonly<Record<AgentFixture["dialect"], (body: string) => void>> 
 
 async function assertTurns(agent: AgentFixture, proxy: TestProxy, stream: boolean): Promise<void> {
   const { dialect, calls, request } = agent;
-  const ask = async (turn: 1 | 2): Promise<ReadAnswer> => {
-    const answer = await readAnswer(await send(proxy, request({ turn, stream })), { dialect, stream });
+  const ask = async (turn: 1 | 2): Promise<DialectResponse> => {
+    const answer = await readDialectResponse(await send(proxy, request({ turn, stream })), { dialect, stream });
     assertEquals(answer.status, 200, answer.body);
     if (stream) checks[dialect](answer.body);
     return answer;
@@ -118,7 +118,7 @@ describe("Pictures that tools find reach the model", () => {
       it(`from ${name} to ${vendor}`, () =>
         withVendor(facts, () => ({ pieces: ["A dot."] }), async (proxy, upstream) => {
           const asked = request({ turn: 2, stream: true, hasPicture: true });
-          const answer = await readAnswer(await send(proxy, asked), { dialect, stream: true });
+          const answer = await readDialectResponse(await send(proxy, asked), { dialect, stream: true });
           assertEquals([answer.status, answer.text], [200, "A dot."], answer.body);
           assertEquals([upstream.calls, upstream.requests[0]!.body.includes(picture)], [1, true]);
         }));
@@ -167,14 +167,17 @@ describe("What the agents ask beside their task", () => {
   for (const [vendor, facts] of Object.entries(vendors)) {
     it(`Claude Code's background model is a pool over ${vendor}, with its JSON`, () =>
       withVendor(facts, () => ({ pieces: ['{"title":', '"Two words"}'] }), async (proxy, upstream) => {
-        const answer = await readAnswer(await send(proxy, claudeBackground), { dialect: "messages", stream: true });
+        const answer = await readDialectResponse(await send(proxy, claudeBackground), {
+          dialect: "messages",
+          stream: true,
+        });
         assertEquals([answer.status, answer.text, answer.end], [200, '{"title":"Two words"}', "end_turn"], answer.body);
         assertEquals(upstream.calls, 1);
       }));
 
     it(`Gemini CLI gets JSON from ${vendor}`, () =>
       withVendor(facts, () => ({ pieces: ['{"reason":"short","score":7}'] }), async (proxy, upstream) => {
-        const answer = await readAnswer(await send(proxy, geminiHelper), { dialect: "gemini", stream: false });
+        const answer = await readDialectResponse(await send(proxy, geminiHelper), { dialect: "gemini", stream: false });
         assertEquals([answer.status, JSON.parse(answer.text)], [200, { reason: "short", score: 7 }], answer.body);
         assertEquals(upstream.calls, 1);
       }));
@@ -189,7 +192,10 @@ describe("What the agents ask beside their task", () => {
         pools: { chat: { capability: "chat-completion" } },
       },
     });
-    const answer = await readAnswer(await send(proxy, claudeBackground), { dialect: "messages", stream: true });
+    const answer = await readDialectResponse(await send(proxy, claudeBackground), {
+      dialect: "messages",
+      stream: true,
+    });
     assertEquals([answer.status, upstream.requests[0]!.json().model], [200, "claude-haiku-4-5-20251001"]);
   });
 

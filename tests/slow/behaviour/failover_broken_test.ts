@@ -4,7 +4,7 @@
  */
 import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { brokenAnswers } from "../../support/_broken_answers.ts";
+import { brokenResponses } from "../../support/_broken_responses.ts";
 import { tripped } from "../../support/_failing_statuses.ts";
 import { after, isOpen, refusing, type Seen, soon, stage } from "../../support/_failover.ts";
 import { type Behaviour, hang, hangAfterHeaders, ok, raw, type Script } from "../../support/upstream.ts";
@@ -12,7 +12,7 @@ import { type Behaviour, hang, hangAfterHeaders, ok, raw, type Script } from "..
 const oneOutcome = { deactivation: { retry_limit: 1 } };
 
 describe("one provider gives nothing of use, another is up", () => {
-  for (const { name, behaviour, outcome, calls = 3, state = tripped, billed } of brokenAnswers) {
+  for (const { name, behaviour, outcome, calls = 3, state = tripped, billed } of brokenResponses) {
     it(`${name}: the other one answers`, async () => {
       await using scene = await stage({ a: behaviour, b: ok({ text: "from b" }) }, { pool: oneOutcome });
       const seen = await scene.ask();
@@ -26,7 +26,7 @@ describe("one provider gives nothing of use, another is up", () => {
 });
 
 describe("the only provider gives nothing of use", () => {
-  for (const { name, behaviour, calls = 3, state = tripped, alone = "502 all_attempts_failed" } of brokenAnswers) {
+  for (const { name, behaviour, calls = 3, state = tripped, alone = "502 all_attempts_failed" } of brokenResponses) {
     it(`${name}: ${alone}`, async () => {
       await using scene = await stage({ a: behaviour }, { pool: oneOutcome });
       const seen = await scene.ask();

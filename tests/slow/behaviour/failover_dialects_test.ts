@@ -4,7 +4,7 @@
  */
 import { assertEquals, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { brokenAnswers } from "../../support/_broken_answers.ts";
+import { brokenResponses } from "../../support/_broken_responses.ts";
 import { earlyBreaks, lateBreaks } from "../../support/_broken_streams.ts";
 import { type DialectClient, dialectClients } from "../../support/_dialect_clients.ts";
 import { failingStatuses, tripped } from "../../support/_failing_statuses.ts";
@@ -26,7 +26,7 @@ async function ask(scene: Stage, { request }: DialectClient, isStream: boolean):
 
 for (const client of dialectClients) {
   describe(`a provider fails a client of ${client.name}, another is up`, () => {
-    for (const { name, behaviour, calls = 3, state = tripped } of [...failingStatuses, ...brokenAnswers]) {
+    for (const { name, behaviour, calls = 3, state = tripped } of [...failingStatuses, ...brokenResponses]) {
       it(`${name}: the other one answers`, async () => {
         await using scene = await stage({ a: behaviour, b: fromB }, { pool });
         const response = await ask(scene, client, false);

@@ -5,7 +5,7 @@ import { fakeClock } from "../../../src/runtime/test.ts";
 import { until } from "../../support/patience.ts";
 import { startTestProxy } from "../../support/proxy.ts";
 import {
-  type AnsweredClient,
+  type ClientResponse,
   clientsConfig,
   type ClientsProxy,
   clientsProxy,
@@ -18,7 +18,7 @@ const dayMs = 86_400_000;
 
 interface List {
   readonly object: string;
-  readonly data: readonly AnsweredClient[];
+  readonly data: readonly ClientResponse[];
 }
 
 interface Usage {
@@ -52,10 +52,10 @@ async function withClocks(
   }
 }
 
-async function made(proxy: ClientsProxy, facts: Record<string, unknown> = {}): Promise<Required<AnsweredClient>> {
+async function made(proxy: ClientsProxy, facts: Record<string, unknown> = {}): Promise<Required<ClientResponse>> {
   const { status, body } = await proxy.ask("POST ", { name: "app", ...facts });
   assertEquals(status, 201, JSON.stringify(body));
-  return body as Required<AnsweredClient>;
+  return body as Required<ClientResponse>;
 }
 
 describe("A client made at runtime", () => {

@@ -9,7 +9,7 @@ import type { RoutingRecord } from "../../../mod.ts";
 import type { DatedPricing } from "../../../src/contracts/provider.ts";
 import { priceUsage, type Quantities } from "../../../src/util/cost.ts";
 import { maxCostInNanoUsd } from "../../../src/util/max_cost.ts";
-import { billedAnswer } from "../../support/_billed.ts";
+import { billedResponse } from "../../support/_billed.ts";
 import { startTestProxy } from "../../support/proxy.ts";
 import { readSums } from "../../support/_spend.ts";
 import { answer, type Behaviour, emptyAnswer, hang, startUpstream, status } from "../../support/upstream.ts";
@@ -48,9 +48,9 @@ function randomAnswer(random: () => number): Behaviour {
   };
   const more = pick([{}, { service_tier: "priority" }, { service_tier: "flex" }, { service_tier: "scale" }], random);
   return pick([
-    billedAnswer("chat", { usage, more }),
-    billedAnswer("chat", { usage, more }),
-    billedAnswer("chat", { usage, more }),
+    billedResponse("chat", { usage, more }),
+    billedResponse("chat", { usage, more }),
+    billedResponse("chat", { usage, more }),
     answer({ usage: { prompt_tokens: "odd" } as never }),
     emptyAnswer(),
     status(500),

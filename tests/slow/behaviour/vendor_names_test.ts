@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { agentBodies, type AgentRequest } from "../../support/_agent_turns.ts";
-import { askForCalls, clientDialects, type ReadAnswer } from "../../support/_dialect_calls.ts";
+import { askForCalls, clientDialects, type DialectResponse } from "../../support/_dialect_calls.ts";
 import type { Json } from "../../support/_dialects.ts";
 import { startTestProxy } from "../../support/proxy.ts";
 import {
@@ -24,7 +24,7 @@ interface Exchanged {
   readonly sent: SentCalls;
   /** The body that the vendor was sent. */
   readonly body: Json;
-  readonly answer: ReadAnswer;
+  readonly answer: DialectResponse;
 }
 
 interface Asked {

@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { askForCalls, clientDialects, type ReadAnswer } from "../../support/_dialect_calls.ts";
+import { askForCalls, clientDialects, type DialectResponse } from "../../support/_dialect_calls.ts";
 import { dataIn } from "../../support/_dialect_answers.ts";
 import { type Dialect, type Json, speaking } from "../../support/_dialects.ts";
 import { startDialectProxy } from "../../support/_dialect_proxy.ts";
@@ -26,7 +26,7 @@ const done = "data: [DONE]\n\n";
 const sse = (text: string, type = "text/event-stream") => whole(200, text, type);
 
 /** Asks in every dialect, streaming. */
-async function readAll(behaviour: Behaviour, check: (answer: ReadAnswer, dialect: string) => void): Promise<void> {
+async function readAll(behaviour: Behaviour, check: (answer: DialectResponse, dialect: string) => void): Promise<void> {
   for (const dialect of Object.keys(clientDialects)) {
     await using upstream = await startUpstream(behaviour);
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });

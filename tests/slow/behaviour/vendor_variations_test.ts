@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { askForCalls, clientDialects, type ReadAnswer } from "../../support/_dialect_calls.ts";
+import { askForCalls, clientDialects, type DialectResponse } from "../../support/_dialect_calls.ts";
 import type { Json } from "../../support/_dialects.ts";
 import { startTestProxy } from "../../support/proxy.ts";
 import { type Behaviour, json, ok, startUpstream, whole } from "../../support/upstream.ts";
@@ -36,7 +36,7 @@ function events(deltas: readonly Json[], finish_reason = "tool_calls"): Behaviou
 
 const deltas = (...calls: Json[]) => calls.map((one) => ({ tool_calls: [one] }));
 
-async function readAll(behaviour: Behaviour, check: (answer: ReadAnswer, name: string) => void, pool: Json = {}) {
+async function readAll(behaviour: Behaviour, check: (answer: DialectResponse, name: string) => void, pool: Json = {}) {
   for (const dialect of Object.keys(clientDialects)) {
     for (const stream of [false, true]) {
       await using upstream = await startUpstream(behaviour);
@@ -53,7 +53,7 @@ const ends: Readonly<Record<string, readonly [calls: string, length: string]>> =
   responses: ["completed", "max_output_tokens"],
 };
 
-function assertCall(read: ReadAnswer, name: string, input: unknown = { path: "a" }): void {
+function assertCall(read: DialectResponse, name: string, input: unknown = { path: "a" }): void {
   assertEquals(read.status, 200, `${name}: ${read.body}`);
   assertEquals(read.calls.map(({ name, input }) => [name, input]), [["read_file", input]], `${name}: ${read.body}`);
   assertMatch(read.calls[0]!.id, /./, name);
@@ -309,7 +309,10 @@ const twoCalls: Readonly<Record<string, readonly Json[]>> = {
   "indexes that begin at 1": deltas({ index: 1, ...call }, { index: 2, ...call, id: "call_2", function: second }),
 };
 
-async function readStreams(behaviour: Behaviour, check: (answer: ReadAnswer, name: string) => void): Promise<void> {
+async function readStreams(
+  behaviour: Behaviour,
+  check: (answer: DialectResponse, name: string) => void,
+): Promise<void> {
   for (const dialect of Object.keys(clientDialects)) {
     await using upstream = await startUpstream(behaviour);
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });

@@ -46,7 +46,7 @@ const noQuota = {
 const invalid = { outcome: "invalid_response" };
 
 /** Broken connections and invalid responses. */
-export const brokenAnswers: readonly BrokenRow[] = [
+export const brokenResponses: readonly BrokenRow[] = [
   { name: "a reset at once", behaviour: reset(), outcome: "network", billed: true },
   { name: "a close at once", behaviour: reset("close"), outcome: "network", billed: true },
   { name: "a reset in the head", behaviour: cutAt(ok(), 20), outcome: "network", billed: true },
