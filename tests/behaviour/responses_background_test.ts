@@ -209,6 +209,9 @@ describe("A background response that is streamed", () => {
     }
     assertEquals(await readEvents(stage.proxy.url, `/${id}?stream=true&starting_after=99`), []);
     assertEquals((await stage.call("GET", id)).json, events.at(-1)!.response);
+    for (const key of await stage.storage.list("response")) { // storages take other records for other formats
+      assertEquals(new TextDecoder().decode(await stage.storage.load(key))[0], "{", key);
+    }
   });
 
   it("goes on when its client leaves, and is followed by others, also at another proxy", async () => {

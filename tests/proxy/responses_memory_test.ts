@@ -1,12 +1,13 @@
 /** The storage of a proxy that stores responses. */
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { ConfigError } from "../../mod.ts";
-import { serve } from "../../proxy.ts";
+import { ConfigError, memoryStorage, ModelMesh, stateIn } from "../../mod.ts";
+import { createHandler, listen, serve } from "../../proxy.ts";
+import { fakeClock } from "../../src/runtime/test.ts";
 import { startTestProxy } from "../support/proxy.ts";
-import { responsesCaller } from "../support/_stored_responses.ts";
+import { readEvents, responsesCaller, streamed } from "../support/_stored_responses.ts";
 import { tempFolder } from "../support/_runtime_clients.ts";
 import { until } from "../support/patience.ts";
-import { Gate, ok, startUpstream } from "../support/upstream.ts";
+import { Gate, hang, ok, startUpstream, stream } from "../support/upstream.ts";
 import { testConfig } from "../support/proxy.ts";
 
 const state = { proxy: { responses: { state: true } } };
@@ -51,6 +52,45 @@ Deno.test("a proxy that stops lets background responses end", async () => {
   const next = await serve({ config, port: 0 });
   assertEquals((await responsesCaller(next.url).call("GET", id)).json.status, "completed");
   await next.stop();
+});
+
+Deno.test("background responses go on when the configuration is replaced, and are followed and cancelled under the next one", async () => {
+  const gate = new Gate();
+  await using upstream = await startUpstream([stream({ pieces: ["a", "b"], gate }), hang()]);
+  const storage = memoryStorage();
+  const clock = fakeClock({ skipSleeps: true });
+  const createMesh = async () => {
+    const mesh = new ModelMesh({ storage: stateIn(storage), clock });
+    await mesh.initialize(testConfig({ upstreams: { one: upstream.url }, config: state }));
+    return mesh;
+  };
+  const before = await createMesh();
+  const handler = createHandler(before);
+  const server = await listen(handler, { port: 0 });
+  const url = `http://127.0.0.1:${server.port}`;
+  const client = responsesCaller(url);
+  const background = { input: "Hi", background: true };
+  gate.open(3);
+  const [created] = await readEvents(url, "", { init: streamed(background), count: 4 });
+  const { id } = created!.response as { id: string };
+  const { json: { id: other } } = await client.create(background);
+  const { closed } = await upstream.received(2);
+  const next = await createMesh();
+  let isReplaced = false;
+  const replaced = handler.replace(next).then(() => isReplaced = true);
+  assertEquals((await client.call("GET", id)).json.status, "in_progress");
+  assertEquals((await client.call("POST", `${other}/cancel`)).json.status, "cancelled");
+  await clock.advance(1_000);
+  await closed;
+  assertEquals(isReplaced, false);
+  const followed = readEvents(url, `/${id}?stream=true`);
+  gate.openAll();
+  await replaced;
+  assertEquals((await followed).at(-1)!.type, "response.completed");
+  assertEquals((await client.call("GET", id)).json.status, "completed");
+  await server.stop(0);
+  await before.close();
+  await next.close();
 });
 
 Deno.test("a proxy with a storage in memory stores responses", async () => {

@@ -102,13 +102,13 @@ export class ResponseRecords {
 
   /** Saves events of a response. The records of one response are numbered from 0. */
   async saveEvents(ref: ResponseRef, number: number, events: readonly string[]): Promise<void> {
-    await this.#save(toEventsKey(ref, number), events);
+    await this.#save(toEventsKey(ref, number), { events }); // storages take only objects for JSON
   }
 
   /** Loads such a record; undefined if there is none yet. */
   async loadEvents(ref: ResponseRef, number: number): Promise<readonly string[] | undefined> {
     const bytes = await this.#storage.load(toEventsKey(ref, number));
-    return bytes === undefined ? undefined : JSON.parse(decoder.decode(bytes));
+    return bytes === undefined ? undefined : JSON.parse(decoder.decode(bytes)).events;
   }
 
   /**
