@@ -124,6 +124,7 @@ export class HedgeRace<T extends Received> {
   async finish(): Promise<Result<T> | undefined> {
     const { branches } = this;
     const winner = await this.#findWinner();
+    for (const { admitted } of branches) this.#context.first ??= admitted.context.first;
     const losers = branches.filter((branch) => branch !== winner);
     const wasWaiting = branches[0]?.isOver === false;
     for (const loser of losers) await this.#end(loser, winner !== undefined);
@@ -175,14 +176,14 @@ export class HedgeRace<T extends Received> {
       result.settle("none", { usage: undefined, written: () => countWritten(received), ...received.usage });
       connection.abort(new DOMException("Another model has responded first", "AbortError"));
     }
-    if (isLost) markLost(context);
+    const isCancelled = isLost && markLost(context);
+    if (isCancelled) context.tried.clear(); // it may be asked again, if the response that was faster breaks
     this.#merge(loser);
   }
 
   /** Adds an attempt to the request. */
   #merge({ admitted: { context: branch } }: Branch<T>): void {
     const context = this.#context;
-    context.first ??= branch.first;
     for (const name of branch.tried) context.tried.add(name);
     for (const provider of branch.ruledOut) context.ruledOut.add(provider);
     for (const [member, denial] of branch.takenElsewhere) context.takenElsewhere.set(member, denial);
@@ -209,11 +210,12 @@ function countWritten(received: Received): number {
   return held.reduce((estimate, { value }) => estimate.add(value.choices), new OutputEstimate()).tokens;
 }
 
-/** Changes the outcome of an attempt that was cancelled, or whose response is not used. */
-function markLost({ chain, tries }: RequestContext): void {
+/** Changes the outcome of an attempt that was cancelled, or whose response is not used. Returns whether it was. */
+function markLost({ chain, tries }: RequestContext): boolean {
   for (const steps of [chain, tries] as { outcome: string }[][]) {
     steps.forEach((step, index) => {
       if (step.outcome === "aborted" || step.outcome === "ok") steps[index] = { ...step, outcome: lostOutcome };
     });
   }
+  return chain.some(({ outcome }) => outcome === lostOutcome);
 }

@@ -168,6 +168,16 @@ describe("the failures of a hedged request", () => {
     assertEquals([(await soon(seen!)).text, outcomes(scene)], ["from b", ["a empty", "b ok"]]);
   });
 
+  it("a model that was cancelled is asked again if a stream that is held until it is complete breaks", async () => {
+    const broken = stream({ pieces: ["one", " two"], cut: { after: 1, how: "close" } });
+    await using scene = await stage({ a: [hang(), answer({ text: "from a" })], b: broken }, {
+      pool: { ...pool, commit: "complete" },
+    });
+    const [seen] = await hedged(scene, () => scene.askStream());
+    assertEquals((await soon(seen!)).text, "from a");
+    assertEquals(outcomes(scene).slice(0, 1).concat(outcomes(scene).slice(2)), ["a hedge_lost", "a ok"]);
+  });
+
   it("a stream that breaks after its first content ends with an error, as any other", async () => {
     await using scene = await stage({ a: hang(), b: stream({ cut: { after: 1, how: "close" } }) }, { pool });
     const [seen] = await hedged(scene, () => scene.askStream());
