@@ -117,7 +117,7 @@ describe("the share of hedged requests", () => {
 
   it("is returned when no second model admits the request", async () => {
     await using scene = new Scene({ pool: hedge("2s", 0.5) });
-    await scene.client.ready();
+    await scene.client.mesh.ready();
     scene.client.mesh.deactivate("b");
     await scene.ask(2, 2_000);
     scene.client.mesh.activate("b");

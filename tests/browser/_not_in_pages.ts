@@ -31,6 +31,11 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${b}/queue_clients_test.ts`]: server,
   [`${b}/queue_http_test.ts`]: server,
+  [`${b}/hedging_test.ts`]: {
+    "hedging > closes the connection of the call that is cancelled": sockets,
+    "the end of a hedged request > a client that leaves ends both calls": server,
+    "the end of a hedged request > a client that leaves ends both calls of a stream": server,
+  },
   [`${slow}/batches_test.ts`]: listens,
   [`${slow}/batch_spend_test.ts`]: listens,
   [`${slow}/chat_by_responses_test.ts`]: { "Azure": vendor },
