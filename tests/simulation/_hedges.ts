@@ -48,16 +48,20 @@ export class HedgeRules {
   /**
    * A call is made. Two calls are under way only in a pool that hedges, once a request, and after the delay.
    *
-   * @param now Monotonic ms.
+   * @param at Monotonic ms, and whether the model was asked before.
    */
-  called(journey: Journey, { model }: VendorCall, now: number): string | undefined {
+  called(
+    journey: Journey,
+    { model }: VendorCall,
+    { now, isRetry }: { readonly now: number; readonly isRetry: boolean },
+  ): string | undefined {
     const { pool: { hedge }, arrival: { id }, underWay, asks } = journey;
     const others = [...underWay].filter((call) => call.model !== model && !call.wire.signal.aborted);
     const [other] = others;
     if (other === undefined) return undefined;
     const what = `request ${id} asks ${model.name} while it waits for ${other.model.name}`;
     if (hedge === undefined || others.length > 1) return `${what}, expected one call at a time`;
-    if (asks.get(model.name)!.now !== now) return undefined; // a retry
+    if (isRetry) return undefined;
     if (this.#seen.has(id)) return `${what}, expected one hedge`;
     this.#seen.add(id);
     if (journey.isCommitted) return `${what}, expected none after its first content`;

@@ -127,7 +127,7 @@ export class Referee implements VendorWatch {
     const facts = this.#facts;
     const { wall, now } = facts;
     const isRetry = noteCall(journey, call, { order: this.book.changes, wall, now });
-    this.hold("hedges", this.#hedges.called(journey, call, now));
+    this.hold("hedges", this.#hedges.called(journey, call, { now, isRetry }));
     this.note(() => `  request ${call.arrival.id} asks ${model.name}${isRetry ? " again" : ""}`);
     this.hold("nothing to standby", standbyRule(journey, model, isRetry, facts));
     if (isRetry) return;
