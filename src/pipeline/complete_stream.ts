@@ -15,7 +15,7 @@ import type { RequestContext } from "./request_context.ts";
 import type { Received, Result } from "./result.ts";
 
 /** Maximum size of the held events of one stream, and of all streams of this process, characters. */
-const maxChars = { stream: 4 * 1024 * 1024, process: 64 * 1024 * 1024 };
+const maxChars = { stream: 4 * 1024 * 1024, total: 64 * 1024 * 1024 };
 
 /** The memory that held events use. */
 const memory = { chars: 0 };
@@ -78,7 +78,7 @@ class HeldStream {
   /** Reads events until the response is complete, or uses all the memory it may. */
   async fill(): Promise<void> {
     const { received } = this.#result;
-    while (this.#chars <= maxChars.stream && memory.chars <= maxChars.process) {
+    while (this.#chars <= maxChars.stream && memory.chars <= maxChars.total) {
       const { done, value } = await this.#next();
       if (done) {
         received.complete = true;

@@ -164,7 +164,10 @@ describe("A provider of the program's own", () => {
       assertEquals(one.client.mesh.poolStatus().chat?.active, 2);
       const served = one.client.chat.completions.create(request);
       await one.clock.advance(streamed ? 60_000 : 240_000);
-      assertEquals(routingOf(await served)?.fallback_chain.map(({ outcome }) => outcome), ["timeout", "ok"]);
+      assertEquals(routingOf(await served)?.fallback_chain.map(({ outcome }) => outcome), [
+        streamed ? "first_token_timeout" : "timeout",
+        "ok",
+      ]);
     });
   }
 

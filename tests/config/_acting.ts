@@ -156,6 +156,12 @@ export const beside: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   "providers.*.budget.alert_at": { "providers.hosted.budget.daily_limit": 9 },
   "pools.*.budget.alert_at": { "pools.talk.budget.daily_limit": 9 },
   "proxy.tools.web_search.max_uses": { "proxy.tools": { web_search: { pool: "web-search" } } },
+  "providers.*.prompt_cache.ttl": {
+    "providers.hosted.connector": "anthropic.claude.v1",
+    "providers.hosted.prompt_cache": { auto: true },
+  },
+  "proxy.responses.ttl": { "proxy.responses": { state: true } },
+  "proxy.responses.max_bytes": { "proxy.responses": { state: true } },
   "storage.on_unavailable": { "storage.connector": "redis.redis.v1" },
   "observability.routing.url": { "observability.routing": { connector: "mesh.webhook.v1" } },
   "observability.routing.secret": {

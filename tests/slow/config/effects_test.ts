@@ -21,6 +21,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   "connectors.packages.url": "is read before the settings are made",
   "connectors.packages.sha256": "is read before the settings are made",
   "providers.*.auth.key_rotation": "states what a list of keys implies",
+  "pools.*.affinity.by": "has one value",
   "proxy.auth.method": "has one value",
   "observability.logging.url": "is read by sinks of programs",
   "observability.tracing.url": "is read by sinks of programs",
