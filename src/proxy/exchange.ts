@@ -3,7 +3,7 @@
  * @module
  */
 import type { ProxySettings } from "../config/settings/settings.ts";
-import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
+import type { Peer, PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import type { DialectConventions } from "../dialects/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { BodyBounds } from "./body_reader.ts";
@@ -90,4 +90,16 @@ export interface RouteEntry {
   readonly handle: (exchange: Exchange) => PlainResponse | Promise<PlainResponse>;
   /** Handles requests for a WebSocket; without it they are like any other GET. */
   readonly upgrade?: (exchange: Exchange, access: SocketAccess) => Promise<PlainResponse>;
+}
+
+/** What a server knows of a request. */
+export interface RequestFacts {
+  readonly requestId: string;
+  readonly peer?: Peer | undefined;
+}
+
+/** A request before it is handled. */
+export interface IncomingRequest extends Pick<Exchange, "request" | "requestId" | "path" | "headers" | "client"> {
+  /** Its sender by token, and the remote address. */
+  readonly from: { readonly caller: Caller | undefined; readonly peer: Peer | undefined };
 }

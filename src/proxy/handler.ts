@@ -13,8 +13,9 @@ import { toResponse } from "../util/to_response.ts";
 import { requireToken } from "./authenticator.ts";
 import { ClientSlot } from "./client_slot.ts";
 import { errorResponse } from "./error_response.ts";
+import type { RequestFacts } from "./exchange.ts";
 import type { HandlerOptions, ProxyOptions } from "./handler_options.ts";
-import { ProxyInstance, type RequestFacts } from "./instance.ts";
+import { ProxyInstance } from "./instance.ts";
 import { json } from "./json.ts";
 
 /** A function from requests to responses. It never rejects. */

@@ -4,7 +4,7 @@
  */
 import { builtInProxy } from "../config/build/proxy.ts";
 import type { ProxySettings } from "../config/settings/settings.ts";
-import type { Peer, PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
+import type { PlainRequest, PlainResponse, RequestHandler } from "../contracts/shell.ts";
 import type { Engine } from "../engine/engine.ts";
 import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
@@ -19,7 +19,7 @@ import { checkedRoute, findRoute, invalidUrl, notAdministrator, servedEndpoints,
 import { type Caller, type Client, findBodyOwner, namedClients } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
 import { HttpError, toErrorRow, waitHeaders } from "./error_body.ts";
-import type { Exchange, ReadOptions, RouteEntry, SocketAccess } from "./exchange.ts";
+import type { Exchange, IncomingRequest, ReadOptions, RequestFacts, RouteEntry, SocketAccess } from "./exchange.ts";
 import type { ProxyOptions } from "./handler_options.ts";
 import { errorResponse, isRouted } from "./error_response.ts";
 import { OriginPolicy } from "./origin_policy.ts";
@@ -29,11 +29,6 @@ import { ProcessCounts } from "./process_counts.ts";
 const maxLoggedPath = 200;
 
 const no = () => false;
-
-export interface RequestFacts {
-  readonly requestId: string;
-  readonly peer?: Peer | undefined;
-}
 
 export class ProxyInstance {
   readonly #mesh: Engine;
@@ -299,10 +294,4 @@ export class ProxyInstance {
 
 function unavailable(message: string, code: "overloaded" | "shutting_down"): HttpError {
   return new HttpError(message, { status: 503, type: "server_error", code, headers: waitHeaders(1000, false) });
-}
-
-/** A request before it is handled. */
-interface IncomingRequest extends Pick<Exchange, "request" | "requestId" | "path" | "headers" | "client"> {
-  /** Its sender by token, and the remote address. */
-  readonly from: { readonly caller: Caller | undefined; readonly peer: Peer | undefined };
 }

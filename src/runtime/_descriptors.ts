@@ -5,6 +5,7 @@
  * @module
  */
 import { isResourceLack } from "../util/resource_lack.ts";
+import { builtin } from "./_node_builtin.ts";
 
 /** Time for which names are not blamed after a lack, ms: requests that end meanwhile release descriptors. */
 const lackMs = 1_000;
@@ -47,6 +48,15 @@ const ownDescriptors = 40;
  */
 export function connectionsWithin(descriptors: number): number {
   return Math.max(1, Math.floor((descriptors - ownDescriptors) / 2));
+}
+
+/** Returns the limit of descriptors of this process; infinite where it is not known. */
+export function readDescriptorLimit(): number {
+  try {
+    return parseDescriptorLimit(builtin("node:fs").readFileSync("/proc/self/limits", "utf8"));
+  } catch {
+    return Infinity; // another system, or no permission
+  }
 }
 
 /**

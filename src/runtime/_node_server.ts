@@ -17,7 +17,7 @@ import type {
 } from "../contracts/shell.ts";
 import { concat, isStream } from "../util/bytes.ts";
 import { createRequest, requestUrl } from "../util/request_path.ts";
-import { connectionsWithin, parseDescriptorLimit } from "./_descriptors.ts";
+import { connectionsWithin, readDescriptorLimit } from "./_descriptors.ts";
 import { keepHalfOpen } from "./_half_open.ts";
 import { IdleSockets } from "./_idle_sockets.ts";
 import { listenError } from "./_listen_error.ts";
@@ -67,7 +67,7 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
     });
   }
   keepHalfOpen(server);
-  const idle = new IdleSockets(server, Math.min(maxConnections, connectionsWithin(descriptorLimit())));
+  const idle = new IdleSockets(server, Math.min(maxConnections, connectionsWithin(readDescriptorLimit())));
   const bound = await listenOn(server, { host, port });
   onListen?.({ host, port: bound });
   return {
@@ -90,15 +90,6 @@ async function listenOn(server: Server, { host, port }: Pick<ServeOptions, "host
   });
   server.on("error", () => {}); // a connection that could not be accepted
   return (server.address() as AddressInfo).port;
-}
-
-/** The limit of descriptors of this process; infinite where it is not known. */
-function descriptorLimit(): number {
-  try {
-    return parseDescriptorLimit(builtin("node:fs").readFileSync("/proc/self/limits", "utf8"));
-  } catch {
-    return Infinity; // another system, or no permission
-  }
 }
 
 async function stopServer(
