@@ -48,14 +48,14 @@ interface AffinityFacts {
  * to the same one; if no model serves the request, the one before does again.
  */
 export class Affinity {
-  /** `affinity` if it has placed the request at the model that was selected last. */
-  chosenBy: "affinity" | undefined;
   readonly #conversations: Conversations;
   readonly #facts: AffinityFacts;
   /** The conversation before this request. */
   readonly #before: Conversation | undefined;
   /** The conversation as this request has changed it. */
   #change: Conversation | undefined;
+  /** The model at which it has placed the request last, if it was selected by that. */
+  #placed: Member | undefined;
 
   constructor(conversations: Conversations, facts: AffinityFacts) {
     this.#conversations = conversations;
@@ -68,9 +68,12 @@ export class Affinity {
     const { hash, isPlacedBySession, now } = this.#facts;
     const conversation = isPlacedBySession ? undefined : this.#conversations.find(hash);
     const member = conversation && candidates.find(({ model }) => model.name === conversation.model);
-    const found = member !== undefined && isCachedCheaper(member, now) ? member : undefined;
-    this.chosenBy = found && "affinity";
-    return found;
+    return this.#placed = member !== undefined && isCachedCheaper(member, now) ? member : undefined;
+  }
+
+  /** Returns `affinity` if that has placed the request at a model: another one may have answered first. */
+  findCause(model: string | undefined): "affinity" | undefined {
+    return model !== undefined && this.#placed?.model.name === model ? "affinity" : undefined;
   }
 
   /** Adds the API key of the conversation to the load of a model that serves it. */

@@ -52,6 +52,8 @@ export function createRoutingRecord(
   const { member, by } = served ?? {};
   const left = member && chain.length > 1 &&
     chain.findLast(({ model, outcome }) => model !== member.model.name && outcome !== "hedge_lost");
+  const model = member?.model.name ?? last?.model;
+  const chosenBy = affinity?.findCause(model);
   return {
     type: "routing",
     timestamp: context.deps.hub.timestamp(),
@@ -59,7 +61,7 @@ export function createRoutingRecord(
     operation: request.operation.name,
     capability: pool.capability,
     pool: pool.name,
-    model: member?.model.name ?? last?.model ?? null,
+    model: model ?? null,
     provider: member?.model.instance.entry.id ?? last?.provider ?? null,
     delivery: request.delivery,
     fallback_chain: chain,
@@ -71,7 +73,7 @@ export function createRoutingRecord(
     // at the end: members after a spread are slow to add
     ...(request.original && { dialect: request.original.dialect }),
     ...(last?.api && { api: last.api }),
-    ...(affinity?.chosenBy && { chosen_by: affinity.chosenBy }),
+    ...(chosenBy && { chosen_by: chosenBy }),
     ...(by && { served_by: by }),
     ...(left && { replaced_provider: left.provider, rotation_reason: left.outcome }),
     ...(context.hedge && { hedged: true, hedge_won: context.hedge === "won" }),

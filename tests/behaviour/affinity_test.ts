@@ -3,9 +3,10 @@ import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { memoryStorage, stateIn } from "../../mod.ts";
 import { behind, soon, type Stage, stage, type StageOptions } from "../support/_failover.ts";
+import { fakeClock } from "../../src/runtime/test.ts";
 import { byKey, keyIn, keys, limited } from "../support/_keys.ts";
 import { tally } from "../support/_tuned.ts";
-import { Gate, ok, type ReceivedRequest, type Script, status } from "../support/upstream.ts";
+import { answer, Gate, ok, type ReceivedRequest, type Script, status } from "../support/upstream.ts";
 
 const [a, b, c] = ["a", "b", "c"].map((name) => ok({ text: name })) as [Script, Script, Script];
 const cached = { input: 2, cached_input: 0.5, output: 8 };
@@ -68,6 +69,35 @@ describe("the turns of a conversation", () => {
     assertEquals(tally(Object.values(served).map((path) => path.join(" "))), { a: 5, b: 5 });
     assertEquals(scene.calls, { a: 50, b: 50 });
     assertEquals(scene.events, []);
+  });
+
+  it("stay with one model as streams, too", async () => {
+    await using scene = await stage({ a: answer({ text: "a" }), b: answer({ text: "b" }) }, spread(["a", "b"]));
+    const texts = [];
+    for (const number of [0, 1, 2]) {
+      for (const name of ["x", "y"]) texts.push((await scene.askStream(turn(name, number))).text);
+    }
+    assertEquals(texts, ["a", "b", "a", "b", "a", "b"]);
+    assertEquals(scene.routing.chosen_by, "affinity");
+    const again = [];
+    for (const name of ["y", "x"]) again.push((await scene.askStream(turn(name, 3))).text);
+    assertEquals(again, ["b", "a"]);
+  });
+
+  it("return to their model after a hedged request that another one has answered", async () => {
+    const gate = new Gate();
+    const options = spread(["a", "b"], { pool: { hedge: { after: "2s", max_share: 1 } } });
+    await using scene = await stage({ a, b }, { ...options, clock: fakeClock() });
+    assertEquals((await scene.ask(turn("x", 0))).text, "a");
+    scene.upstreams.a!.follow(behind(gate, ok({ text: "a" })));
+    const hedged = scene.ask(turn("x", 1));
+    await soon(gate.reached(1));
+    await scene.clock.advance(2_000);
+    assertEquals((await soon(hedged)).text, "b");
+    assertEquals([scene.routing.model, scene.routing.chosen_by], ["b", undefined]);
+    gate.openAll();
+    scene.upstreams.a!.follow(a);
+    assertEquals((await scene.ask(turn("x", 2))).text, "a");
   });
 
   it("move once if their model fails, and stay at the new one after its recovery", async () => {
