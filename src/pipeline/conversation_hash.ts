@@ -11,6 +11,9 @@ import type { RoutedRequest } from "./request.ts";
 /** Number of hexadecimal digits of a hash. */
 const hashDigits = 32;
 
+/** Of a longer string, such as an image, only the length, the beginning and the end count, of this length together. */
+const maxChars = 131_072;
+
 /** Roles of messages with instructions, in the order of conversations. */
 const instructing: ReadonlySet<string> = new Set(["system", "developer"]);
 
@@ -25,7 +28,7 @@ export function hashConversation({ operation, body, client }: RoutedRequest, sco
   if (operation.name !== "chat" || !Array.isArray(messages) || messages.length === 0) return undefined;
   const first = messages.findIndex(({ role }) => !instructing.has(role));
   const beginning = first < 0 ? messages : messages.slice(0, first + 1);
-  const text = JSON.stringify(beginning.map(({ role, content }) => [toRole(role), toParts(content)]));
+  const text = JSON.stringify(beginning.map(({ role, content }) => [toRole(role), toParts(content)]), shorten);
   return hashFor(client?.id, [scope, String(text.length), String(hash53(text))]);
 }
 
@@ -42,15 +45,15 @@ function toRole(role: string): string {
   return instructing.has(role) ? "system" : role;
 }
 
-/** A string is the same as its text part, and cache marks move from turn to turn. */
+/** A string is the same as its text part. */
 function toParts(content: ChatMessage["content"]): unknown {
   if (typeof content === "string") return [content];
-  return Array.isArray(content) ? content.map(toPart) : [];
+  return Array.isArray(content) ? content.map((part) => isObject(part) && part.type === "text" ? part.text : part) : [];
 }
 
-function toPart(part: unknown): unknown {
-  if (!isObject(part)) return part;
-  if (part.type === "text") return part.text;
-  const { cache_control: _, ...others } = part;
-  return others;
+/** Cache marks move from turn to turn. */
+function shorten(name: string, value: unknown): unknown {
+  if (name === "cache_control") return undefined;
+  if (typeof value !== "string" || value.length <= maxChars) return value;
+  return [value.length, value.slice(0, maxChars / 2), value.slice(-maxChars / 2)];
 }
