@@ -200,7 +200,12 @@ describe("the turns of a conversation", () => {
     };
     const mark = { cache_control: { type: "ephemeral" } };
     const said = [{ role: "assistant", content: "Yes" }, { role: "user", content: "More" }];
+    const image = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(200_000)}` } };
     const turns: Record<string, (more: boolean) => unknown> = {
+      "/v1/chat/completions": (more) => ({
+        model: "chat",
+        messages: [{ role: "user", content: [{ ...image, ...(more ? {} : mark) }] }, ...(more ? said : [])],
+      }),
       "/v1/messages": (more) => ({
         model: "chat",
         max_tokens: 9,
