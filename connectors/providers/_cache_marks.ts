@@ -35,7 +35,7 @@ const minTokens: readonly (readonly [RegExp, number])[] = [
 const usualMinTokens = 1_024;
 
 /** Blocks that can be marked. */
-const markable: ReadonlySet<unknown> = new Set(["text", "image", "document", "tool_result"]);
+const markable: ReadonlySet<unknown> = new Set(["text", "image", "document", "search_result", "tool_result"]);
 
 type Ttl = PromptCacheMarks["ttl"];
 

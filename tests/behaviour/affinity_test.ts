@@ -187,6 +187,24 @@ describe("the turns of a conversation", () => {
     assertEquals(texts, ["a", "a", "a", "b"]);
   });
 
+  it("stay with one of several entries of a vendor, in pools on demand, too", async () => {
+    const models = Object.fromEntries(
+      ["a", "b"].map((name) => [name, {
+        provider: name,
+        model: "same",
+        capabilities: ["chat-completion"],
+        pricing: cached,
+      }]),
+    );
+    const pools = { "*": { strategy: "round-robin", affinity: {} } };
+    await using scene = await stage({ a, b }, { config: { models, pools } });
+    const texts = [];
+    for (const name of ["x", "y", "y", "x", "x"]) {
+      texts.push((await scene.ask({ ...turn(name, 0), model: "same" })).text);
+    }
+    assertEquals(texts, ["a", "b", "b", "a", "a"]);
+  });
+
   it("are recognized in every dialect, whatever their cache marks", async () => {
     await using scene = await stage({ a, b, c }, spread(["a", "b", "c"]));
     const post = async (path: string, body: unknown) => {
