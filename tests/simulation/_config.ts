@@ -3,6 +3,7 @@
  * @module
  */
 import type { PoolPlan } from "./_pool_plans.ts";
+import { createQueueConfig } from "./_queues.ts";
 import type { ModelPlan, Scenario } from "./scenario.ts";
 import { minute } from "./_times.ts";
 import type { Vendors } from "./vendors.ts";
@@ -55,6 +56,7 @@ function createPoolConfig(pool: PoolPlan): Record<string, unknown> {
       ...pool.rules,
     },
     ...(pool.hedge === undefined ? {} : { hedge: { after: pool.hedge.after, max_share: pool.hedge.maxShare } }),
+    ...(pool.queue === undefined ? {} : { queue: createQueueConfig(pool.queue) }),
     recovery: { cooldown: `${pool.cooldownMs}ms` },
     ...(maxRpm === undefined && minDeltaMs === undefined ? {} : {
       rate_limit: {

@@ -5,6 +5,7 @@
 import { Chance } from "./chance.ts";
 import { wired } from "./features.ts";
 import { type HedgePlan, planHedge } from "./_hedges.ts";
+import { planQueue, type QueuePlan } from "./_queues.ts";
 import { minute, second } from "./_times.ts";
 import type { ModelPlan } from "./scenario.ts";
 
@@ -31,6 +32,7 @@ export interface PoolPlan {
   readonly dailyUsd?: number;
   readonly providerDeactivation: readonly string[];
   readonly hedge?: HedgePlan;
+  readonly queue?: QueuePlan;
 }
 
 const strategies = [
@@ -57,7 +59,8 @@ export function poolPlans({ seed, isStorm, models }: PoolWorld): PoolPlan[] {
   return Array.from({ length: count }, (_, place) => {
     const plan = poolPlan(`pool${place}`, { isStorm, models, chance });
     const hedge = wired.has("hedging") ? planHedge(seed, plan.name) : undefined;
-    return hedge === undefined ? plan : { ...plan, hedge };
+    const queue = wired.has("queues") ? planQueue(seed, plan.name) : undefined;
+    return { ...plan, ...(hedge && { hedge }), ...(queue && { queue }) };
   });
 }
 

@@ -28,6 +28,8 @@ export type Feature =
   | "lists"
   /** `pools.<name>.hedge`. */
   | "hedging"
+  /** `pools.<name>.queue`. */
+  | "queues"
   /** A retry of a model that was deactivated in the meantime goes elsewhere. */
   | "retries_heed_standby";
 
@@ -45,4 +47,5 @@ export const wired: ReadonlySet<Feature> = new Set<Feature>([
   "manual",
   "lists",
   "hedging",
+  "queues",
 ]);

@@ -3,9 +3,11 @@
  * @module
  */
 import type { MeshEvent, RoutingRecord, UsageReport } from "../../mod.ts";
+import type { Pool } from "../../src/registry/registry.ts";
 import type { FakeClock } from "../../src/runtime/test.ts";
 import { Book } from "./book.ts";
 import { HedgeRules } from "./_hedges.ts";
+import { lengthRule, waitRule } from "./_queues.ts";
 import { createJourney, type Journey, noteCall, noteEnd } from "./journeys.ts";
 import { BudgetScopes, getCost } from "./budget_scopes.ts";
 import {
@@ -14,6 +16,7 @@ import {
   errorRule,
   type Facts,
   getPlace,
+  idleRule,
   recordRule,
   ruledOutRule,
   standbyRule,
@@ -53,6 +56,8 @@ export class Referee implements VendorWatch {
   counts: ReadonlyMap<string, VendorCounts> = new Map();
   /** Whether a model is in a pool, once there is a mesh. */
   isMember: Facts["isMember"] = () => true;
+  /** The pools of the mesh, once there is one. */
+  pools: () => readonly Pool[] = () => [];
   /** Calls over the network so far. */
   sends = 0;
   /** Reloads so far. */
@@ -205,7 +210,11 @@ export class Referee implements VendorWatch {
   /** Time has passed. */
   tick(): void {
     this.hold("attempts under an outage", this.#storm.look(this.#now));
-    for (const journey of this.open.values()) this.#lateRule(journey);
+    this.hold("queues", lengthRule(this.pools()));
+    for (const journey of this.open.values()) {
+      this.#lateRule(journey);
+      this.hold("no needless waits", idleRule(journey, this.#facts));
+    }
   }
 
   #routed(record: RoutingRecord): void {
@@ -213,6 +222,8 @@ export class Referee implements VendorWatch {
     if (journey === undefined) return this.hold("records", `a record of ${record.request_id}, which is over`);
     this.recorded += Math.round((record.cost_usd ?? 0) * 1e9);
     this.hold("hedges", this.#hedges.routed(journey, record));
+    this.hold("queues", waitRule(journey, record, { now: this.#now, stoppedUntil: this.#stoppedUntil }));
+    this.hold("queues", lengthRule(this.pools()));
     this.hold("records", recordRule(journey, record));
     this.hold("answered if anybody could", answerRule(journey, record, this.#facts));
   }

@@ -116,6 +116,16 @@ export function answerRule(journey: Journey, record: RoutingRecord, facts: Facts
     }), expected that ${spared.name} is asked: it is active`;
 }
 
+/** A request does not wait for its first model while one has room for it, since none before it waits for that one either. */
+export function idleRule(journey: Journey, facts: Facts): string | undefined {
+  const { arrival, pool, asked, underWay, reloads, client } = journey;
+  if (asked.length > 0 || underWay.size > 0 || reloads < facts.reloads || client?.aborted) return undefined;
+  const free = candidates(journey, facts).find((model) =>
+    facts.book.isProven(getPlace(journey, model)) && hasRoom(journey, model, facts)
+  );
+  return free && `request ${arrival.id} waits in ${pool.name}, expected none: ${free.name} has room`;
+}
+
 /** Models that may be asked by their states and by what the request has met so far. */
 function candidates(journey: Journey, facts: Facts): ModelPlan[] {
   const { pool, ruledOut, home } = journey;

@@ -16,6 +16,7 @@ import { Engines } from "./_engines.ts";
 import { moneyRule } from "./_hedges.ts";
 import { loadModules } from "./_load_modules.ts";
 import type { Journey } from "./journeys.ts";
+import { leftRule, toQueued } from "./_queues.ts";
 import { Referee } from "./referee.ts";
 import { createScenario, type Scenario } from "./scenario.ts";
 import { dateRule, statusRule } from "./_status_rule.ts";
@@ -113,6 +114,7 @@ class World {
     const { runtime } = getEngine(new ModelMesh({ clock, fetch, random: chance.next, env: {} }));
     const sink = { emit: referee.record, trace: () => {}, flush: () => Promise.resolve() };
     const onReload = () => void referee.reloads++;
+    referee.pools = () => this.#engines.mesh.registry.pools;
     referee.isMember = (pool, model) =>
       this.#engines.mesh.registry.pool(pool)?.members.some(({ model: { name } }) => name === model) ?? false;
     this.#engines = new Engines({ runtime, sink, onReload, config: () => createDocument(scenario, this.#vendors) });
@@ -260,6 +262,7 @@ class World {
       this.#referee.hold("no call outlives its request", `${underWay} calls are under way, expected none`);
     }
     this.#referee.hold("money", moneyRule(this.#money()));
+    this.#referee.hold("queues", leftRule(this.#referee.pools()));
     for (const { name, members } of this.#engines.mesh.registry.pools) {
       for (const { state: { inFlight, name: model } } of members) {
         if (inFlight === 0) continue;
@@ -337,6 +340,7 @@ function toRoutedRequest(arrival: Arrival, signal: AbortSignal): RoutedRequest<C
     signal,
     timeoutMs,
     ...(session === undefined ? {} : { session }),
+    ...toQueued(arrival),
   };
 }
 

@@ -169,6 +169,7 @@ export class Vendors {
   }
 
   async #complete(call: VendorCall, options: CallOptions): Promise<ChatCompletion> {
+    followWire(call, options.signal);
     let end: CallEnd = "left";
     try {
       await this.#send(call, options);
@@ -234,14 +235,17 @@ export class Vendors {
       wire: new AbortController(),
     };
     this.#calls.set(call.key, call);
-    this.counts.get(call.model.name)!.underWay++;
+    const counts = this.counts.get(call.model.name)!;
+    counts.underWay++;
+    // a vendor sees at once that a connection ends
+    whenAborted(call.wire.signal, () => this.#calls.has(call.key) && counts.underWay--);
     watch.called(call);
     return call;
   }
 
   #end(call: VendorCall, end: CallEnd): void {
     this.#calls.delete(call.key);
-    this.counts.get(call.model.name)!.underWay--;
+    if (!call.wire.signal.aborted) this.counts.get(call.model.name)!.underWay--;
     this.#parts.watch.ended(call, end);
   }
 }
