@@ -7,7 +7,7 @@
 import type { OpenAiError } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import type { RetryHint } from "../../src/util/retry_after.ts";
-import { readOpenAiError } from "./_openai_error.ts";
+import { readOpenAiError, saysFiltered } from "./_openai_error.ts";
 import { findOwn } from "../../src/util/find_own.ts";
 
 /** OpenAI's error types for Anthropic's, where they differ. */
@@ -78,6 +78,7 @@ function findCode({ type, message }: OpenAiError, detail: string): string | null
   if (type === "invalid_request_error" && /prompt is too long|exceeds? .{0,40}context/i.test(message)) {
     return "context_length_exceeded";
   }
+  if (type === "invalid_request_error" && saysFiltered(400, message)) return "content_filter";
   return findOwn(codes, type) ?? null;
 }
 

@@ -6,7 +6,9 @@ import type { ProviderConnector, ProviderSettings } from "../../src/contracts/co
 import type { OpenAiError } from "../../src/contracts/openai.ts";
 import type { CallOptions, ModelInfo } from "../../src/contracts/provider.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
+import { isContentFilter } from "../../src/util/passing.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
+import { toText } from "../../src/util/to_text.ts";
 import { createAttributeError } from "./_attribute_error.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
@@ -57,7 +59,10 @@ const missing: readonly (string | null)[] = ["DeploymentNotFound", "OperationNot
 export function readAzureError(body: unknown, status: number): OpenAiError {
   const fault = readOpenAiError(body, status);
   if (missing.includes(fault.code)) return { ...fault, type: "invalid_request_error", code: "model_not_found" };
-  if (fault.code === "content_filter") return { ...fault, type: "invalid_request_error" };
+  const { innererror, inner_error } = Object(Object(body).error);
+  if (isContentFilter(fault) || isContentFilter({ type: "", code: toText(Object(innererror ?? inner_error).code) })) {
+    return { ...fault, type: "invalid_request_error", code: isContentFilter(fault) ? fault.code : "content_filter" };
+  }
   return fault.code === String(status) ? { ...fault, code: null } : fault;
 }
 

@@ -73,7 +73,7 @@ export function readBedrockError(name: string, body: unknown, status: number): O
   const { message, Message } = Object(body) as { message?: unknown; Message?: unknown };
   const fault = readOpenAiError({ message: message ?? Message }, status);
   const meaning = findMeaning(name, fault.message);
-  const code = meaning?.code ?? (tooLong.test(fault.message) ? "context_length_exceeded" : null);
+  const code = meaning?.code ?? (tooLong.test(fault.message) ? "context_length_exceeded" : fault.code);
   return { ...fault, type: meaning?.type ?? "", code };
 }
 

@@ -13,7 +13,7 @@ import { UpstreamError } from "../../src/errors.ts";
 import { findTranscriptType, getSoundType } from "../../src/util/audio_format.ts";
 import { fromBase64, toBase64 } from "../../src/util/base64.ts";
 import { waveHeader } from "../../src/util/wave.ts";
-import { fromGenerateContent, type GeminiFacts } from "./_gemini_response.ts";
+import { findFilterReason, fromGenerateContent, type GeminiFacts, throwIfBlocked } from "./_gemini_response.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
@@ -104,6 +104,7 @@ export function toSpeech(data: JsonObject, { body }: OperationRequest): Operatio
   const parts = asObjects(data.candidates).flatMap(({ content }) => asObjects(asObject(content)?.parts));
   const sound = parts.map(({ inlineData }) => asObject(inlineData)).find((inline) => asText(inline?.data));
   if (sound === undefined) {
+    throwIfBlocked(data, "input", findFilterReason(data));
     throw new UpstreamError("The provider's response has no audio", { kind: "invalid_response" });
   }
   const bytes = decodeSamples(sound.data as string);
@@ -144,11 +145,8 @@ export function toTranscript(
   data: JsonObject,
   { request, ...facts }: GeminiFacts & { readonly request: OperationRequest },
 ): OperationResponse {
+  throwIfBlocked(data, "file", findFilterReason(data));
   const [choice] = fromGenerateContent(data, facts).choices;
-  if (choice?.finish_reason === "content_filter") {
-    const message = "The model refused the recording";
-    throw upstreamError(422, { message, type: "invalid_request_error", param: "file", code: "content_filter" });
-  }
   const text = toText(choice?.message.content).trim();
   const { response_format: format } = request.body;
   const type = findTranscriptType(typeof format === "string" ? format : "json");

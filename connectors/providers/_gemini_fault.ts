@@ -11,7 +11,7 @@ import type { RetryHint } from "../../src/util/retry_after.ts";
 import { dayMs } from "../../src/util/windows.ts";
 import { asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
-import { readOpenAiError } from "./_openai_error.ts";
+import { readOpenAiError, saysFiltered } from "./_openai_error.ts";
 import { findOwn } from "../../src/util/find_own.ts";
 
 /** HTTP status by gRPC status name, for errors without a code. */
@@ -153,6 +153,7 @@ function toFaultCode(word: string, message: string, error: JsonObject): string {
   if (word === "NOT_FOUND" && /\bmodels?\b/i.test(message)) return "model_not_found";
   if (word === "FAILED_PRECONDITION" && closedRegion.test(message)) return "unsupported_country_region_territory";
   if (word === "INVALID_ARGUMENT" && tooLong.test(message)) return "context_length_exceeded";
+  if ((statuses[word] ?? 0) < 404 && saysFiltered(400, message)) return "content_filter";
   return word.toLowerCase();
 }
 

@@ -9,6 +9,7 @@ import type { ImagesResponse } from "../../src/contracts/images.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationRequest } from "../../src/contracts/provider.ts";
 import { toBase64 } from "../../src/util/base64.ts";
+import { throwIfBlocked } from "./_gemini_response.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { checkIsOne, findAspectRatio } from "./_image_dialects.ts";
 
@@ -49,7 +50,7 @@ export function droppedImageParams({ body }: OperationRequest): string[] {
 }
 
 /**
- * Converts a response to OpenAI's shape. A blocked response has no images.
+ * Converts a response to OpenAI's shape. A response that was stopped because of its content may have no images.
  *
  * @param response The response of `generateContent`.
  * @param created Unix time, seconds.
@@ -60,6 +61,7 @@ export function toImages(response: JsonObject, created: number): ImagesResponse 
     const bytes = asText(asObject(inlineData)?.data);
     return bytes === undefined || thought === true ? [] : [{ b64_json: bytes }];
   });
+  if (data.length === 0) throwIfBlocked(response, "prompt");
   const usage = asObject(response.usageMetadata);
   const input = asNumber(usage?.promptTokenCount);
   const written = asNumber(usage?.candidatesTokenCount);

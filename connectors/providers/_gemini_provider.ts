@@ -30,7 +30,13 @@ import { droppedEmbeddingParams, fromGeminiEmbeddings, toBatchEmbedContents } fr
 import { droppedImageParams, toImageContent, toImages } from "./_gemini_images.ts";
 import { toNativeChunk, toNativeText } from "./_gemini_native.ts";
 import { findDroppedGeminiParams, toGenerateContent } from "./_gemini_request.ts";
-import { countQueries, fromGenerateContent, type GeminiFacts, readGeminiBilled } from "./_gemini_response.ts";
+import {
+  countQueries,
+  findFilterReason,
+  fromGenerateContent,
+  type GeminiFacts,
+  readGeminiBilled,
+} from "./_gemini_response.ts";
 import { GeminiStream } from "./_gemini_stream.ts";
 import { asNumber, asObject, asObjects, asText, omitUnset } from "./_gemini_wire.ts";
 import { EventTolerance, type FaultReader, parseObject, readBytes, readHttpFault } from "./_http.ts";
@@ -187,7 +193,9 @@ export class GeminiProvider extends BaseProvider {
     const content = toImageContent(request);
     options.reportDropped?.(droppedImageParams(request));
     const result = await this.#generate(request.model.id, content, options);
-    return { body: { ...toImages(result, Math.floor(this.#runtime.clock.now() / 1000)) } };
+    const body = toImages(result, Math.floor(this.#runtime.clock.now() / 1000));
+    const isFiltered = body.data.length === 0 && findFilterReason(result) !== undefined;
+    return { body: { ...body }, ...(isFiltered && { isFiltered }) };
   }
 
   async #synthesize(request: OperationRequest, options: CallOptions): Promise<OperationResponse> {

@@ -21,6 +21,7 @@ import { formatArguments } from "../../src/util/call_arguments.ts";
 import { parseCount } from "./_count.ts";
 import { toAnnotations, toOutputImage } from "./_gemini_output.ts";
 import { asNumber, asObject, asObjects, asText } from "./_gemini_wire.ts";
+import { upstreamError } from "./_http.ts";
 
 /** Values to fill in if a response lacks them. */
 export interface GeminiFacts {
@@ -103,6 +104,31 @@ export function toChunkHead({ responseId, modelVersion }: JsonObject, facts: Gem
  */
 export function isBlocked({ promptFeedback }: JsonObject): boolean {
   return asText(asObject(promptFeedback)?.blockReason) !== undefined;
+}
+
+/** The finish reason of a response that was stopped because of its content; undefined of others. */
+export function findFilterReason(data: JsonObject): string | undefined {
+  const [candidate] = asObjects(data.candidates);
+  const reason = asText(candidate?.finishReason);
+  return reason !== undefined && filtered.includes(reason) ? reason : undefined;
+}
+
+/**
+ * Throws if a prompt was blocked. Chat responses have a finish reason for that.
+ *
+ * @param data The parsed body.
+ * @param param The request parameter with the prompt.
+ * @param ended The finish reason that means the same, if any does.
+ * @throws {UpstreamError} `request`, with the reason that the API states.
+ */
+export function throwIfBlocked(data: JsonObject, param: string, ended?: string): void {
+  const feedback = asObject(data.promptFeedback);
+  const [candidate] = asObjects(data.candidates);
+  const reason = asText(feedback?.blockReason) ?? ended;
+  if (reason === undefined) return;
+  const words = asText(feedback?.blockReasonMessage) ?? asText(candidate?.finishMessage);
+  const message = `The content was blocked (${reason})${words === undefined ? "" : `: ${words}`}`;
+  throw upstreamError(400, { message, type: "invalid_request_error", param, code: "content_filter" });
 }
 
 /**

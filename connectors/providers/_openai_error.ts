@@ -3,6 +3,7 @@
  * @module
  */
 import type { OpenAiError } from "../../src/contracts/openai.ts";
+import { isContentFilter } from "../../src/util/passing.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { toText } from "../../src/util/to_text.ts";
 
@@ -19,16 +20,13 @@ export function readOpenAiError(body: unknown, status: number): OpenAiError {
   const code = typeof inner.code === "number" ? String(inner.code) : inner.code;
   const message = findErrorMessage(body) ?? `HTTP status ${status}`;
   const type = typeof inner.type === "string" ? inner.type : "";
-  return {
-    message,
-    type,
-    param: typeof inner.param === "string" ? inner.param : null,
-    code: isTooLong(status < 300 && code === "400" ? 400 : status, `${type} ${message.slice(0, maxScanned)}`)
-      ? "context_length_exceeded"
-      : typeof code === "string"
-      ? code
-      : null,
-  };
+  const param = typeof inner.param === "string" ? inner.param : null;
+  const error = { message, type, param, code: typeof code === "string" ? code : null };
+  const statusInside = status < 300 && code === "400" ? 400 : status;
+  if (isTooLong(statusInside, `${type} ${message.slice(0, maxScanned)}`)) {
+    return { ...error, code: "context_length_exceeded" };
+  }
+  return saysFiltered(statusInside, message) && !isContentFilter(error) ? { ...error, code: "content_filter" } : error;
 }
 
 /** Maximum length of a message that is compared with patterns. */
@@ -55,6 +53,23 @@ const tooLongStatuses: ReadonlySet<number> = new Set([400, 413, 422, 500]);
 /** Whether a request was refused because of the length of its prompt. */
 function isTooLong(status: number, text: string): boolean {
   return tooLongStatuses.has(status) && tooLongPhrases.some((phrase) => phrase.test(text));
+}
+
+/** What servers say of content that they refuse, besides codes of their own. */
+const filterPhrases: readonly RegExp[] = [
+  /content (?:management|moderation|safety|usage|filtering|filter) polic|content polic(?:y|ies)\b.{0,40}violat/i,
+  /violat\w{1,6}.{0,60}\b(?:usage|content|safety) (?:guidelines|polic)|responsible ai (?:polic|practices)/i,
+  /(?:rejected|blocked|refused)\b.{0,60}\b(?:safety system|content filter|content moderation|guardrail)/i,
+  /\b(?:input|prompt|content|request)\b.{0,40}(?:\bflagged\b|considered high risk)|content exists risk/i,
+  /\binappropriate content\b|prompt injection (?:patterns|detected)/i,
+];
+
+/** Statuses of such errors: those of an invalid request, and of one that is forbidden. */
+const filterStatuses: ReadonlySet<number> = new Set([400, 403, 422, 451]);
+
+/** Whether a request was refused because of its content, by the words of an error. */
+export function saysFiltered(status: number, message: string): boolean {
+  return filterStatuses.has(status) && filterPhrases.some((phrase) => phrase.test(message.slice(0, maxScanned)));
 }
 
 function asRecord(value: unknown): Record<string, unknown> | undefined {

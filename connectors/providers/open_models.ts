@@ -71,6 +71,7 @@ const zai: OpenAiCompatible = {
     }),
   readError(body, status) {
     const error = readBalanceError(body, status);
+    if (error.code === "1301") return { ...error, code: "content_filter" };
     return error.code === "1211" ? { ...error, code: "model_not_found" } : error;
   },
 };

@@ -7,6 +7,7 @@
 import type { JsonObject, OpenAiError } from "../../src/contracts/openai.ts";
 import type { ModelInfo, Quota } from "../../src/contracts/provider.ts";
 import type { BilledUsage } from "../../src/contracts/usage.ts";
+import { isContentFilter } from "../../src/util/passing.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { pickDefined } from "../../src/util/entries.ts";
 import { effortsFor, knownModels } from "./_catalogue.ts";
@@ -42,14 +43,15 @@ export const openrouter: OpenAiCompatible = {
 /** The error of the vendor that was called stands in the metadata, often as JSON text. */
 function readRelayedError(body: unknown, status: number): OpenAiError {
   const error = readOpenAiError(body, status);
-  const { raw } = objectOrNone(objectOrNone(objectOrNone(body).error).metadata);
+  const { raw, reasons } = objectOrNone(objectOrNone(objectOrNone(body).error).metadata);
+  if (Array.isArray(reasons)) return { ...error, code: "content_filter" }; // of a moderation before the model
   if (raw === undefined) return error;
   const relayed = readOpenAiError(raw, status);
-  const isTooLong = relayed.code === "context_length_exceeded";
+  const isCodeKept = relayed.code === "context_length_exceeded" || isContentFilter(relayed);
   return {
     ...error,
     message: `${error.message}: ${relayed.message}`,
-    ...(isTooLong ? { code: relayed.code } : {}),
+    ...(isCodeKept ? { code: relayed.code ?? "content_filter" } : {}),
   };
 }
 

@@ -893,6 +893,8 @@ export interface PoolDocument {
   readonly first_token_timeout?: string;
   /** When a stream commits to its model. With `first_content`, events are passed on from the first content on, and a model that fails after that ends the stream with an error. With `complete`, clients receive nothing but heartbeats until the response is complete, so that another model serves the request if one fails midway. Up to 4 MiB of events are held. */
   readonly commit?: "first_content" | "complete";
+  /** What happens after a provider has refused a request because of its content: the caller receives the provider's reason (`return`), or the request goes to the next model, as does one whose non-streaming response or stream has no content because of a filter (`rotate`). */
+  readonly on_content_filter?: "return" | "rotate";
   /** Retries. */
   readonly retry?: {
     /** Number of retries on the same model before the request goes to the next one. */

@@ -102,6 +102,8 @@ export interface CompletionResponse<Body = ChatCompletion> {
   readonly content?: ResponseContent;
   /** What the vendor bills, as far as the usage in `body` does not contain it. */
   readonly billed?: BilledUsage | undefined;
+  /** Whether the vendor has left nothing of the response because of its content, for operations without a finish reason. */
+  readonly isFiltered?: true;
 }
 
 /** A complete response that consists of its audio part, for audio operations. */

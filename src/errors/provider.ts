@@ -157,7 +157,7 @@ export interface ProviderErrorFacts {
   attempts: readonly FailedAttempt[];
   /** Time until another request may succeed, ms, if known. */
   retryAfterMs?: number | undefined;
-  /** Whether the request must not be repeated, since it may have been carried out. */
+  /** Whether the request must not be repeated: it may have been carried out, or its content was refused. */
   isFinal?: boolean;
 }
 
@@ -179,7 +179,7 @@ export class ProviderError extends MeshError {
   declare readonly attempts: readonly FailedAttempt[];
   /** Time until another request may succeed, ms, if known. */
   declare readonly retryAfterMs?: number;
-  /** Whether the request must not be repeated, since it may have been carried out. */
+  /** Whether the request must not be repeated: it may have been carried out, or its content was refused. */
   declare readonly isFinal?: boolean;
 
   /**

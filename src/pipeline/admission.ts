@@ -7,7 +7,8 @@ import type { ModelView } from "../contracts/rotation.ts";
 import type { Member } from "../registry/registry.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import type { Permit } from "../state/model/permit.ts";
-import type { RequestContext } from "./request_context.ts";
+import { isFiltered } from "./failure.ts";
+import type { FailedAttempt, RequestContext } from "./request_context.ts";
 
 /** A request, and whether another model could serve it. */
 export interface Admission {
@@ -32,11 +33,36 @@ export function untriedMembers(context: RequestContext): readonly Member[] {
   const { instance } = first.model;
   const { scope } = retryFor(pool.routing, instance.entry.id);
   const faults = failures.filter(({ failure }) => failure.kind === "request").length;
-  if (scope === "same_model" || faults >= maxRequestFaults) return [];
-  return eligible.filter(({ model }) =>
+  if (scope === "same_model" || faults >= maxRequestFaults || findRefusal(context) !== undefined) return [];
+  const untried = eligible.filter(({ model }) =>
     !tried.has(model.name) && !ruledOut.has(model.instance.entry.id) &&
     (scope === "any" || model.instance === instance)
   );
+  return faults === 0 ? untried : withMoreRoom(untried, failures);
+}
+
+/** The refusal of content that ends a request, since it is not carried to other models. */
+export function findRefusal({ failures, plan: { pool } }: RequestContext): FailedAttempt | undefined {
+  const last = failures.at(-1);
+  return last !== undefined && isFiltered(last.failure) && pool.routing.onContentFilter !== "rotate" ? last : undefined;
+}
+
+/**
+ * Leaves out models that are known to have no more room than one whose context the request has exceeded. Models of the
+ * same room are kept if there are no others, since tokenizers differ.
+ */
+function withMoreRoom(members: readonly Member[], failures: readonly FailedAttempt[]): readonly Member[] {
+  const windows = failures.flatMap(({ member, failure }) =>
+    failure.fault?.error.code === "context_length_exceeded" ? findWindow(member) ?? [] : []
+  );
+  if (windows.length === 0) return members;
+  const exceeded = Math.max(...windows);
+  const roomier = members.filter((member) => (findWindow(member) ?? Infinity) > exceeded);
+  return roomier.length > 0 ? roomier : members.filter((member) => findWindow(member) === exceeded);
+}
+
+function findWindow({ model: { info } }: Member): number | undefined {
+  return info.constraints?.context_window;
 }
 
 /**

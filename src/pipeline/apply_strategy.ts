@@ -13,6 +13,7 @@ import type { ModelState } from "../state/model/model_state.ts";
 import { firstGuess } from "../state/metrics/output_tokens.ts";
 import type { FallbackStep } from "../contracts/events.ts";
 import type { RequestPlan } from "./eligibility.ts";
+import { contentFilter } from "./failure.ts";
 import type { RequestContext } from "./request_context.ts";
 
 /**
@@ -198,7 +199,8 @@ function findRotationCause({ state }: Member, after: Member, context: RequestCon
 
 /** Whether the request itself is invalid, by a code that does not count toward deactivation. */
 function isOwnFault({ outcome, status }: FallbackStep, { routing }: Pool): boolean {
-  return outcome === "request" && !(status !== undefined && routing.deactivation.errorCodes.has(status));
+  return (outcome === "request" || outcome === contentFilter) &&
+    !(status !== undefined && routing.deactivation.errorCodes.has(status));
 }
 
 /** The strategy that selects a model in its priority tier. */

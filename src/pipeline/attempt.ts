@@ -198,8 +198,12 @@ async function tryOnce<T extends Received>(
   connection.userAgent = context.plan.request.userAgent;
   context.follow(connection);
   const from = clock.monotonic();
+  const rotatesFiltered = context.plan.pool.routing.onContentFilter === "rotate";
   try {
-    const received = await untilAborted(call(member, { completion, clientNames }, connection), connection.stop);
+    const received = await untilAborted(
+      call(member, { completion, clientNames, rotatesFiltered }, connection),
+      connection.stop,
+    );
     const { isEmpty, modelId: model } = received;
     context.addTry(member, { outcome: isEmpty ? "empty" : "ok", ms: clock.monotonic() - from, model, trace });
     return new Result({ context, member, permit, alone }, { received, connection, dropped });

@@ -42,7 +42,7 @@ type StreamEnd =
     readonly failure?: Failure;
   };
 
-/** The outcome for the model. Only an interruption counts as its failure. */
+/** The outcome for the model. Only an interruption that is not the fault of the request counts as its failure. */
 const outcomes: Readonly<Record<StreamEnd["kind"], Outcome>> = {
   complete: "success",
   interrupted: "failure",
@@ -213,7 +213,8 @@ export class CommittedStream {
     this.#end = end;
     const { result, onInterrupt } = this.#parts;
     const { connection, received } = result;
-    result.settle(outcomes[end.kind], {
+    const isOfRequest = end.failure?.kind === "request"; // such as content that is refused
+    result.settle(isOfRequest ? "none" : outcomes[end.kind], {
       cause: end.reason,
       failure: end.failure,
       ...this.#billed,

@@ -144,7 +144,7 @@ export class ContentStream {
       const { host } = connection;
       const failure = { ...toFailure(error, member.model.instance.provider!, this.#parts.redact), host };
       const reason = new StreamInterruptedError(`The response was cut short: ${summarizeFailure(failure)}`, "");
-      if (!this.#end("failure", reason, failure)) throw error;
+      if (!this.#end(failure.kind === "request" ? "none" : "failure", reason, failure)) throw error;
       this.#parts.onInterrupt();
       connection.abort(reason);
       throw reason;

@@ -4,7 +4,7 @@
  */
 import type { RetrySettings } from "../config/settings/settings.ts";
 import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
-import type { Failure } from "./failure.ts";
+import { type Failure, isFiltered } from "./failure.ts";
 
 /** Facts for the decision besides the failure. */
 export interface RetryContext {
@@ -80,7 +80,7 @@ function isRefusalForNow({ kind }: Failure): boolean {
 }
 
 function mayRetry(failure: Failure, { retries, settings, alone }: RetryContext): boolean {
-  if (retries >= settings.maxAttempts || failure.shouldRetry === false) return false;
+  if (retries >= settings.maxAttempts || failure.shouldRetry === false || isFiltered(failure)) return false;
   if ((failure.neverSent || failure.kind === "timeout") && !alone) return false;
   const { status } = failure;
   if (status !== undefined && settings.retryableCodes.has(status)) return true;

@@ -4,6 +4,7 @@
  */
 import type { FailureKind, Provider, ProviderFault } from "../contracts/provider.ts";
 import { NetworkError, UpstreamError } from "../errors.ts";
+import { isContentFilter } from "../util/passing.ts";
 import { callNow } from "../util/once.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import type { RouteDeps } from "./request.ts";
@@ -11,8 +12,11 @@ import type { RouteDeps } from "./request.ts";
 /** A failed try. */
 export interface Failure {
   readonly kind: FailureKind;
-  /** The limit that a timeout has exceeded, if it has a name of its own, such as `first_token_timeout`. */
-  readonly limit?: string;
+  /**
+   * What caused it, where that is more than its kind: the limit that a timeout has exceeded, such as
+   * `first_token_timeout`, or `content_filter`.
+   */
+  readonly cause?: string;
   /** Description without API keys, URLs and bodies. */
   readonly message: string;
   /** HTTP status, if a response was received. */
@@ -39,10 +43,13 @@ export function isOverloaded({ status, fault }: Pick<Failure, "status" | "fault"
   return status === 503 || status === 529 || /overloaded/.test(`${type} ${code ?? ""}`);
 }
 
+/** The cause of a failure because of content, which is the outcome of its attempt in records. */
+export const contentFilter = "content_filter";
+
 /** A timeout of one try. */
 export class AttemptTimeout extends Error {
   override name = "AttemptTimeout";
-  /** The limit in records; undefined if `timeout` says it. */
+  /** Name of the limit in records; undefined if `timeout` says it. */
   readonly limit: string | undefined;
 
   constructor(message: string, limit?: string) {
@@ -61,7 +68,13 @@ export class AttemptTimeout extends Error {
 export function toFailure(error: unknown, provider: Provider, redact: (text: string) => string): Failure {
   if (error instanceof AttemptTimeout) {
     const { message, limit } = error;
-    return { kind: "timeout", message, neverSent: false, retryable: true, ...(limit !== undefined && { limit }) };
+    return {
+      kind: "timeout",
+      message,
+      neverSent: false,
+      retryable: true,
+      ...(limit !== undefined && { cause: limit }),
+    };
   }
   const facts = { ...classifyError(error, provider), neverSent: NetworkError.isInstance(error) && error.neverSent };
   if (!UpstreamError.isInstance(error)) {
@@ -69,8 +82,10 @@ export function toFailure(error: unknown, provider: Provider, redact: (text: str
     return { ...facts, message: NetworkError.isInstance(error) ? error.message : "The connector failed" };
   }
   const { fault, shouldRetry } = error;
+  const isFiltered = facts.kind === "request" && fault !== undefined && isContentFilter(fault.error);
   return {
     ...facts,
+    ...(isFiltered && { cause: contentFilter }),
     message: redact(error.message),
     fault: fault && redacted(fault, redact),
     status: fault?.status,
@@ -114,9 +129,14 @@ const silenceMs = 600_000;
 /** Maximum number of causes of one provider that are remembered. */
 const maxCauses = 100;
 
-/** Describes a failure in one word, for records and messages: the limit that it has exceeded, else its kind. */
-export function describeOutcome({ kind, limit }: Failure): string {
-  return limit ?? kind;
+/** Describes a failure in one word, for records and messages: its cause, else its kind. */
+export function describeOutcome({ kind, cause }: Failure): string {
+  return cause ?? kind;
+}
+
+/** Whether a provider has refused the content of the request, or of its own response. */
+export function isFiltered({ cause }: Failure): boolean {
+  return cause === contentFilter;
 }
 
 /** Returns the provider's own message about a failure, redacted and cut. */
@@ -124,11 +144,15 @@ export function findWords({ fault, message }: Failure): string {
   return (fault?.error.message ?? message).slice(0, maxWords);
 }
 
-/** Describes a failure to clients: our own message, kind, status and host. The provider's message is for operators. */
+/**
+ * Describes a failure to clients: our own message, kind, status and host. The provider's message is for operators, unless
+ * it is about the content.
+ */
 export function summarizeFailure(failure: Failure): string {
   const { fault, message, status, host } = failure;
   const facts = [describeOutcome(failure), status, host].filter((fact) => fact !== undefined).join(", ");
-  return `${fault === undefined ? message : "the provider responded with an error"} (${facts})`;
+  const hasReason = fault === undefined || isFiltered(failure);
+  return `${hasReason ? fault?.error.message ?? message : "the provider responded with an error"} (${facts})`;
 }
 
 /**

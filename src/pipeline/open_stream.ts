@@ -6,7 +6,7 @@ import type { ChatCompletionChunk } from "../contracts/openai.ts";
 import type { CompletionChunk, CompletionRequest, OperationRequest } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import { endIterator } from "../util/end_iterator.ts";
-import { carriesContent, copyParts, readModelId } from "./read_response.ts";
+import { carriesContent, copyParts, isFilteredOut, readModelId } from "./read_response.ts";
 import type { ReportedUsage } from "./operation.ts";
 import type { Received } from "./result.ts";
 import { ChunkNormalizer } from "../util/normalize_chunk.ts";
@@ -39,11 +39,13 @@ export interface OpenStream extends Received {
  */
 export async function openStream(
   events: AsyncIterable<CompletionChunk>,
-  { filter, connection }: {
+  { filter, connection, rotatesFiltered = false }: {
     /** Normalizes its events. */
     readonly filter: ChunkFilter;
     /** Stops the call, even if the stream ignores it. */
     readonly connection: Pick<Connection, "stop" | "isEnded" | "begin">;
+    /** Whether a stream of which a filter has left nothing counts as empty. */
+    readonly rotatesFiltered?: boolean | undefined;
   },
 ): Promise<OpenStream> {
   const rest = events[Symbol.asyncIterator]();
@@ -65,7 +67,8 @@ export async function openStream(
     held.push(value);
     usage = addUsage(usage, value);
     size += value.wire?.length ?? JSON.stringify(value.value).length;
-    if (carriesContent(value.value) || size > maxBufferedChars) {
+    const hasContent = carriesContent(value.value) && !(rotatesFiltered && isFilteredOut(value.value));
+    if (hasContent || size > maxBufferedChars) {
       connection.begin();
       return { held, rest, complete: false, filter, isEmpty: false, modelId: readModelId(value.value) };
     }

@@ -7,11 +7,11 @@ import type { RequestBody } from "../contracts/openai.ts";
 import type { CompletionRequest, CompletionResponse } from "../contracts/provider.ts";
 import type { ClientNames } from "./client_names.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
-import { readModelId, readResponse } from "./read_response.ts";
+import { isFilteredOut, readModelId, readResponse } from "./read_response.ts";
 import type { ResponseUsage } from "./operation.ts";
 import type { Call, Received, Result } from "./result.ts";
 import { route } from "./route.ts";
-import { DeadlineError, MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
+import { DeadlineError, MeshError, ModelNotFoundError, ProviderError, UnsupportedRequestError } from "../errors.ts";
 import type { CommittedStream } from "./committed_stream.ts";
 import type { ContentStream } from "./content_stream.ts";
 
@@ -45,7 +45,7 @@ function completing<Body extends RequestBody, Response>(
   { operation, body: requested }: RoutedRequest<Body, Response>,
   { runtime }: RouteDeps,
 ): Call<Completion<Response>> {
-  return async ({ model }, { completion, clientNames }, options) => {
+  return async ({ model }, { completion, clientNames, rotatesFiltered }, options) => {
     const complete = await model.instance.provider!.complete(completion as CompletionRequest, options);
     const received = readResponse(complete, completion, operation);
     const normalized = operation.normalize?.(received, completion, runtime) ?? received;
@@ -53,7 +53,10 @@ function completing<Body extends RequestBody, Response>(
     const { body } = response;
     const modelId = readModelId(body);
     const usage = { ...operation.usageIn(body), billed: received.billed };
-    if (operation.isEmpty(body)) return { body, response, isEmpty: true, usage, modelId };
+    const isEmpty = received.isFiltered
+      ? rotatesFiltered
+      : operation.isEmpty(body) || rotatesFiltered && isFilteredOut(body);
+    if (isEmpty) return { body, response, isEmpty, usage, modelId };
     return { body, usage, response: operation.finish?.(response, requested) ?? response, isEmpty: false, modelId };
   };
 }
@@ -127,6 +130,7 @@ async function performInTurn<Body extends RequestBody, Response>(
     try {
       return await performOne({ ...request, model, body: { ...body, models }, timeoutMs: deadlineAt - now() });
     } catch (error) {
+      if (ProviderError.isInstance(error) && error.isFinal) throw error;
       if (!MeshError.isInstance(error) || DeadlineError.isInstance(error)) throw error;
       const isAbsent = ModelNotFoundError.isInstance(error) || UnsupportedRequestError.isInstance(error);
       failure = isAbsent ? failure ?? error : error;

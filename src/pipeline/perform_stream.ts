@@ -11,10 +11,10 @@ import type { Call, Result } from "./result.ts";
 
 /** Requests a stream from one model. */
 export function openingStream({ runtime }: RouteDeps): Call<OpenStream> {
-  return ({ model }, { completion, clientNames }, connection) => {
+  return ({ model }, { completion, clientNames, rotatesFiltered }, connection) => {
     const events = callNow(() => model.instance.provider!.stream(completion as CompletionRequest, connection));
     const filter = new ChunkFilter(completion, { runtime, clientNames });
-    return openStream(events, { filter, connection });
+    return openStream(events, { filter, connection, rotatesFiltered });
   };
 }
 

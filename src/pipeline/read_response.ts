@@ -54,6 +54,20 @@ export function isEmptyCompletion({ choices }: ChatCompletion): boolean {
   return true;
 }
 
+/**
+ * Whether a filter has left nothing of a response or of an event. A refusal beside that finish reason is the filter's own
+ * explanation.
+ *
+ * @param body The response of any operation, or an event.
+ */
+export function isFilteredOut(body: unknown): boolean {
+  const { choices } = Object(body) as { readonly choices?: unknown };
+  return Array.isArray(choices) && choices.length > 0 && choices.every((choice) => {
+    const { message, delta = message, finish_reason } = Object(choice);
+    return finish_reason === "content_filter" && !hasContent({ ...delta, refusal: undefined });
+  });
+}
+
 function hasContent(part: Record<string, unknown> | null | undefined): boolean {
   if (part === null || part === undefined) return false;
   for (const field of contentFields) {

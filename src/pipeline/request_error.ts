@@ -8,6 +8,7 @@ import { BudgetExceededError, type MeshError, NoActiveModelError, ProviderError,
 import type { Member } from "../registry/registry.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
+import { findRefusal } from "./admission.ts";
 import { mayPass } from "../util/passing.ts";
 import { describeOutcome, isOverloaded } from "./failure.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
@@ -15,6 +16,8 @@ import type { FailedAttempt, RequestContext } from "./request_context.ts";
 /** Returns the error of a request that no model has served. */
 export function createRequestError(context: RequestContext): MeshError {
   const { plan: { eligible, pool }, failures, clock } = context;
+  const refusal = findRefusal(context);
+  if (refusal !== undefined) return createRejection(refusal.failure.fault!, { failures, isFinal: true });
   const now = clock.monotonic();
   for (const member of eligible) {
     member.state.refresh(now);
@@ -83,26 +86,12 @@ function passingWaitMs(failures: readonly FailedAttempt[], recoveryMs: number | 
 }
 
 function createProviderError(failures: readonly FailedAttempt[], retryAfterMs: number | undefined): ProviderError {
-  const attempts = failures.map(({ member, failure }) => ({
-    model: member.model.name,
-    provider: member.model.instance.entry.id,
-    kind: failure.kind,
-    ...(failure.status === undefined ? {} : { status: failure.status }),
-  }));
-  const { model, provider } = attempts.at(-1)!;
   const { fault } = failures[0]!.failure;
   if (fault !== undefined && failures.every(({ failure }) => failure.kind === "request")) {
-    const { error } = fault;
-    return new ProviderError(error.message, {
-      code: error.code ?? "invalid_value",
-      status: statusOfFault(fault),
-      type: error.type || "invalid_request_error",
-      param: error.param,
-      provider: attempts[0]!.provider,
-      model: attempts[0]!.model,
-      attempts,
-    });
+    return createRejection(fault, { failures });
   }
+  const attempts = listAttempts(failures);
+  const { model, provider } = attempts.at(-1)!;
   const facts = { type: "server_error", provider, model, attempts };
   if (failures.every(({ failure }) => failure.kind === "auth")) {
     const keys = new Set(failures.map(describeRefusedKey));
@@ -114,6 +103,39 @@ function createProviderError(failures: readonly FailedAttempt[], retryAfterMs: n
   return failures.every(({ failure }) => isOverloaded(failure))
     ? new ProviderError(message, { ...facts, code: "overloaded", status: 503, retryAfterMs })
     : new ProviderError(message, { ...facts, code: "all_attempts_failed", status: 502, retryAfterMs });
+}
+
+/**
+ * The error of a provider that rejects the request, for the client.
+ *
+ * @param isFinal Whether it is that of the last model, and holds for all others; else that of the first one.
+ */
+function createRejection(
+  fault: ProviderFault,
+  { failures, isFinal = false }: { readonly failures: readonly FailedAttempt[]; readonly isFinal?: boolean },
+): ProviderError {
+  const { error } = fault;
+  const attempts = listAttempts(failures);
+  const { model, provider } = attempts.at(isFinal ? -1 : 0)!;
+  return new ProviderError(error.message, {
+    code: error.code ?? "invalid_value",
+    status: statusOfFault(fault),
+    type: error.type || "invalid_request_error",
+    param: error.param,
+    provider,
+    model,
+    attempts,
+    ...(isFinal && { isFinal }),
+  });
+}
+
+function listAttempts(failures: readonly FailedAttempt[]): ProviderError["attempts"] {
+  return failures.map(({ member, failure }) => ({
+    model: member.model.name,
+    provider: member.model.instance.entry.id,
+    kind: failure.kind,
+    ...(failure.status === undefined ? {} : { status: failure.status }),
+  }));
 }
 
 function describeFailure({ member, failure }: FailedAttempt): string {
@@ -145,9 +167,12 @@ function soonest(members: readonly Member[], { denials }: RequestContext, now: n
   return end < Infinity ? Math.max(0, end - now) : undefined;
 }
 
+/** Statuses that would accuse the client of what is not its own. */
+const foreignStatuses: ReadonlySet<number> = new Set([401, 402, 403, 404]);
+
 /** An invalid request reported inside a 200 response gets the status of its own code, else 400; so does one with 500. */
 function statusOfFault({ status, error }: ProviderFault): number {
-  if (status >= 400 && status < 500) return status;
+  if (status >= 400 && status < 500) return foreignStatuses.has(status) ? 400 : status;
   const inner = Number(error.code);
   return inner === 413 || inner === 422 ? inner : 400;
 }

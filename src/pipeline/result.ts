@@ -36,6 +36,8 @@ export interface SentRequest {
   readonly completion: OperationRequest;
   /** The client's names of tools, which the response has to have; undefined if they are sent. */
   readonly clientNames?: ClientNames | undefined;
+  /** Whether a response of which a filter has left nothing counts as empty. */
+  readonly rotatesFiltered?: boolean;
 }
 
 /** Calls one model: for a complete response, or for a stream or content up to its first part. */
@@ -172,7 +174,7 @@ export class Result<T extends Received = Received> {
     const { context } = this.#admitted;
     if (cause !== undefined) {
       const error = failure && findWords(failure);
-      context.endStep(this.member, { outcome: outcome === "failure" ? "stream_interrupted" : "aborted", error });
+      context.endStep(this.member, { outcome: failure === undefined ? "aborted" : "stream_interrupted", error });
     }
     if (failure !== undefined) recordProviderError(this.member.model.instance, failure, context.deps);
     const { status, code } = cause === undefined ? complete : readFault(cause, context);

@@ -6,6 +6,7 @@
 import type { FailureKind } from "../contracts/provider.ts";
 import type { OpenAiError } from "../contracts/openai.ts";
 import { NetworkError, UpstreamError } from "../errors.ts";
+import { isContentFilter } from "./passing.ts";
 
 /** Maximum number of characters of a message that are searched. */
 const maxChars = 2_000;
@@ -15,8 +16,11 @@ const wordKinds: readonly (readonly [RegExp, FailureKind])[] = [
   [/rate_limit|too_many_requests|resource_exhausted/, "rate_limited"],
   [/invalid_api_key|authentication|unauthorized|permission|forbidden/, "auth"],
   [/model_not_found/, "model_not_found"],
-  [/invalid_request|invalid_value|context_length|bad_request|content_(?:policy|filter)|request_too_large/, "request"],
+  [/invalid_request|invalid_value|context_length|bad_request|request_too_large/, "request"],
 ];
+
+/** Statuses that say nothing about the content, whatever the error is called. */
+const ownStatuses: ReadonlySet<number> = new Set([401, 402, 404, 408, 409, 425, 429]);
 
 /**
  * Classifies an error response by its status and its error object. An error with a success status (an `error` object in
@@ -29,8 +33,9 @@ export function classifyFault(status: number, error: OpenAiError): FailureKind {
   if (status < 300) {
     const inner = Number(error.code);
     if (Number.isInteger(inner) && inner >= 300) return classifyFault(inner, { ...error, code: null });
-    return wordKinds.find(([pattern]) => pattern.test(words))?.[1] ?? "server";
+    return isContentFilter(error) ? "request" : wordKinds.find(([pattern]) => pattern.test(words))?.[1] ?? "server";
   }
+  if (status >= 400 && status <= 500 && !ownStatuses.has(status) && isContentFilter(error)) return "request";
   if (status === 402 || (status < 500 && /insufficient_quota/.test(words))) return "quota_exhausted";
   if (status === 429) return "rate_limited";
   if (status === 401 || status === 403) return "auth";

@@ -37,6 +37,7 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
   prohibited_content: "content_filter",
   refusal: "content_filter",
   sensitive: "content_filter",
+  error_toxic: "content_filter",
 };
 
 /** Finish reasons of a generation that the server did not complete. */

@@ -5,6 +5,7 @@
 import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { stage } from "../support/_failover.ts";
+import { testConfig } from "../support/proxy.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import { type Behaviour, errorIn200, ok, status, stream } from "../support/upstream.ts";
 
@@ -124,6 +125,55 @@ describe("a fault of the request", () => {
     const seen = await scene.ask();
     assertEquals([seen.status, seen.error?.code], [502, "upstream_auth_error"]);
     assertEquals(scene.states(), { a: "retry_limit for 60s" });
+  });
+});
+
+describe("a request that exceeds the context of a model", () => {
+  /** A proxy over models with these context windows; undefined is unknown. */
+  const over = (cast: Record<string, Behaviour>, windows: Record<string, number | undefined>) =>
+    stage(cast, (urls) => {
+      const { models: _, ...config } = testConfig({ upstreams: urls }) as { models: unknown };
+      const models = Object.entries(windows).map(([name, context_window]) => [
+        name,
+        {
+          provider: name,
+          capabilities: ["chat-completion"],
+          ...(context_window && { constraints: { context_window } }),
+        },
+      ]);
+      return { config: { ...config, models: Object.fromEntries(models) } };
+    });
+  const full = status(400, { error: tooLong });
+  const from = (name: string) => ok({ text: `from ${name}` });
+
+  it("is tried once, then goes to one with more room, past those that have no more", async () => {
+    const cast = { a: full, b: from("b"), c: from("c"), d: from("d") };
+    await using scene = await over(cast, { a: 8192, b: 4096, c: 8192, d: 32_768 });
+    const seen = await scene.ask();
+    assertEquals([seen.text, seen.route, scene.calls], ["from d", "d 2/1", { a: 1, b: 0, c: 0, d: 1 }]);
+    assertEquals(scene.states().a, "active");
+    assertEquals((await scene.askStream()).route, "d 2/1");
+  });
+
+  it("goes to one whose context is unknown, which may have more", async () => {
+    await using scene = await over({ a: full, b: from("b"), c: from("c") }, { a: 8192, b: 4096, c: undefined });
+    assertEquals([(await scene.ask()).text, scene.calls], ["from c", { a: 1, b: 0, c: 1 }]);
+  });
+
+  it("goes to one with as much, which may count fewer tokens, if there is none with more", async () => {
+    await using scene = await over({ a: full, b: from("b"), c: from("c") }, { a: 8192, b: 4096, c: 8192 });
+    assertEquals([(await scene.ask()).text, scene.calls], ["from c", { a: 1, b: 0, c: 1 }]);
+  });
+
+  it("is refused with the words of the provider if all others have less", async () => {
+    await using scene = await over({ a: full, b: from("b") }, { a: 8192, b: 4096 });
+    const seen = await scene.ask();
+    assertEquals([seen.status, seen.error, scene.calls], [400, tooLong, { a: 1, b: 0 }]);
+  });
+
+  it("goes on as before where the exceeded context is unknown", async () => {
+    await using scene = await over({ a: full, b: from("b") }, { a: undefined, b: 4096 });
+    assertEquals((await scene.ask()).text, "from b");
   });
 });
 

@@ -48,6 +48,8 @@ export const idle: readonly Idle[] = [
   [{ "providers.hosted.execution.timeout": "20s" }, "providers.hosted.execution.first_token_timeout", "21s"],
   [{ "proxy.request_timeout": "20s" }, "providers.hosted.execution.first_token_timeout", "20s"],
   [{ "proxy.request_timeout": "20s" }, "pools.talk.first_token_timeout", "20s"],
+  [{ "pools.talk.retry.scope": "same_model" }, "pools.talk.on_content_filter", "rotate"],
+  [{ "pools.talk.models": ["chat"] }, "pools.talk.on_content_filter", "rotate"],
   [{ "pools.talk.models": ["embedder", "painter"] }, "pools.talk.first_token_timeout", "20s"],
   [{}, "providers.server.prompt_cache.auto", true],
   [{ "providers.hosted.prompt_cache": { auto: true } }, "providers.hosted.prompt_cache.ttl", "1h"],

@@ -208,6 +208,7 @@ class ConditionChecker {
       document: this.#values,
       mayServe: (...operations) =>
         pool === undefined || operations.some((operation) => members.mayServeIn(pool, operation)),
+      hasSeveral: () => pool === undefined || members.mayHaveSeveral(pool),
       get providers() {
         return providers.flatMap(([id, value]) => pool === undefined || members.mayList(pool, id) ? [value] : []);
       },

@@ -31,6 +31,14 @@ export const poolConditions = (): readonly Condition<PoolSubject>[] => [
     reason: ({ mayServe }) => mayServe("chat") ? undefined : ": only the text of chat models is streamed as events",
   },
   {
+    keys: ["on_content_filter"],
+    idle: ["return"],
+    reason: ({ first, hasSeveral }) => {
+      if (first(({ retry }) => retry?.scope) === "same_model") return ' while "retry.scope" is "same_model"';
+      return hasSeveral() ? undefined : ": the pool has one model";
+    },
+  },
+  {
     keys: ["first_token_timeout"],
     reason: ({ first, document, mayServe, providers }) => {
       const limitMs = first((layer) => layer.first_token_timeout)!;

@@ -76,6 +76,8 @@ export interface PoolSubject {
   readonly document: DocumentValues;
   /** Whether one of its models serves, or may serve, one of the operations. */
   readonly mayServe: (...operations: OperationName[]) => boolean;
+  /** Whether it has, or may get, several models. */
+  readonly hasSeveral: () => boolean;
   /** The providers that its models have, or may have. */
   readonly providers: readonly ProviderValues[];
 }

@@ -60,6 +60,12 @@ export const pool = {
      * response is complete, so that another model serves the request if one fails midway. Up to 4 MiB of events are held.
      */
     commit: { type: "choice", values: ["first_content", "complete"], default: "first_content" },
+    /**
+     * What happens after a provider has refused a request because of its content: the caller receives the provider's
+     * reason (`return`), or the request goes to the next model, as does one whose non-streaming response or stream has
+     * no content because of a filter (`rotate`).
+     */
+    on_content_filter: { type: "choice", values: ["return", "rotate"], default: "return" },
     /** Retries. */
     retry: {
       type: "object",
