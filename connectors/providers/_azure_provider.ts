@@ -6,7 +6,7 @@ import type { ProviderConnector, ProviderSettings } from "../../src/contracts/co
 import type { OpenAiError } from "../../src/contracts/openai.ts";
 import type { CallOptions, ModelInfo } from "../../src/contracts/provider.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
-import { isContentFilter } from "../../src/util/passing.ts";
+import { isContentFilter } from "../../src/errors.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { toText } from "../../src/util/to_text.ts";
 import { createAttributeError } from "./_attribute_error.ts";

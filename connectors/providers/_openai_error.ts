@@ -3,7 +3,7 @@
  * @module
  */
 import type { OpenAiError } from "../../src/contracts/openai.ts";
-import { isContentFilter } from "../../src/util/passing.ts";
+import { isContentFilter } from "../../src/errors.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { toText } from "../../src/util/to_text.ts";
 

@@ -7,7 +7,7 @@
 import type { JsonObject, OpenAiError } from "../../src/contracts/openai.ts";
 import type { ModelInfo, Quota } from "../../src/contracts/provider.ts";
 import type { BilledUsage } from "../../src/contracts/usage.ts";
-import { isContentFilter } from "../../src/util/passing.ts";
+import { isContentFilter } from "../../src/errors.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { pickDefined } from "../../src/util/entries.ts";
 import { effortsFor, knownModels } from "./_catalogue.ts";

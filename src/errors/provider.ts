@@ -3,6 +3,7 @@
  * @module
  */
 import type { AnyErrorCode, ErrorCode } from "../contracts/error_codes.ts";
+import type { OpenAiError } from "../contracts/openai.ts";
 import type { FailureKind, ProviderFault } from "../contracts/provider.ts";
 import { MeshError } from "./base.ts";
 
@@ -286,4 +287,13 @@ export class UpstreamError extends MeshError {
   constructor(message: string, facts: { kind: FailureKind; fault?: ProviderFault; shouldRetry?: boolean }) {
     super(message, { code: "upstream_error" }, facts);
   }
+}
+
+/** What codes and types of refused content contain. */
+const contentFilter =
+  /content_?(?:policy|filter|moderation|safety)|moderation_(?:blocked|failed)|policy_violation|responsible_?ai|data_?inspection_?failed|guardrail|prohibited_content/;
+
+/** Whether a provider has refused a request because of its content, or a response because of what it contains. */
+export function isContentFilter({ code, type }: Pick<OpenAiError, "code" | "type">): boolean {
+  return contentFilter.test(`${code ?? ""} ${type}`.toLowerCase());
 }

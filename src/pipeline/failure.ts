@@ -3,8 +3,7 @@
  * @module
  */
 import type { FailureKind, Provider, ProviderFault } from "../contracts/provider.ts";
-import { NetworkError, UpstreamError } from "../errors.ts";
-import { isContentFilter } from "../util/passing.ts";
+import { isContentFilter, NetworkError, UpstreamError } from "../errors.ts";
 import { callNow } from "../util/once.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import type { RouteDeps } from "./request.ts";

@@ -5,8 +5,7 @@
  */
 import type { FailureKind } from "../contracts/provider.ts";
 import type { OpenAiError } from "../contracts/openai.ts";
-import { NetworkError, UpstreamError } from "../errors.ts";
-import { isContentFilter } from "./passing.ts";
+import { isContentFilter, NetworkError, UpstreamError } from "../errors.ts";
 
 /** Maximum number of characters of a message that are searched. */
 const maxChars = 2_000;
