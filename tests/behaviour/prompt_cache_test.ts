@@ -1,11 +1,12 @@
 /** `prompt_cache`: requests get what each vendor needs to cache their prompts, where the client has set nothing. */
-import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { assert, assertAlmostEquals, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { bedrock } from "../support/_bedrock.ts";
 import { type DialectFacts, type Json, speaking } from "../support/_dialects.ts";
 import { responseAnswer } from "../support/_response_answers.ts";
+import { behind, soon } from "../support/_failover.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
-import { type Behaviour, json, startUpstream, status, type Upstream } from "../support/upstream.ts";
+import { type Behaviour, Gate, json, startUpstream, status, type Upstream } from "../support/upstream.ts";
 
 const short = { type: "ephemeral" };
 const hour = { type: "ephemeral", ttl: "1h" };
@@ -226,6 +227,26 @@ describe("the prompts of Claude", () => {
       await response.body?.cancel();
       assertEquals(response.headers.get("x-mesh-cost-usd"), cost);
     }
+  });
+});
+
+describe("a budget", () => {
+  it("reserves what writes to the cache may cost, for an hour as configured", async () => {
+    const reserved: number[] = [];
+    for (const ttl of ["5m", "1h"]) {
+      const gate = new Gate();
+      const script = behind(gate, speaking.anthropic.answer());
+      const settings = { pricing: { input: 1_000, output: 0 } };
+      const sections = { budget: { daily_limit: 1_000 } };
+      await using scene = await over({ ...claude, script, settings, sections, prompt_cache: { auto: true, ttl } });
+      const asked = post(scene.proxy, messages, { max_tokens: 9, messages: [user(long)] });
+      await soon(gate.reached(1));
+      const { budgets } = await (await fetch(`${scene.proxy.url}/mesh/status`)).json();
+      reserved.push(budgets[0].reserved_usd);
+      gate.openAll();
+      await (await asked).body?.cancel();
+    }
+    assertAlmostEquals(reserved[1]! / reserved[0]!, 2 / 1.25);
   });
 });
 

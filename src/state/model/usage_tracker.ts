@@ -79,7 +79,10 @@ export class UsageTracker {
 
   /** Returns the maximum cost of a request, nano-dollars, by the dearest prices that may apply to it. */
   maxCost(load: Load): number | undefined {
-    return this.#price(load, maxCostInNanoUsd);
+    const { promptCache } = this.#parts.facts.provider;
+    const isMarkedForHour = promptCache?.auto === true && promptCache.ttl === "1h"; // by marks that the request lacks yet
+    const priced = isMarkedForHour ? { ...load, units: { ...load.units, cacheWrite1h: 1 } } : load;
+    return this.#price(priced, maxCostInNanoUsd);
   }
 
   #price({ input, output, units }: Load, price: typeof costInNanoUsd): number | undefined {
