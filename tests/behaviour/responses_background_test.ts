@@ -91,6 +91,24 @@ describe("A background response", () => {
     assertEquals(stage.upstream.calls, 1);
   });
 
+  it("is rejected at once when the client's budget is spent, unless a model is free of charge", async () => {
+    for (const [per_request, expected] of [[1, 429], [0, 200]] as const) {
+      const budget = { daily_limit: 1 };
+      const config = {
+        models: {
+          one: { provider: "one", capabilities: ["chat-completion"], pricing: { input: 0, output: 0, per_request } },
+        },
+        proxy: { auth: { tokens: [{ token: "t-team-0123456789", name: "team", budget }] } },
+      };
+      await using stage = await memoryStage(numbered, { config });
+      const team = stage.as("t-team-0123456789");
+      assertEquals((await team.create({ input: "One" })).status, 200);
+      const { status, json, headers } = await team.create(background);
+      assertEquals([status, json.error?.code], [expected, expected === 429 ? "budget_exceeded" : undefined]);
+      assertEquals(headers.has("retry-after"), expected === 429);
+    }
+  });
+
   it("is rejected at once for what is wrong with it", async () => {
     await using stage = await memoryStage(numbered);
     const wrong = [

@@ -85,9 +85,12 @@ async function admit({ work, exchange }: BackgroundRequest): Promise<string> {
   }
   const { model, models } = chat.check(responses.translate(work.value, exchange.request).chat, []);
   if (model === undefined) throw missing("model");
-  if (models === undefined) poolFor(model, { client }, registry);
-  if (client?.budget?.isSpent(clock.now())) {
-    throw new BudgetExceededError(`The budget of the client "${client.name}" is spent`);
+  if (models === undefined) {
+    const { members } = poolFor(model, { client }, registry);
+    const end = members.some(({ state }) => state.tracker.isFree) ? undefined : client?.budget?.resetsAt(clock.now());
+    if (end !== undefined) {
+      throw new BudgetExceededError(`The budget of the client "${client!.name}" is spent`, end - clock.now());
+    }
   }
   await admit?.();
   return model;
