@@ -3,10 +3,12 @@ import { assertEquals } from "@std/assert";
 import type { RoutingRecord } from "../../mod.ts";
 import type { TokenCount } from "../../src/pipeline/count_tokens.ts";
 import { addCountHeaders, addRoutingHeaders } from "../../src/proxy/routing_headers.ts";
+import { behind } from "../support/_failover.ts";
+import { until } from "../support/patience.ts";
 import { readPrometheus } from "../support/prometheus.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import { recorder } from "../support/sinks.ts";
-import { hang, ok, startUpstream, status, stream } from "../support/upstream.ts";
+import { Gate, hang, ok, startUpstream, status, stream } from "../support/upstream.ts";
 
 const page = await Deno.readTextFile(new URL("../../docs/observability.md", import.meta.url));
 
@@ -47,7 +49,11 @@ Deno.test("docs/observability.md has every header that a web page can read", asy
 
 Deno.test("docs/observability.md has every metric, with its labels", async () => {
   await using a = await startUpstream([status(500), hang()]);
-  await using b = await startUpstream(({ json }) => json().stream === true ? stream({}) : ok());
+  const gate = new Gate();
+  await using b = await startUpstream(({ json }) => {
+    const { stream: isStream, user } = json();
+    return isStream === true ? stream({}) : user === "held" ? behind(gate, ok()) : ok();
+  });
   const broken = {
     ...recorder(),
     emit() {
@@ -62,11 +68,12 @@ Deno.test("docs/observability.md has every metric, with its labels", async () =>
       strategy: "priority",
       model_priority: ["a"],
       hedge: { after: "1s", max_share: 1 },
+      queue: {},
     },
     config: {
       models: {
         a: { provider: "a", pricing: { input: 1, output: 1 } },
-        b: { provider: "b", pricing: { input: 1, output: 1 } },
+        b: { provider: "b", pricing: { input: 1, output: 1 }, limits: { concurrent: 1 } },
       },
       budget: { daily_limit: 9 },
     },
@@ -77,6 +84,12 @@ Deno.test("docs/observability.md has every metric, with its labels", async () =>
   await a.received(2);
   await proxy.clock.advance(1_000);
   await (await hedged).text();
+  const held = proxy.chat({ user: "held", mesh: { only: ["b"] } });
+  await b.received(3);
+  const waiting = proxy.chat({ mesh: { only: ["b"] } });
+  await until(() => proxy.mesh.poolStatus().chat!.waiting === 1, "a request waits");
+  gate.openAll();
+  for (const response of [held, waiting]) await (await response).text();
   const scraped = readPrometheus(await (await fetch(`${proxy.url}/metrics`)).text());
   const found = [...scraped].map(([name, { samples }]) => {
     const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));
