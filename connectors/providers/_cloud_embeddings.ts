@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationCall, OperationRequest, OperationResponse } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import { appendAll } from "../../src/util/append_all.ts";
-import { listEmbeddingInputs, normalized } from "./_embeddings.ts";
+import { isVector, listEmbeddingInputs, normalized } from "./_embeddings.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 
 /** Maximum concurrent calls for one request. */
@@ -60,8 +60,6 @@ export function cloudEmbeddings(
 }
 
 function checkVectorCount(data: EmbeddedInputs, count: number): EmbeddedInputs {
-  const isVector = (item: unknown) =>
-    Array.isArray(item) && item.length > 0 && item.every((value) => typeof value === "number");
   if (Array.isArray(data.vectors) && data.vectors.length === count && data.vectors.every(isVector)) return data;
   throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });
 }

@@ -109,8 +109,6 @@ function toEmbeddings(
   },
 ): JsonObject {
   const vectors = (dialect.vectorsIn ?? indexedVectors)(response);
-  const isVector = (item: unknown): item is readonly number[] =>
-    Array.isArray(item) && item.length > 0 && item.every((value) => typeof value === "number");
   if (!Array.isArray(vectors) || vectors.length !== count || !vectors.every(isVector)) {
     throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });
   }
@@ -122,6 +120,11 @@ function toEmbeddings(
     model: request.model.id,
     ...(Number.isInteger(tokens) ? { usage: { prompt_tokens: tokens, total_tokens: tokens } } : {}),
   };
+}
+
+/** Whether a value is a vector: numbers, at least one. */
+export function isVector(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "number");
 }
 
 /** Extracts vectors from a list of objects with `index` and `embedding`. */

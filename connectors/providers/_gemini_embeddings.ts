@@ -8,7 +8,7 @@
 import type { EmbeddingResponse, JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationRequest } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { normalized } from "./_embeddings.ts";
+import { isVector, normalized } from "./_embeddings.ts";
 import { asObjects } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
 
@@ -48,7 +48,6 @@ export function fromGeminiEmbeddings(
   { model, body }: OperationRequest,
 ): Omit<EmbeddingResponse, "usage"> {
   const vectors = asObjects(data.embeddings).map(({ values }) => values);
-  const isVector = (values: unknown): values is number[] => Array.isArray(values) && values.length > 0;
   if (vectors.length !== [body.input].flat().length || !vectors.every(isVector)) {
     throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });
   }

@@ -38,7 +38,8 @@ function checkEmbeddings(body: JsonObject, request: OperationRequest): JsonObjec
   const { data } = body;
   const isVector = (value: unknown) => {
     const { embedding } = Object(value);
-    return typeof embedding === "string" || Array.isArray(embedding);
+    return typeof embedding === "string" ||
+      Array.isArray(embedding) && embedding.every((item) => typeof item === "number");
   };
   if (!Array.isArray(data) || data.length !== listTokenInputs(request).length || !data.every(isVector)) {
     throw new UpstreamError("The provider's response does not have one vector per input", { kind: "invalid_response" });

@@ -1,5 +1,5 @@
 /** Embeddings end to end: over real HTTP, by the library and by the official client. */
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, MeshError, routingOf, UnsupportedRequestError } from "../../mod.ts";
 import { environment, fakeClock, toVendorKey } from "../support/_library.ts";
@@ -104,9 +104,19 @@ describe("POST /v1/embeddings", () => {
   });
 
   it("rotates on a vector that cannot be read", async () => {
-    const broken = json({ object: "list", data: [{ object: "embedding", index: 0, embedding: "?" }], model: "a" });
-    await using scene = await stage({ a: broken, b: embeddings() }, sameSpace("a", "b"));
-    assertEquals((await scene.post("embeddings", { input: "red" })).headers.get("x-mesh-model"), "b");
+    const cases: readonly [embedding: unknown, encoding_format: string][] = [
+      ["?", "float"],
+      ...["float", "base64"].flatMap((format): [unknown, string][] => [
+        [[0.5, { toString: null, valueOf: {} }], format],
+        [[null], format],
+      ]),
+    ];
+    for (const [embedding, encoding_format] of cases) {
+      const broken = json({ object: "list", data: [{ object: "embedding", index: 0, embedding }], model: "a" });
+      await using scene = await stage({ a: broken, b: embeddings() }, sameSpace("a", "b"));
+      const response = await scene.post("embeddings", { input: "red", encoding_format });
+      assertEquals([response.status, response.headers.get("x-mesh-model")], [200, "b"]);
+    }
   });
 
   it("deactivates a model that fails again and again", async () => {
@@ -317,6 +327,13 @@ describe("Embeddings by Gemini's own API", () => {
       const error = await assertRejects(() => client.embeddings.create({ input: ["red", "green"] }), MeshError);
       assertEquals(error.code, "all_attempts_failed");
     }, json({ embeddings: [{ values: [3, 4] }] })));
+
+  it("are none if a vector has other values than numbers", () =>
+    over(async (client) => {
+      const create = () => client.embeddings.create({ input: "red", dimensions: 2 });
+      const error = await assertRejects(create, MeshError);
+      assertMatch(error.message, /does not have one vector per input/);
+    }, json({ embeddings: [{ values: [3, { toString: null, valueOf: {} }] }] })));
 });
 
 describe("The openai package", () => {
