@@ -127,9 +127,10 @@ export class Hedging {
     first: Branch<T>,
     context: RequestContext,
   ): Promise<AdmittedModel | undefined> {
-    const { clock } = context;
+    const { clock, plan: { pool } } = context;
     const { budget } = this.#state;
     const now = clock.monotonic();
+    if (pool.queue !== undefined && pool.queue.length > 0) return undefined; // requests that wait go first
     if (!budget.withdraw(now, this.#settings.maxShare)) return undefined;
     const second = await admit(first, context);
     if (second === undefined) budget.refund(clock.monotonic(), now);

@@ -132,6 +132,28 @@ describe("the share of hedged requests", () => {
   });
 });
 
+describe("a pool with a queue", () => {
+  it("hedges no request while others wait, since they go first", async () => {
+    for (const isWaiting of [false, true]) {
+      const queue = { max_wait: "60s", max_length: 5 };
+      const models = { limits: { concurrent: 1 } };
+      await using scene = new Scene({ pool: { ...hedge("2s", 1), queue }, models });
+      await scene.client.ready();
+      const only = { route: { only: ["a"] }, timeout: 60_000 };
+      const asks = [scene.client.chat.completions.create({ messages }, { timeout: 60_000 })];
+      await until(() => scene.calls.a === 1);
+      if (isWaiting) asks.push(scene.client.chat.completions.create({ messages }, only));
+      const all = Promise.allSettled(asks);
+      await scene.clock.advance(1_000);
+      await settle();
+      await scene.clock.advance(1_000);
+      assertEquals(scene.calls.b, isWaiting ? 0 : 1);
+      await scene.clock.advance(60_000);
+      await all;
+    }
+  });
+});
+
 describe("hedge.after", () => {
   it("p95: the 95th percentile of the measured latency; with fewer than 20 measurements no request is hedged", async () => {
     await using scene = new Scene({ pool: hedge("p95", 1) });
