@@ -65,5 +65,6 @@ export function isFailed({ status = 200 }: Pick<RoutingRecord, "status">): boole
 
 /** Whether a request succeeded after a failover. */
 export function isSaved(record: Pick<RoutingRecord, "status" | "fallback_chain">): boolean {
-  return !isFailed(record) && record.fallback_chain.length > 1;
+  const left = record.fallback_chain.filter(({ outcome }) => outcome !== "hedge_lost");
+  return !isFailed(record) && left.length > 1;
 }

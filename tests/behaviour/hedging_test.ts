@@ -90,6 +90,17 @@ describe("hedging", () => {
     ]);
   });
 
+  it("is neither a failure nor a rotation in the statistics", async () => {
+    await using scene = await stage({ a: hang(), b }, { pool });
+    const [seen] = await hedged(scene, () => scene.ask());
+    await soon(seen!);
+    const counts = scene.proxy.mesh.stats().filter(({ scope }) => scope !== "provider").map((stats) => [
+      stats.id,
+      [stats.requests_total, stats.requests_success, stats.requests_failed, stats.rotation_events],
+    ]);
+    assertEquals(Object.fromEntries(counts), { a: [1, 0, 0, 0], b: [1, 1, 0, 0], chat: [1, 1, 0, 0] });
+  });
+
   it("closes the connection of the call that is cancelled", async () => {
     for (const [, behaviour, isStream] of silent) {
       await using scene = await stage({ a: behaviour, b }, { pool });
