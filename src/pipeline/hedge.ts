@@ -86,6 +86,7 @@ export class Hedging {
   async tryModel<T extends Received>(first: AdmittedModel, tryModel: TryModel<T>): Promise<Result<T> | undefined> {
     const { context, member } = first;
     const { clock } = context;
+    if (this.#isUsed) Object.assign(context, { hedge: "lost", isOutrun: false }); // the response of neither was used
     const delayMs = this.#findDelay(first);
     const from = clock.monotonic();
     if (delayMs === undefined) {

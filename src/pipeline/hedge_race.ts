@@ -50,6 +50,11 @@ export class Branch<T extends Received> {
     return this.result?.received.isEmpty === false;
   }
 
+  /** Whether it has ended by a failure of the model, or with an empty response. */
+  get hasFailed(): boolean {
+    return this.admitted.context.failures.length > 0 || this.result?.received.isEmpty === true;
+  }
+
   get elapsedMs(): number {
     return this.admitted.context.clock.monotonic() - this.#startedAt;
   }
@@ -126,7 +131,6 @@ export class HedgeRace<T extends Received> {
     const winner = await this.#findWinner();
     for (const { admitted } of branches) this.#context.first ??= admitted.context.first;
     const losers = branches.filter((branch) => branch !== winner);
-    const wasWaiting = branches[0]?.isOver === false;
     for (const loser of losers) await this.#end(loser, winner !== undefined);
     if (winner?.result === undefined) {
       this.#addTime();
@@ -136,7 +140,7 @@ export class HedgeRace<T extends Received> {
     }
     if (winner !== branches[0]) {
       this.#context.hedge = "won";
-      if (wasWaiting) this.#context.isOutrun = true;
+      if (!branches[0]!.hasFailed) this.#context.isOutrun = true;
     }
     this.#merge(winner);
     this.#addTime();
@@ -176,8 +180,8 @@ export class HedgeRace<T extends Received> {
       result.settle("none", { usage: undefined, written: () => countWritten(received), ...received.usage });
       connection.abort(new DOMException("Another model has responded first", "AbortError"));
     }
-    const isCancelled = isLost && markLost(context);
-    if (isCancelled) context.tried.clear(); // it may be asked again, if the response that was faster breaks
+    if (isLost) markLost(context);
+    if (isLost && !loser.hasFailed) context.tried.clear(); // it may be asked again, if the response that was faster breaks
     this.#merge(loser);
   }
 
@@ -210,12 +214,11 @@ function countWritten(received: Received): number {
   return held.reduce((estimate, { value }) => estimate.add(value.choices), new OutputEstimate()).tokens;
 }
 
-/** Changes the outcome of an attempt that was cancelled, or whose response is not used. Returns whether it was. */
-function markLost({ chain, tries }: RequestContext): boolean {
+/** Changes the outcome of an attempt that was cancelled, or whose response is not used. */
+function markLost({ chain, tries }: RequestContext): void {
   for (const steps of [chain, tries] as { outcome: string }[][]) {
     steps.forEach((step, index) => {
       if (step.outcome === "aborted" || step.outcome === "ok") steps[index] = { ...step, outcome: lostOutcome };
     });
   }
-  return chain.some(({ outcome }) => outcome === lostOutcome);
 }

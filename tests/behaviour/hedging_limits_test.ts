@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, type CreateOptions, type MeshClient, type Provider, type RoutingRecord } from "../../mod.ts";
+import { getEngine } from "../../src/engine/get_engine.ts";
 import { settle } from "../../src/runtime/test.ts";
 import { createAnswer, customProvider } from "../support/_custom_provider.ts";
 import { becomes, until } from "../support/patience.ts";
@@ -129,6 +130,47 @@ describe("the share of hedged requests", () => {
     await using scene = new Scene({ pool: hedge("2s", 1), providers: budget });
     await scene.client.ready();
     assertEquals([(await scene.ask(40, 2_000)).length, scene.calls.b], [3, 3]);
+  });
+});
+
+describe("two responses in one turn", () => {
+  it("one is used, and both are settled once", async () => {
+    const both = Promise.withResolvers<void>();
+    let calls = 0;
+    const complete = async () => {
+      calls++;
+      await both.promise;
+      return { body: createAnswer("Hello") };
+    };
+    const provider = () => ({ instance: customProvider({ complete }) });
+    const model = (provider: string) => ({
+      provider,
+      capabilities: ["chat-completion"],
+      pricing: { input: 0, output: 0, per_request: 1 },
+    });
+    const config = {
+      providers: { a: provider(), b: provider() },
+      models: { a: model("a"), b: model("b") },
+      pools: { chat: { models: ["a", "b"], ...hedge("2s", 1) } },
+      budget: { daily_limit: 100 },
+    };
+    const clock = fakeClock();
+    const records: RoutingRecord[] = [];
+    const on: CreateOptions["on"] = (record) => void (record.type === "routing" && records.push(record));
+    await using client = create({ config, clock, on });
+    await client.ready();
+    const asked = client.chat.completions.create({ messages });
+    await until(() => calls === 1);
+    await clock.advance(2_000);
+    await until(() => calls === 2);
+    both.resolve();
+    assertEquals(getText(await asked), "Hello");
+    const [record] = records;
+    assertEquals([record!.cost_usd, record!.fallback_chain.map(({ outcome }) => outcome)], [2, ["hedge_lost", "ok"]]);
+    const { members } = getEngine(client.mesh).registry.pool("chat")!;
+    assertEquals(members.map(({ state }) => state.inFlight), [0, 0]);
+    const [budget] = getEngine(client.mesh).listBudgets();
+    assertEquals([budget!.spent, budget!.reserved], [2e9, 0]);
   });
 });
 
