@@ -111,7 +111,8 @@ class HeldStream {
     const { deps } = context;
     const { instance } = member.model;
     const failure = { ...toFailure(reason, instance.provider!, deps.redact), host };
-    this.#result.settle(isStopped ? "none" : "failure", { cause: reason, ...usage });
+    const isOfModel = !isStopped && failure.kind !== "request";
+    this.#result.settle(isOfModel ? "failure" : "none", { cause: reason, ...usage });
     connection.abort(reason);
     endIterator(rest);
     context.endStep(

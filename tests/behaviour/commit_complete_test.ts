@@ -10,6 +10,7 @@ import { clients } from "../failover16/_clients.ts";
 import { SteppedClock } from "../failover16/_clock.ts";
 import { healthy, Mock } from "../failover16/_mock.ts";
 import { vendors } from "../failover16/_vendors.ts";
+import { readModelState } from "../support/_dialect_proxy.ts";
 import { isOpen, readStream, soon, stage, type StageOptions } from "../support/_failover.ts";
 import { startTestProxy, testConfig } from "../support/proxy.ts";
 import { type Behaviour, Gate, hang, startUpstream, status, stream } from "../support/upstream.ts";
@@ -69,6 +70,20 @@ describe("A stream that commits when it is complete", () => {
     const { error } = await response.json();
     assertEquals([response.status, error.code], [502, "all_attempts_failed"]);
   });
+
+  for (const [mode, text] of [["return", undefined], ["rotate", "from b"]] as const) {
+    it(`that its provider refuses midway has the end that on_content_filter: ${mode} asks for`, async () => {
+      const error = { message: "Not this", type: "invalid_request_error", code: "content_policy_violation" };
+      const refused = stream({ pieces: ["one"], error: { after: 1, error } });
+      await using scene = await stage({ a: refused, b: fromB }, prices({ ...complete, on_content_filter: mode }));
+      const response = await scene.proxy.chat({ stream: true });
+      const body = await response.text();
+      assertEquals([response.status, scene.calls.b], text === undefined ? [400, 0] : [200, 1]);
+      if (text === undefined) assertEquals(JSON.parse(body).error.message, "Not this");
+      else assertEquals(readStream(body).text, text);
+      assertEquals(readModelState(scene.proxy.mesh, "a").failures, 0);
+    });
+  }
 
   it("goes to the next model after silence", async () => {
     const silent = stream({ pieces: ["one"], cut: { after: 1, how: "hang" } });

@@ -36,9 +36,10 @@ describe("Sixteen faults of a provider have the verdicts that docs/failover.md s
     });
   }
 
-  it("of which none is a failure", () => {
-    const all = [...table.values()].flatMap(({ defaults, printed }) => [defaults, printed]);
-    assert(!all.includes("fail"));
+  it("of which at least twelve are passed by default and none is failed, and all are passed with its configuration", () => {
+    const rows = [...table.values()];
+    assert(rows.filter(({ defaults }) => defaults === "pass").length >= 12);
+    assertEquals(rows.filter(({ defaults, printed }) => defaults === "fail" || printed !== "pass"), []);
   });
 });
 
