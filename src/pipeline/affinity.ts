@@ -25,9 +25,10 @@ export function findAffinity(
 ): Affinity | undefined {
   const { routing: { affinity }, strategyId, name } = pool;
   if (affinity === undefined || conversations === undefined || !strategyId.startsWith("mesh.")) return undefined;
-  const hash = hashConversation(request, name);
+  const session = strategyId === placingBySession && request.session;
+  const isPlacedBySession = Boolean(session);
+  const hash = hashConversation(request, isPlacedBySession ? `${name}\n${session}` : name);
   if (hash === undefined) return undefined;
-  const isPlacedBySession = strategyId === placingBySession && Boolean(request.session);
   return new Affinity(conversations, { hash, ttlMs: affinity.ttlMs, isPlacedBySession, now: runtime.clock.now() });
 }
 

@@ -373,7 +373,7 @@ describe("the API keys of a conversation", () => {
       { a },
       spread(["a"], { provider: { api_key: keys }, pool: { strategy: "session-stickiness" } }),
     );
-    for (const number of [0, 1, 2]) await scene.ask({ ...turn("x", number), mesh: { session: "s" } });
-    assertEquals(seen(scene.upstreams.a!.requests), [1, 1, 1]);
+    for (const session of ["s", "t", "s", "s", "t"]) await scene.ask({ ...turn("x", 0), mesh: { session } });
+    assertEquals(seen(scene.upstreams.a!.requests), [1, 2, 1, 1, 2]);
   });
 });
