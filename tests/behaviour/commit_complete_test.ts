@@ -186,15 +186,15 @@ describe("Of a stream with more than 4 MiB", () => {
 describe("A hedge whose stream commits when it is complete", () => {
   const hedge = { after: "2s", max_share: 1 };
 
-  it("is read to its end, and its cut goes to the next model", async () => {
-    const c = stream({ pieces: ["from", " c"] });
+  it("is read to its end; after a cut, the model that was slower is asked again", async () => {
+    const slow = [hang(), stream({ pieces: ["from", " a"] })];
     const config = { proxy: { heartbeat: "0s" } };
-    await using scene = await stage({ a: hang(), b: cut, c }, { pool: { ...complete, hedge }, config });
+    await using scene = await stage({ a: slow, b: cut }, { pool: { ...complete, hedge }, config });
     const answer = scene.askStream();
     await scene.received("a");
     await isOpen(answer);
     await scene.clock.advance(2_000);
-    assertEquals((await soon(answer)).text, "from c");
+    assertEquals([(await soon(answer)).text, scene.calls], ["from a", { a: 2, b: 1 }]);
   });
 
   it("ends with its client", async () => {
