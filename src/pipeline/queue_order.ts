@@ -91,9 +91,8 @@ export class QueueOrder<Item extends Ordered> {
     for (const priority of this.#priorities) {
       const level = this.#levels.get(priority)!;
       for (const [client, lane] of level) { // a client whose turn ends is visited again
-        const hasTaken = lane.some((item) => isOver() || take(item));
         if (isOver()) return;
-        if (hasTaken && level.delete(client)) level.set(client, lane);
+        if (lane.some((item) => !isOver() && take(item)) && level.delete(client)) level.set(client, lane);
       }
     }
   }

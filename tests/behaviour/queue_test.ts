@@ -120,6 +120,32 @@ describe("A request waits", () => {
     assertEquals(await Promise.all(answers), ["1", "2", "3"]);
   });
 
+  it("until a request has failed, also one of another pool", async () => {
+    await using scene = await queueScene({ ...single, pool: { retry: { max_attempts: 0 } } });
+    const answers = [scene.ask("1", { pool: "other" }), scene.ask("2")];
+    await scene.becomes(1, 1);
+    scene.calls.open[0]!.fail("server");
+    assertEquals(await answers[0], "overloaded");
+    await becomes(() => scene.calls.open[0]?.text, "2");
+    await serveAll(scene);
+    assertEquals(await answers[1], "2");
+  });
+
+  it("until an operator activates another model, or deactivates the last one", async () => {
+    await using scene = await queueScene({ limits: { a: { concurrent: 1 }, b: { concurrent: 1 } } });
+    const { mesh } = scene.client;
+    mesh.deactivate("b");
+    const answers = ["1", "2", "3"].map((text) => scene.ask(text));
+    await scene.becomes(1, 2);
+    mesh.activate("b");
+    await becomes(() => scene.calls.all.map(({ model, text }) => model + text).join(), "a1,b2");
+    mesh.deactivate("a");
+    mesh.deactivate("b");
+    assertEquals(await answers[2], "no_active_model");
+    await serveAll(scene);
+    assertEquals(await Promise.all(answers.slice(0, 2)), ["1", "2"]);
+  });
+
   it("neither for a model in standby nor for a budget", async () => {
     const pool = { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } };
     await using scene = await queueScene({ limits: { a: { concurrent: 1 } }, pool });

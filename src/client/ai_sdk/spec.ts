@@ -17,7 +17,7 @@ export type Warning =
 export interface CallOptions {
   /** Aborts the call. */
   abortSignal?: AbortSignal | undefined;
-  /** Request headers: `x-request-id`, `x-mesh-session`, `x-mesh-route`. */
+  /** Request headers: `x-request-id`, `x-mesh-session`, `x-mesh-route`, `x-mesh-priority`. */
   headers?: Record<string, string | undefined> | undefined;
   /** Under `mesh`: further members of the request. */
   providerOptions?: Record<string, unknown> | undefined;
