@@ -24,10 +24,10 @@ import { type Call, type Received, Result, type SentRequest } from "./result.ts"
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
 export async function attempt<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | FailedAttempt> {
-  const { context, member } = scope;
+  const { context, member, permit } = scope;
   const { clock, plan, deps: { runtime: { random } } } = context;
   const { entry, retryBudget } = member.model.instance;
-  retryBudget.deposit(clock.monotonic());
+  retryBudget.deposit(permit.admittedAt);
   let last: FailedAttempt | undefined;
   for (let retries = 0;; retries++) {
     const end = await tryAdapted(scope);

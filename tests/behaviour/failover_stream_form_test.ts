@@ -208,7 +208,8 @@ describe("comments of a stream are signs of life", () => {
       const gate = new Gate();
       const rest = lines.slice(held).join("") + "data: [DONE]\n\n";
       const behaviour = pinging(gate, lines.slice(0, held).join(""), rest);
-      await using scene = await stage({ a: behaviour, b: status(500) }, oneOutcome);
+      const options = { ...oneOutcome, provider: { execution: { first_token_timeout: "300s" } } };
+      await using scene = await stage({ a: behaviour, b: status(500) }, options);
       const text = scene.proxy.chat({ stream: true }).then((response) => response.text());
       for (let count = 0; count < 3; count++) {
         await gate.reached(count + 1);
