@@ -75,13 +75,7 @@ export type { ListedPool, Mesh } from "./src/engine/mesh.ts";
 export type { AliasFacts, ListedEntry, ModelFacts, ModelList, PoolFacts } from "./src/registry/model_list.ts";
 export type { ProviderLastError } from "./src/registry/registry.ts";
 export type { ListedModel, ModelStatus, PoolStatus } from "./src/registry/status.ts";
-export type {
-  ExcludedModel,
-  ExplainedHedge,
-  ExplainedModel,
-  ExplainedQueue,
-  Explanation,
-} from "./src/pipeline/explain.ts";
+export type { ExcludedModel, ExplainedModel, ExplainedQueue, Explanation } from "./src/pipeline/explain.ts";
 export type { BreakerNames, BreakerOwner, OverrideCause } from "./src/state/breaker/circuit_breaker.ts";
 export type { KeyRejectionReason } from "./src/state/limits/api_key_pool.ts";
 export type {
