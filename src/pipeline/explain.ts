@@ -30,17 +30,14 @@ export interface Explanation {
   /** The excluded models, with reasons. */
   readonly excluded: readonly ExcludedModel[];
   /** The second model and when it would be asked, if the pool hedges and its share allows it. */
-  readonly hedge?: ExplainedHedge;
+  readonly hedge?: {
+    /** Name of the model. */
+    readonly model: string;
+    /** Time without content after which it is asked, ms. */
+    readonly afterMs: number;
+  };
   /** The queue of the pool; absent if it has none. */
   readonly queue?: ExplainedQueue;
-}
-
-/** A model that is asked while the first one has not responded. */
-export interface ExplainedHedge {
-  /** Name of the model. */
-  readonly model: string;
-  /** Time without content after which it is asked, ms. */
-  readonly afterMs: number;
 }
 
 /** The queue of a pool. */
@@ -119,7 +116,7 @@ const exclusions: ReadonlySet<string> = new Set(["context_length_exceeded", "uns
 function findHedge(
   { plan: { pool, request } }: RequestContext,
   [first, ...others]: Explanation["order"],
-): ExplainedHedge | undefined {
+): Explanation["hedge"] {
   if (first === undefined || !mayHedge({ pool, request })) return undefined;
   const { model, provider } = first;
   const scope = retryFor(pool.routing, provider).scope;
