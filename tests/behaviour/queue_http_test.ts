@@ -129,6 +129,22 @@ for (const listener of listeners) {
   });
 }
 
+describe("The wait of a request", () => {
+  it("does not use up the time that its model has", async () => {
+    const provider = { execution: { first_token_timeout: "1s", connect_timeout: "1s" } };
+    await using site = await start({ provider, queue: { max_wait: "1m" } });
+    const first = site.proxy.chat();
+    await site.waits(0);
+    const waiting = site.proxy.chat({ stream: true });
+    await site.waits(1);
+    await site.clock.advance(9_000);
+    site.gate.openAll();
+    assertMatch(await (await waiting).text(), /data: \[DONE\]/);
+    assertEquals([(await first).status, site.upstream.calls], [200, 2]);
+    await (await first).body?.cancel();
+  });
+});
+
 describe("A request that would wait beyond the bounds", () => {
   const chat = { messages: goodBody.messages };
   const contents = [{ role: "user", parts: [{ text: "Hi" }] }];

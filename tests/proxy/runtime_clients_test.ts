@@ -5,6 +5,7 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
 import { RuntimeClients } from "../../src/proxy/clients/runtime_clients.ts";
 import { sha256 } from "../../src/util/sha256.ts";
+import { goodBody } from "../support/_surface.ts";
 import { clientsConfig, clientsProxy, tempFolder } from "../support/_runtime_clients.ts";
 import { type OnFile, startOnFile } from "../support/_renewed.ts";
 import { until } from "../support/patience.ts";
@@ -99,6 +100,33 @@ describe("A client made at runtime", () => {
       assertEquals(await started.ask(token), 200);
       await started.renew({ ...config, aliases: { other: "chat" } });
       assertEquals([await started.ask(token), await started.ask(token)], [200, 429]);
+    });
+  });
+
+  it("may be given a priority in queues, which holds at once", async () => {
+    await onFile(async ({ proxy: { url } }, token) => {
+      const { ask } = clientsProxy(url);
+      const { body: { data: [client] } } = await ask<{ data: { id: string }[] }>("GET ");
+      const change = (priority: unknown) => ask(`PATCH /${client!.id}`, { priority });
+      const send = async (priority: string) => {
+        const { status, body } = await fetch(`${url}/v1/chat/completions`, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            authorization: `Bearer ${token}`,
+            "x-mesh-priority": priority,
+          },
+          body: JSON.stringify(goodBody),
+        });
+        await body?.cancel();
+        return status;
+      };
+      assertEquals(await send("1"), 400);
+      assertEquals((await change(5)).body.priority, 5);
+      assertEquals([await send("6"), await send("5")], [400, 200]);
+      assertEquals([(await change(101)).status, (await change("high")).status], [400, 400]);
+      assertEquals((await change(null)).body.priority, undefined);
+      assertEquals(await send("5"), 400);
     });
   });
 
