@@ -105,8 +105,8 @@ export class Lifecycle {
     await loadConnectors(settings, engine.catalogue);
     const assembly = await this.#assembleOpen({ settings, addPools });
     if (hasAffinity(settings)) {
-      const { Conversations } = await import("../state/model/conversations.ts");
-      assembly.state.conversations ??= new Conversations(engine.runtime.clock);
+      const { openAffinity } = await import("../background/open_affinity.ts");
+      openAffinity(assembly, { runtime: engine.runtime, warn: (messages) => engine.warn(messages) });
     }
     return { assembly, ...(secrets && { secrets }) };
   }
@@ -145,14 +145,7 @@ export class Lifecycle {
     this.#engine.hub.trace({ severity: "debug", component: "mesh", message });
     const retirements = await this.#retirements(settings);
     const unserved = await unservedLines(registry, settings);
-    const withoutCaches = await this.#warnOfAffinity(settings, pools);
-    this.#engine.warn([
-      ...formatWarnings(settings),
-      ...retirements,
-      ...spaceWarnings(pools),
-      ...withoutCaches,
-      ...unserved,
-    ]);
+    this.#engine.warn([...formatWarnings(settings), ...retirements, ...spaceWarnings(pools), ...unserved]);
   }
 
   /** Handles a model or provider that has entered standby or become active. */
@@ -229,13 +222,6 @@ export class Lifecycle {
     if (this.#engine.hub.statisticsOutputs.length === 0) return;
     const { StatisticsReports } = await import("../observe/statistics_reports.ts");
     this.#reports = new StatisticsReports(this.#engine);
-  }
-
-  /** Returns warnings of pools whose models save nothing by affinity. Imported if a pool has it. */
-  async #warnOfAffinity(settings: Settings, pools: readonly Pool[]): Promise<string[]> {
-    if (!hasAffinity(settings)) return [];
-    const { affinityWarnings } = await import("../pipeline/affinity.ts");
-    return affinityWarnings(pools, this.#engine.runtime.clock.now());
   }
 
   /** Warns of models with a retirement date. Imported only when there is one to warn of. */
