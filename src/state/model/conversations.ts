@@ -12,7 +12,7 @@ const maxConversations = 10_000;
 const refreshShare = 0.25;
 
 /** Which model serves a conversation. */
-export interface ServingModel {
+interface ServingModel {
   /** Name of the model. */
   readonly model: string;
   /** Position of the API key in the provider's list; undefined for a provider with one key. */
