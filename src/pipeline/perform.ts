@@ -128,7 +128,9 @@ async function performInTurn<Body extends RequestBody, Response>(
   let failure: unknown;
   for (const model of models) {
     try {
-      return await performOne({ ...request, model, body: { ...body, models }, timeoutMs: deadlineAt - now() });
+      const timeoutMs = deadlineAt - now();
+      const hasAlternative = model !== models.at(-1);
+      return await performOne({ ...request, model, body: { ...body, models }, timeoutMs, hasAlternative });
     } catch (error) {
       if (ProviderError.isInstance(error) && error.isFinal) throw error;
       if (!MeshError.isInstance(error) || DeadlineError.isInstance(error)) throw error;

@@ -119,6 +119,7 @@ export class PoolRequestQueue implements PoolQueue {
   /** Lets a request wait that was not admitted. */
   #keep(waiting: Waiting): void {
     if (waiting.state !== "queued") return;
+    if (waiting.context.plan.request.hasAlternative) return this.#end(waiting, waiting.leave);
     if (this.#closed !== undefined) return this.#end(waiting, () => waiting.reject(this.#closed));
     while (this.#order.size > this.#settings.maxLength) this.#refuse(this.#order.findLast()!, "full");
     if (waiting.state !== "queued") return;

@@ -146,6 +146,18 @@ describe("A request waits", () => {
     assertEquals(await Promise.all(answers.slice(0, 2)), ["1", "2"]);
   });
 
+  it("for none of its names but the last one", async () => {
+    const limits = { a: { concurrent: 1 }, b: { concurrent: 1 } };
+    await using scene = await queueScene({ limits, members: { chat: ["a"], other: ["b"] } });
+    const send = (content: string) =>
+      scene.client.chat.completions.create({ model: "chat", models: ["other"], messages: [{ role: "user", content }] });
+    const answers = ["1", "2", "3"].map(send);
+    await becomes(() => scene.client.mesh.poolStatus().other!.waiting, 1);
+    assertEquals([scene.calls.all.map(({ model }) => model), scene.waiting], [["a", "b"], 0]);
+    await serveAll(scene);
+    assertEquals((await Promise.all(answers)).map(({ model }) => model).length, 3);
+  });
+
   it("neither for a model in standby nor for a budget", async () => {
     const pool = { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } };
     await using scene = await queueScene({ limits: { a: { concurrent: 1 } }, pool });

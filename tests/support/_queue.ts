@@ -101,6 +101,8 @@ export interface QueueTuning {
   /** Limits by model; each model has a provider of its own. */
   readonly limits: Readonly<Record<string, object>>;
   readonly queue?: Readonly<Record<string, unknown>>;
+  /** The models of the pools `chat` and `other`. @default all */
+  readonly members?: Readonly<Record<"chat" | "other", readonly string[]>>;
   /** Further settings of every model. */
   readonly model?: Readonly<Record<string, unknown>>;
   /** Further settings of the pool. */
@@ -108,11 +110,10 @@ export interface QueueTuning {
 }
 
 /** Returns the configuration of a pool `chat` with a queue, and of another one over the same models. */
-export function queueConfig(
-  { limits, queue = {}, model = {}, pool = {} }: QueueTuning,
-  calls: HeldCalls,
-): Record<string, unknown> {
+export function queueConfig(tuning: QueueTuning, calls: HeldCalls): Record<string, unknown> {
+  const { limits, queue = {}, model = {}, pool = {} } = tuning;
   const names = Object.keys(limits);
+  const { members = { chat: names, other: names } } = tuning;
   return {
     providers: Object.fromEntries(names.map((name) => [name, { instance: calls.provider() }])),
     models: Object.fromEntries(
@@ -121,9 +122,10 @@ export function queueConfig(
       ) => [name, { provider: name, capabilities: ["chat-completion"], limits: limits[name], ...model }]),
     ),
     pools: Object.fromEntries(
-      ["chat", "other"].map((
+      Object.entries(members).map(([name, models]) => [
         name,
-      ) => [name, { models: names, strategy: "priority", model_priority: names, queue, ...pool }]),
+        { models, strategy: "priority", model_priority: models, queue, ...pool },
+      ]),
     ),
   };
 }
