@@ -564,6 +564,8 @@ export interface ProviderDocument {
     readonly timeout?: string;
     /** Time limit for the first content of a stream. Comments, pings and a head are not content. Then the request goes to the next model. It does not apply to non-streaming responses, except to speech if it is set. The default is 60s, and 300s for local servers. */
     readonly first_token_timeout?: string;
+    /** Minimum rate of a stream from its first content on, tokens per second, measured over 10 seconds in which its reader waits. One that is slower goes to the next model if nothing has been sent to the client yet (`commit: complete`); otherwise it only counts as a failure of its model. By default, there is no minimum. */
+    readonly min_rate?: number | SecretReference;
     /** Time limit for establishing a connection. */
     readonly connect_timeout?: string;
     /** Retries within one attempt, in addition to the pool's retries. */

@@ -42,7 +42,7 @@ export interface FallbackStep {
   /** The API through which a chat request was sent to it, if it supports several or declares one. */
   readonly api?: ChatApi;
   /**
-   * `ok`, the kind of failure, or the limit that was exceeded (`first_token_timeout`). Of a response that began:
+   * `ok`, the kind of failure, or the limit that was exceeded (`first_token_timeout`, `min_rate`). Of a response that began:
    * `stream_interrupted` if the provider failed midway, `aborted` if the client left. `hedge_lost`: of a hedged request, the
    * model whose response came later, and was cancelled.
    */

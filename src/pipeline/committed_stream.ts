@@ -214,7 +214,9 @@ export class CommittedStream {
     const { result, onInterrupt } = this.#parts;
     const { connection, received } = result;
     const isOfRequest = end.failure?.kind === "request"; // such as content that is refused
-    result.settle(isOfRequest ? "none" : outcomes[end.kind], {
+    const limit = end.kind === "complete" ? received.rate?.exceeded : undefined;
+    result.settle(isOfRequest ? "none" : limit === undefined ? outcomes[end.kind] : "failure", {
+      limit,
       cause: end.reason,
       failure: end.failure,
       ...this.#billed,

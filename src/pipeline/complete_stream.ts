@@ -6,6 +6,7 @@
 import type { CompletionChunk } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { endIterator } from "../util/end_iterator.ts";
+import { openMembers, untriedMembers } from "./admission.ts";
 import { OutputEstimate } from "./estimate.ts";
 import { AttemptTimeout, findWords, recordProviderError, toFailure } from "./failure.ts";
 import { addUsage, type OpenStream } from "./open_stream.ts";
@@ -48,12 +49,20 @@ async function readToEnd(result: Result<OpenStream>, context: RequestContext): P
   if (received.complete) return true;
   const held = new HeldStream(result);
   received.release = () => held.release();
+  if (received.rate !== undefined) {
+    received.rate.onSlow = (reason) => {
+      const others = openMembers(untriedMembers(context), { context, alone: false });
+      if (others.length > 0) result.connection.abort(reason);
+    };
+  }
   try {
     await held.fill();
     return true;
   } catch (error) {
     received.release();
     return held.end(error, context);
+  } finally {
+    if (received.rate !== undefined) received.rate.onSlow = undefined; // once committed, it only counts
   }
 }
 
@@ -118,7 +127,7 @@ class HeldStream {
     context.endStep(
       member,
       isStopped ? { outcome: "aborted" } : {
-        outcome: "stream_interrupted",
+        outcome: failure.cause ?? "stream_interrupted",
         error: findWords(failure),
       },
     );

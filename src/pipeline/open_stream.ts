@@ -13,6 +13,7 @@ import { ChunkNormalizer } from "../util/normalize_chunk.ts";
 import { createDefaults } from "../util/normalize_completion.ts";
 import type { ClientNames } from "./client_names.ts";
 import type { Connection } from "./connection.ts";
+import type { StreamRate } from "./min_rate.ts";
 
 /** Maximum size of buffered events before the stream commits anyway, characters. */
 const maxBufferedChars = 64 * 1024;
@@ -27,6 +28,8 @@ export interface OpenStream extends Received {
   complete: boolean;
   /** Normalizes the later events. */
   readonly filter: ChunkFilter;
+  /** Its rate, if the provider has a minimum. */
+  readonly rate?: StreamRate;
   /** Called at the end of the stream, if its events count towards a limit of memory. */
   release?: () => void;
 }

@@ -14,8 +14,18 @@ export function openingStream({ runtime }: RouteDeps): Call<OpenStream> {
   return ({ model }, { completion, clientNames, rotatesFiltered }, connection) => {
     const events = callNow(() => model.instance.provider!.stream(completion as CompletionRequest, connection));
     const filter = new ChunkFilter(completion, { runtime, clientNames });
-    return openStream(events, { filter, connection, rotatesFiltered });
+    const opening = openStream(events, { filter, connection, rotatesFiltered });
+    const { minRate } = model.instance.entry;
+    return minRate === undefined ? opening : measured(opening, { minRate, clock: runtime.clock, connection });
   };
+}
+
+async function measured(
+  opening: Promise<OpenStream>,
+  options: Parameters<typeof import("./min_rate.ts").measureRate>[1],
+): Promise<OpenStream> {
+  const { measureRate } = await import("./min_rate.ts"); // few providers have a minimum
+  return measureRate(await opening, options);
 }
 
 /** Reads a committed stream. */

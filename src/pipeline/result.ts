@@ -56,6 +56,8 @@ interface ResponseEnd extends ResponseUsage {
   readonly cause?: unknown;
   /** The failure of the provider, if that is the cause. */
   readonly failure?: Failure | undefined;
+  /** The limit that a complete response has exceeded, which counts against its model alone. */
+  readonly limit?: string | undefined;
 }
 
 /** The fault of a complete response: none. */
@@ -170,8 +172,10 @@ export class Result<T extends Received = Received> {
     return { input, output, cached, tokens, ...cost, isReported: true };
   }
 
-  #record(outcome: Outcome, { cause, failure, text }: ResponseEnd): void {
+  #record(outcomeOfModel: Outcome, { cause, failure, limit, text }: ResponseEnd): void {
     const { context } = this.#admitted;
+    if (limit !== undefined) context.endStep(this.member, { outcome: limit });
+    const outcome = limit === undefined ? outcomeOfModel : "success"; // the client has its response
     if (cause !== undefined) {
       const error = failure && findWords(failure);
       context.endStep(this.member, { outcome: failure === undefined ? "aborted" : "stream_interrupted", error });

@@ -60,6 +60,19 @@ const cases: readonly (readonly [what: string, document: unknown, warnings: read
     },
     ["pools.vectors.first_token_timeout: has no effect: no model of the pool streams"],
   ],
+  [
+    "knows that a provider of embeddings streams no text",
+    {
+      providers: {
+        ...providers,
+        vectors: { connector: "acme.llm.v1", discovery: { enumerate_models: false }, execution: { min_rate: 5 } },
+      },
+      models: { ...models, embedder: { provider: "vectors", capabilities: ["text-embeddings"] } },
+      pools: { mine: { models: ["fast", "slow"] }, vectors: { models: ["embedder"] } },
+    },
+    ["providers.vectors.execution.min_rate: has no effect: no model of the provider streams text"],
+  ],
+  ["says nothing of a minimum rate that acts", own({ min_rate: 0.5 }), []],
   ["says nothing of all pools where one streams", common({ first_token_timeout: "9s" }), []],
 ];
 
@@ -79,6 +92,13 @@ describe("The configuration of limits of streams", () => {
         const error = assertThrows(() => validate(document, { knownConnectors: known }), ConfigError);
         assertEquals(error.problems.map((problem) => problem.path), [path]);
       }
+    });
+  }
+
+  for (const value of [0, -1, "fast", "5s"]) {
+    it(`refuses min_rate: ${value}, with its path`, () => {
+      const error = assertThrows(() => validate(own({ min_rate: value }), { knownConnectors: known }), ConfigError);
+      assertEquals(error.problems.map((problem) => problem.path), [`${ofAcme}.min_rate`]);
     });
   }
 });

@@ -24,6 +24,10 @@ export const providerConditions = (): readonly Condition<ProviderSubject>[] => [
     },
   },
   {
+    keys: ["execution.min_rate"],
+    reason: ({ mayServe }) => mayServe("chat") ? undefined : ": no model of the provider streams text",
+  },
+  {
     keys: ["execution.first_token_timeout"],
     reason: ({ value: { execution }, document, mayServe }) => {
       const { first_token_timeout: limitMs = 0, timeout: silenceMs = Infinity } = execution ?? {};

@@ -139,6 +139,12 @@ export const provider = {
          * and 300s for local servers.
          */
         first_token_timeout: { type: "duration" },
+        /**
+         * Minimum rate of a stream from its first content on, tokens per second, measured over 10 seconds in which its
+         * reader waits. One that is slower goes to the next model if nothing has been sent to the client yet (`commit:
+         * complete`); otherwise it only counts as a failure of its model. By default, there is no minimum.
+         */
+        min_rate: { type: "number", above: 0 },
         /** Time limit for establishing a connection. */
         connect_timeout: { type: "duration", default: defaultTimeouts.connect as number },
         /** Retries within one attempt, in addition to the pool's retries. */
