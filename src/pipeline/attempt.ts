@@ -191,7 +191,9 @@ async function tryOnce<T extends Received>(
   const connection = new Connection(runtime, instance, {
     delivery: completion.stream ? "stream" : "sync",
     spending: reservation,
-    firstContent: findFirstContentLimit(context.plan, member),
+    firstContent: completion.stream || context.plan.request.operation.hasContent
+      ? findFirstContentLimit(context.plan, member)
+      : undefined,
   });
   const trace = context.beginSpan();
   if (trace !== undefined) connection.trace = trace;

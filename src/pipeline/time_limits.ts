@@ -21,7 +21,7 @@ export interface FirstContentLimit {
 }
 
 /**
- * Finds the limit of the first content: that of the request, else of the pool, else of the provider, else the default.
+ * Finds the limit of the first content of a stream, or of content that is passed on as it arrives: that of the request, else of the pool, else of the provider, else the default.
  *
  * @param plan The request and its pool.
  * @returns Undefined if none applies: the default limits responses that are requested as streams alone.
@@ -31,7 +31,6 @@ export function findFirstContentLimit(
   { model: { instance: { entry, connector } } }: Member,
 ): FirstContentLimit | undefined {
   const isStream = request.delivery === "stream";
-  if (!isStream && request.operation.hasContent === undefined) return undefined;
   const silenceMs = isStream ? entry.configuredSilenceMs : undefined;
   const requested = request.routingConstraints?.firstTokenMs;
   if (requested !== undefined) return { limitMs: requested, silenceMs, setting: '"first_token" of the request' };

@@ -21,7 +21,7 @@ describe("the limit of the first content", () => {
   const pool = { ...noRetry, first_token_timeout: "30s" };
   const limits: readonly (readonly [string, StageOptions, Record<string, unknown>, RequestInit, number])[] = [
     ["60 s unless configured", { pool: noRetry }, {}, {}, 60_000],
-    ["300 s at a local server", { pool: noRetry, provider: { connector: "vllm.local.v1" } }, {}, {}, 300_000],
+    ["300 s at a local server", { pool: noRetry, provider: { connector: "ollama.local.v1" } }, {}, {}, 300_000],
     ["execution.first_token_timeout", { pool: noRetry, provider }, {}, {}, 40_000],
     ["that of the pool rather than the provider's", { pool, provider }, {}, {}, 30_000],
     ["that of the request's header rather than the pool's", { pool }, {}, header("first_token=20s"), 20_000],

@@ -55,6 +55,10 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "the rows of usage per day have the sum of the records (seed 4)": server,
     "the rows of usage per day have the sum of the records (seed 5)": server,
   },
+  [`${b}/min_rate_test.ts`]: {
+    "a stream below the minimum rate, which has committed > does not count if its client leaves, and leaves no timer":
+      server,
+  },
   [`${slow}/media_spend_test.ts`]: {
     "cost of media: images at the cost that xAI states cost 0.02 USD": vendor,
   },
@@ -79,6 +83,19 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "The event of a budget > does not come again after a restart on the same state": files,
   },
   [`${b}/client_identity_test.ts`]: files,
+  [`${b}/content_filter_test.ts`]: {
+    "refused content > refuses no key and no provider with a 403": vendor,
+  },
+  [`${b}/content_filter_vendors_test.ts`]: {
+    "refused content > is not carried on: Azure": vendor,
+    "refused content > is not carried on: Azure, by the inner error alone": vendor,
+    "refused content > is not carried on: xAI": vendor,
+    "refused content > is not carried on: DeepSeek": vendor,
+  },
+  [`${b}/first_content_test.ts`]: {
+    "the limit of the first content > ends with the client that leaves: nothing is counted, and nothing is left":
+      server,
+  },
   [`${b}/client_rates_test.ts`]: listens,
   [`${b}/client_stream_test.ts`]: {
     "A streamed response > that is closed throws with the text so far, and counts against its model": dropped,
