@@ -8,7 +8,7 @@ import { SlidingWindow } from "../util/sliding_window.ts";
 import type { Connection } from "./connection.ts";
 import { OutputEstimate } from "./estimate.ts";
 import { AttemptTimeout } from "./failure.ts";
-import type { OpenStream } from "./open_stream.ts";
+import type { OpenStream, StreamRate } from "./open_stream.ts";
 
 /** The time over which the rate is measured, ms. */
 const windowMs = 10_000;
@@ -18,14 +18,6 @@ const checkMs = 1_000;
 
 /** Outcome of a response that was too slow, in records. */
 const limit = "min_rate";
-
-/** What is known about the rate of a stream. */
-export interface StreamRate {
-  /** The name of the limit, if the stream was too slow at any time. */
-  readonly exceeded: string | undefined;
-  /** Called at every check that finds the stream too slow. */
-  onSlow: ((reason: AttemptTimeout) => void) | undefined;
-}
 
 /**
  * Measures the rest of a stream, from its first content on. Only the time in which its reader waits for the provider

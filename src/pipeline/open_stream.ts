@@ -13,10 +13,18 @@ import { ChunkNormalizer } from "../util/normalize_chunk.ts";
 import { createDefaults } from "../util/normalize_completion.ts";
 import type { ClientNames } from "./client_names.ts";
 import type { Connection } from "./connection.ts";
-import type { StreamRate } from "./min_rate.ts";
+import type { AttemptTimeout } from "./failure.ts";
 
 /** Maximum size of buffered events before the stream commits anyway, characters. */
 const maxBufferedChars = 64 * 1024;
+
+/** What is known about the rate of a stream. */
+export interface StreamRate {
+  /** The name of the limit, if the stream was too slow at any time. */
+  readonly exceeded: string | undefined;
+  /** Called at every check that finds the stream too slow. */
+  onSlow: ((reason: AttemptTimeout) => void) | undefined;
+}
 
 /** A stream whose first content was received. */
 export interface OpenStream extends Received {
