@@ -107,7 +107,7 @@ export function answerRule(journey: Journey, record: RoutingRecord, facts: Facts
     return undefined;
   }
   const spared = candidates(journey, facts).find((model) =>
-    !journey.asked.includes(model.name) && hasRoom(journey, model, facts)
+    !journey.asked.includes(model.name) && hasRoom(journey, model, facts) && !isAwaited(journey, model, facts)
   );
   if (spared === undefined) return undefined;
   return `request ${journey.arrival.id} went unanswered in ${journey.pool.name} after ` +
@@ -152,6 +152,13 @@ function isReserved({ pool }: Journey, { name }: ModelPlan, open: Facts["open"])
       other.pool === pool &&
       (other.asked.at(-1) === name || [...other.underWay].some(({ model }) => model.name === name))
     );
+}
+
+/** Whether a request of a pool with a queue may have been admitted to a model a moment ago, and is not sent yet. */
+function isAwaited(journey: Journey, { name }: ModelPlan, { open }: Facts): boolean {
+  return [...open.values()].some((other) =>
+    other !== journey && other.pool.queue !== undefined && other.underWay.size === 0 && other.pool.models.includes(name)
+  );
 }
 
 /** A response is the right one, and of the model asked last; an empty or hedged one may be an earlier model's. */
