@@ -120,16 +120,18 @@ describe("A request waits", () => {
     assertEquals(await Promise.all(answers), ["1", "2", "3"]);
   });
 
-  it("until a request has failed, also one of another pool", async () => {
-    await using scene = await queueScene({ ...single, pool: { retry: { max_attempts: 0 } } });
-    const answers = [scene.ask("1", { pool: "other" }), scene.ask("2")];
-    await scene.becomes(1, 1);
-    scene.calls.open[0]!.fail("server");
-    assertEquals(await answers[0], "overloaded");
-    await becomes(() => scene.calls.open[0]?.text, "2");
-    await serveAll(scene);
-    assertEquals(await answers[1], "2");
-  });
+  for (const [kind, code] of [["server", "overloaded"], ["request", "invalid_value"]] as const) {
+    it(`until a request of another pool has failed: ${kind}`, async () => {
+      await using scene = await queueScene({ ...single, pool: { retry: { max_attempts: 0 } } });
+      const answers = [scene.ask("1", { pool: "other" }), scene.ask("2")];
+      await scene.becomes(1, 1);
+      scene.calls.open[0]!.fail(kind);
+      assertEquals(await answers[0], code);
+      await becomes(() => scene.calls.open[0]?.text, "2");
+      await serveAll(scene);
+      assertEquals(await answers[1], "2");
+    });
+  }
 
   it("until an operator activates another model, or deactivates the last one", async () => {
     await using scene = await queueScene({ limits: { a: { concurrent: 1 }, b: { concurrent: 1 } } });

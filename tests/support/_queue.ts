@@ -25,7 +25,7 @@ export interface HeldCall {
   /** Responds with the text of the request. */
   answer(): void;
   /** Fails. */
-  fail(kind: "server" | "rate_limited", retryAfterMs?: number): void;
+  fail(kind: "server" | "rate_limited" | "request", retryAfterMs?: number): void;
 }
 
 /** Calls that providers have received. */
@@ -59,7 +59,11 @@ export class HeldCalls {
             fail: (kind, retryAfterMs) => {
               leave();
               const error = { message: "failed", type: "server_error", param: null, code: null };
-              const fault = { status: 503, error, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+              const fault = {
+                status: kind === "request" ? 400 : 503,
+                error,
+                ...(retryAfterMs !== undefined && { retryAfterMs }),
+              };
               reject(new UpstreamError("failed", { kind, fault }));
             },
           };

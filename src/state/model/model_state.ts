@@ -188,7 +188,7 @@ export class ModelState implements ModelView, PermittedModel {
     if (decision !== undefined) this.breakers.apply(decision, now);
     this.#detectRecovery();
     this.onCount?.();
-    if (outcome === "failure") this.tracker.shared.rate.onFreed?.();
+    if (outcome !== "success") this.tracker.shared.rate.onFreed?.(); // calls that fail do not notify themselves
   }
 
   /**
