@@ -76,11 +76,15 @@ export class Branch<T extends Received> {
 }
 
 /** The context of a branch. The deadline is that of the request, which aborts its branches. */
-function createBranchContext({ plan, deps, remainingMs, rootTrace }: RequestContext, signal: AbortSignal) {
+function createBranchContext(
+  { plan, deps, remainingMs, rootTrace, queuedMs }: RequestContext,
+  signal: AbortSignal,
+): RequestContext {
   const trace = rootTrace === undefined ? {} : { trace: rootTrace };
   const request = { ...plan.request, ...trace, signal, timeoutMs: remainingMs };
   const context = new RequestContext({ ...plan, request }, deps);
   context.commit();
+  context.queuedMs = queuedMs;
   return context;
 }
 
@@ -196,6 +200,7 @@ export class HedgeRace<T extends Received> {
     context.failures.push(...branch.failures);
     context.api = branch.api;
     context.attempts += branch.attempts;
+    if (branch.queuedMs !== undefined) context.queuedMs = Math.max(context.queuedMs ?? 0, branch.queuedMs);
     context.possiblyBilled ||= branch.possiblyBilled;
     context.addCharge(branch.charged);
   }
