@@ -88,5 +88,12 @@ export function formatResponseUsage(usage: CompletionUsage | null | undefined): 
 
 /** A tool with default members filled in, as the API returns it. */
 function formatTool(tool: JsonObject): JsonObject {
-  return tool.type === "function" ? { parameters: null, strict: null, ...tool } : tool;
+  return tool.type === "function" ? { parameters: null, strict: null, ...tool } : removeSecrets(tool);
+}
+
+/** A tool without the secrets that a provider needs to use it: they are part of every request, and of no response. */
+export function removeSecrets(tool: JsonObject): JsonObject {
+  if (!isObject(tool) || tool.type !== "mcp") return tool;
+  const { authorization: _, headers, ...others } = tool;
+  return headers === undefined ? others : { ...others, headers: null };
 }

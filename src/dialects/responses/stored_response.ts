@@ -6,6 +6,7 @@ import type { JsonObject } from "../../contracts/openai.ts";
 import { isObject } from "../../util/is_object.ts";
 import { newId } from "../../util/request_id.ts";
 import { ownId } from "./_carried.ts";
+import { removeSecrets } from "./_response.ts";
 
 const storedId = /^resp_mesh_([\da-f]{11})[\da-f]{32}$/;
 
@@ -22,6 +23,12 @@ export function createResponseId(createdAt: number): string {
 export function findCreationTime(id: unknown): number | undefined {
   const digits = typeof id === "string" ? storedId.exec(id)?.[1] : undefined;
   return digits === undefined ? undefined : parseInt(digits, 16);
+}
+
+/** A response without the secrets that its provider may have repeated from the request. */
+export function formatStored(response: JsonObject): JsonObject {
+  const { tools } = response;
+  return Array.isArray(tools) ? { ...response, tools: tools.map(removeSecrets) } : response;
 }
 
 /** Reasoning that its provider has not stored, and of which there is nothing but an id. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { findLastEvent, formatFailed } from "../../dialects/responses/background.ts";
+import { formatStored } from "../../dialects/responses/stored_response.ts";
 import type { JsonObject, OpenAiError } from "../../contracts/openai.ts";
 import type { Clock, Stopper, StopSignal } from "../../contracts/runtime.ts";
 import type { PlainResponse } from "../../contracts/shell.ts";
@@ -123,8 +124,9 @@ export class BackgroundJob {
         body.cancel();
         throw new ConnectorError("The response is too long to be stored", undefined, "full");
       }
-    } else if (headers["content-type"] === "application/json") last = { ...JSON.parse(toText(body ?? "")), ...members };
-    else last = this.#addEvents(toText(body ?? ""));
+    } else if (headers["content-type"] === "application/json") {
+      last = formatStored({ ...JSON.parse(toText(body ?? "")), ...members });
+    } else last = this.#addEvents(toText(body ?? ""));
     if (last === undefined || this.#cause === "cancelled") throw signal.reason;
     return last;
   }
@@ -135,7 +137,7 @@ export class BackgroundJob {
       const { type, data } = event;
       if (type === undefined || type === "response.created") continue;
       const response = findHead(event)?.response;
-      const changed = response && { ...response, ...this.#parts.members };
+      const changed = response && formatStored({ ...response, ...this.#parts.members });
       if (changed !== undefined && findLastEvent(changed) === type) return changed;
       if (type === "response.output_item.done") this.#output.push(JSON.parse(data).item);
       const edits = { sequence_number: this.#log!.length, ...(changed === undefined ? {} : { response: changed }) };

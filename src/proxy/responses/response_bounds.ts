@@ -31,11 +31,18 @@ interface StoredSize {
   bytes: number;
 }
 
+/** What is stored for one client. */
+interface OwnedSizes {
+  /** By the key of the response, oldest first. */
+  responses: Map<string, StoredSize>;
+  bytes: number;
+}
+
 /** The sizes of all stored responses, as known to one process. */
 export class ResponseBounds {
   readonly #parts: BoundsParts;
-  /** By the key of the response, oldest first. */
-  #sizes = new Map<string, StoredSize>();
+  /** By the hash of the client's identity. */
+  readonly #owners = new Map<string, OwnedSizes>();
   #bytes = 0;
   /** When the records were last listed, monotonic ms. */
   #listedAt = -Infinity;
@@ -63,39 +70,51 @@ export class ResponseBounds {
   /** Notes that a record was saved. */
   add(key: string, bytes: number): void {
     const name = this.#toName(key);
-    const stored = this.#sizes.get(name) ?? { keys: new Map(), bytes: 0 };
+    const owner = this.#toOwner(name);
+    const owned = this.#owners.get(owner) ?? { responses: new Map(), bytes: 0 };
+    const stored = owned.responses.get(name) ?? { keys: new Map(), bytes: 0 };
     const change = bytes - (stored.keys.get(key) ?? 0);
     stored.keys.set(key, bytes);
     stored.bytes += change;
+    owned.bytes += change;
     this.#bytes += change;
-    this.#sizes.set(name, stored);
+    owned.responses.set(name, stored);
+    this.#owners.set(owner, owned);
     this.#hasAdded = true;
   }
 
   /** Notes that all records of a response were deleted. */
   remove(name: string): void {
-    this.#bytes -= this.#sizes.get(name)?.bytes ?? 0;
-    this.#sizes.delete(name);
+    const owner = this.#toOwner(name);
+    const owned = this.#owners.get(owner);
+    const stored = owned?.responses.get(name);
+    if (owned === undefined || stored === undefined) return;
+    owned.responses.delete(name);
+    owned.bytes -= stored.bytes;
+    this.#bytes -= stored.bytes;
+    if (owned.responses.size === 0) this.#owners.delete(owner);
   }
 
   /**
-   * Deletes expired responses, and the oldest ones beyond the maximum size. One call after the other.
+   * Deletes what exceeds the maximum size: the oldest responses of the client that stores the most, so that no client
+   * displaces what others have stored. One call after the other.
    *
    * @throws {ConnectorError} If the storage fails.
    */
   apply(): Promise<void> {
-    return this.#enqueue(() => this.#apply());
+    return this.#enqueue(() => this.#reduce());
   }
 
   /**
-   * Does so after it has read what other processes have stored.
+   * Deletes expired responses, and what exceeds the maximum size, after it has read what other processes have stored.
    *
    * @throws {ConnectorError} If the storage fails.
    */
   refresh(): Promise<void> {
     return this.#enqueue(async () => {
       await this.#list();
-      await this.#apply();
+      await this.#deleteExpired();
+      await this.#reduce();
     });
   }
 
@@ -105,13 +124,26 @@ export class ResponseBounds {
     return result;
   }
 
-  async #apply(): Promise<void> {
-    const { maxBytes, storage } = this.#parts;
-    for (const [name, { keys }] of this.#sizes) {
-      if (this.#bytes <= maxBytes && !this.isExpired(name.slice(name.lastIndexOf("/") + 1))) return;
-      this.remove(name);
-      await Promise.all([...keys.keys()].map((key) => storage.delete(key)));
+  async #reduce(): Promise<void> {
+    while (this.#bytes > this.#parts.maxBytes) {
+      const [first, ...others] = this.#owners.values();
+      const { responses } = others.reduce((most, owned) => owned.bytes > most.bytes ? owned : most, first!);
+      await this.#delete(...responses.entries().next().value!);
     }
+  }
+
+  async #deleteExpired(): Promise<void> {
+    for (const { responses } of this.#owners.values()) {
+      for (const [name, stored] of responses) {
+        if (!this.isExpired(name.slice(name.lastIndexOf("/") + 1))) break;
+        await this.#delete(name, stored);
+      }
+    }
+  }
+
+  async #delete(name: string, { keys }: StoredSize): Promise<void> {
+    this.remove(name);
+    await Promise.all([...keys.keys()].map((key) => this.#parts.storage.delete(key)));
   }
 
   /** Reads which records there are. */
@@ -121,10 +153,12 @@ export class ResponseBounds {
     this.#hasAdded = false;
     const keys = await storage.list(prefix);
     const present = new Set(keys);
-    for (const [name, { keys: own }] of this.#sizes) {
-      if (![...own.keys()].some((key) => present.has(key))) this.remove(name);
+    for (const { responses } of this.#owners.values()) {
+      for (const [name, { keys: own }] of responses) {
+        if (![...own.keys()].some((key) => present.has(key))) this.remove(name);
+      }
     }
-    const unknown = keys.filter((key) => !this.#sizes.get(this.#toName(key))?.keys.has(key));
+    const unknown = keys.filter((key) => !this.#knows(key));
     for (let at = 0; at < unknown.length; at += concurrency) {
       await Promise.all(
         unknown.slice(at, at + concurrency).map(async (key) => {
@@ -133,7 +167,18 @@ export class ResponseBounds {
         }),
       );
     }
-    if (unknown.length > 0) this.#sizes = new Map([...this.#sizes].sort(byAge));
+    if (unknown.length === 0) return;
+    for (const owned of this.#owners.values()) owned.responses = new Map([...owned.responses].sort(byAge));
+  }
+
+  #knows(key: string): boolean {
+    const name = this.#toName(key);
+    return this.#owners.get(this.#toOwner(name))?.responses.get(name)?.keys.has(key) ?? false;
+  }
+
+  #toOwner(name: string): string {
+    const { length } = this.#parts.prefix;
+    return name.slice(length, name.indexOf("/", length));
   }
 
   /** The key of the response that a record belongs to. */

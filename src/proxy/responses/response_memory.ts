@@ -95,7 +95,7 @@ export class ResponseMemory {
   }
 
   /**
-   * Stores a response; what exceeds the limits of the memory is deleted.
+   * Stores a response; what exceeds the limits of the memory is deleted afterwards.
    *
    * @returns Whether it is stored. A failure is traced.
    */
@@ -109,7 +109,7 @@ export class ResponseMemory {
       this.report(error);
       return false;
     }
-    await this.records.bounds.apply().catch((error) => this.report(error));
+    this.#follow(this.records.bounds.apply(), "The deletion of old responses"); // the client does not wait for it
     return true;
   }
 
@@ -171,7 +171,7 @@ export class ResponseMemory {
 
   /** Deletes a response, and ends the work on it. False if there was none. */
   async delete(ref: ResponseRef): Promise<boolean> {
-    if (await this.records.load(ref) === undefined) return false;
+    if (!await this.records.has(ref)) return false;
     const isDeleted = await this.records.delete(ref);
     await this.#jobs.get(ref.id)?.stop("deleted");
     return isDeleted;

@@ -80,9 +80,18 @@ export class ResponseRecords {
    * @throws {ConnectorError} If the storage fails.
    */
   async load(ref: ResponseRef): Promise<ResponseRecord | undefined> {
-    if (findCreationTime(ref.id) === undefined || this.bounds.isExpired(ref.id)) return undefined;
+    if (!this.#isCurrent(ref)) return undefined;
     const bytes = await this.#storage.load(toKey(ref));
-    return bytes === undefined ? undefined : checkRecord(JSON.parse(decoder.decode(bytes)), ref);
+    return bytes === undefined ? undefined : checkRecord(parse(bytes, ref), ref);
+  }
+
+  /** Whether there is a record of a response, readable or not. */
+  async has(ref: ResponseRef): Promise<boolean> {
+    return this.#isCurrent(ref) && await this.#storage.exists(toKey(ref));
+  }
+
+  #isCurrent({ id }: ResponseRef): boolean {
+    return findCreationTime(id) !== undefined && !this.bounds.isExpired(id);
   }
 
   /**
@@ -108,7 +117,7 @@ export class ResponseRecords {
   /** Loads such a record; undefined if there is none yet. */
   async loadEvents(ref: ResponseRef, number: number): Promise<readonly string[] | undefined> {
     const bytes = await this.#storage.load(toEventsKey(ref, number));
-    return bytes === undefined ? undefined : JSON.parse(decoder.decode(bytes)).events;
+    return bytes === undefined ? undefined : checkEvents(parse(bytes, ref), ref);
   }
 
   /**
@@ -181,9 +190,25 @@ function toKey({ owner, id }: ResponseRef): string {
   return `${prefix}${owner}/${id}`;
 }
 
-function checkRecord(value: unknown, { id }: ResponseRef): ResponseRecord {
-  if (isObject(value) && value.version === 1 && isObject(value.response) && Array.isArray(value.input)) {
-    return value as unknown as ResponseRecord;
-  }
-  throw new ConnectorError(`The record of "${id}" is not what this version writes`, undefined, "unreadable");
+function parse(bytes: Uint8Array, ref: ResponseRef): JsonObject {
+  try {
+    const value: unknown = JSON.parse(decoder.decode(bytes));
+    if (isObject(value)) return value;
+  } catch { /* unreadable, too */ }
+  throw unreadable(ref);
+}
+
+function checkRecord(value: JsonObject, ref: ResponseRef): ResponseRecord {
+  const { version, response, input, ancestors } = value;
+  if (version !== 1 || !isObject(response) || !Array.isArray(input) || !Array.isArray(ancestors)) throw unreadable(ref);
+  return value as unknown as ResponseRecord;
+}
+
+function checkEvents({ events }: JsonObject, ref: ResponseRef): readonly string[] {
+  if (Array.isArray(events)) return events;
+  throw unreadable(ref);
+}
+
+function unreadable({ id }: ResponseRef): ConnectorError {
+  return new ConnectorError(`The record of "${id}" is not what this version writes`, undefined, "unreadable");
 }

@@ -71,7 +71,11 @@ export class RunnerLease {
   /** When a lease ends, ms since 1970; -Infinity if there is none. */
   async #readEnd(key: string): Promise<number> {
     const bytes = await this.#storage.load(key);
-    const value: unknown = bytes === undefined ? undefined : JSON.parse(new TextDecoder().decode(bytes));
-    return isObject(value) && typeof value.expiresAt === "number" ? value.expiresAt : -Infinity;
+    try {
+      const value: unknown = bytes === undefined ? undefined : JSON.parse(new TextDecoder().decode(bytes));
+      return isObject(value) && typeof value.expiresAt === "number" ? value.expiresAt : -Infinity;
+    } catch {
+      return -Infinity; // unreadable
+    }
   }
 }

@@ -2,7 +2,7 @@
  * The response to a turn of a stored conversation.
  * @module
  */
-import { createResponseId } from "../../dialects/responses/stored_response.ts";
+import { createResponseId, formatStored } from "../../dialects/responses/stored_response.ts";
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { PlainResponse } from "../../contracts/shell.ts";
 import type { Exchange } from "../exchange.ts";
@@ -37,7 +37,7 @@ export class TurnResponse {
     const { members, id } = this;
     const { memory, owner, input, ancestors, isStored } = this.#turn;
     if (!isStored) return members;
-    const record = { version: 1, response: { ...response, ...members }, input, ancestors } as const;
+    const record = { version: 1, response: formatStored({ ...response, ...members }), input, ancestors } as const;
     return await memory.store({ owner, id }, record) ? members : { ...members, store: false };
   }
 }
