@@ -106,7 +106,8 @@ function explainQueue(context: RequestContext, order: Explanation["order"]): Pic
   if (pool.routing.queue === undefined) return {};
   const now = clock.monotonic();
   const wouldWait = order.length === 0 && eligible.some((member) => findWaitEnd(member, context, now) !== undefined);
-  return { queue: { waiting: pool.queue?.length ?? 0, wouldWait } };
+  const { queue } = pool.whole ?? pool;
+  return { queue: { waiting: queue?.length ?? 0, wouldWait } };
 }
 
 /** Codes of errors that mean that no model is left. */

@@ -32,7 +32,7 @@ export function hedgingFor(
   { runtime: { clock } }: RouteDeps,
 ): Hedging | undefined {
   if (!mayHedge({ request, pool })) return undefined;
-  const state = pool.hedging ??= { budget: new HedgeBudget(), latencies: new Map() };
+  const state = (pool.whole ?? pool).hedging ??= { budget: new HedgeBudget(), latencies: new Map() };
   state.budget.deposit(clock.monotonic());
   return new Hedging(pool.routing.hedge!, state);
 }
@@ -52,8 +52,9 @@ export function mayHedge(
  */
 export function findHedgeDelay(
   model: string,
-  { request: { delivery }, pool: { routing: { hedge }, hedging } }: Pick<RequestPlan, "request" | "pool">,
+  { request: { delivery }, pool }: Pick<RequestPlan, "request" | "pool">,
 ): number | undefined {
+  const { routing: { hedge }, hedging } = pool.whole ?? pool;
   const { after } = hedge!;
   if ("ms" in after) return after.ms;
   for (const key of latencyKeys(delivery, model)) {
@@ -131,7 +132,8 @@ export class Hedging {
     const { clock, plan: { pool } } = context;
     const { budget } = this.#state;
     const now = clock.monotonic();
-    if (pool.queue !== undefined && pool.queue.length > 0) return undefined; // requests that wait go first
+    const { queue } = pool.whole ?? pool;
+    if (queue !== undefined && queue.length > 0) return undefined; // requests that wait go first
     if (!budget.withdraw(now, this.#settings.maxShare)) return undefined;
     const second = await admit(first, context);
     if (second === undefined) budget.refund(clock.monotonic(), now);

@@ -119,6 +119,8 @@ export interface Pool extends PoolStrategy {
   current?: Member;
   /** Rotations caused by failed attempts. */
   readonly rotations: ReportedRotations;
+  /** The pool of which it has some of the members. Their requests wait in one queue, and share one budget of hedges. */
+  readonly whole?: Pool;
   /** Created with the first request that may be hedged. */
   hedging?: PoolHedging;
   /** Waiting requests; undefined before the first one, and if the pool has no queue. */
@@ -292,12 +294,15 @@ export class Registry {
     if (existing !== undefined) return existing;
     const narrowed: Pool = {
       ...pool,
+      whole: pool,
       members: pool.members.filter(({ model }) => models.includes(model)),
       ...this.#parts.makeStrategy(pool.routing),
       rotations: new ReportedRotations(),
       membersByDelivery: new Map(),
     };
     delete narrowed.current;
+    delete narrowed.hedging;
+    delete narrowed.queue;
     this.#narrowed.set(key, narrowed);
     return narrowed;
   }

@@ -12,11 +12,12 @@ import { becomes, until } from "../support/patience.ts";
 const toToken = (name: string) => `token-of-${name}-0123456789`;
 
 /** A proxy over a pool `chat` with a queue, without sockets. */
-async function start(tuning: QueueTuning, clients: readonly object[]) {
+async function start(tuning: QueueTuning, clients: readonly object[], pools?: object) {
   const [clock, calls] = [fakeClock(), new HeldCalls()];
   const mesh = new ModelMesh({ clock });
   const tokens = clients.map((client) => ({ token: toToken((client as { name: string }).name), ...client }));
   const config: Record<string, unknown> = { ...queueConfig(tuning, calls), proxy: { auth: { tokens } } };
+  if (pools !== undefined) config.pools = { "*": { queue: tuning.queue }, ...pools };
   await mesh.initialize(config);
   const handler = createHandler(mesh);
   const send = (path: string, name: string, init: RequestInit = {}) =>
@@ -34,8 +35,8 @@ async function start(tuning: QueueTuning, clients: readonly object[]) {
     },
     get: async (path: string, name = "") => await (await send(path, name)).text(),
     /** Sends a request of a client, and returns the text of the response, or the code of the error. */
-    async ask(name: string, text: string, headers: Record<string, string> = {}): Promise<string> {
-      const body = JSON.stringify({ model: "chat", messages: [{ role: "user", content: text }] });
+    async ask(name: string, text: string, headers: Record<string, string> = {}, model = "chat"): Promise<string> {
+      const body = JSON.stringify({ model, messages: [{ role: "user", content: text }] });
       const response = await send("/v1/chat/completions", name, { method: "POST", body, headers });
       const { choices, error } = await response.json();
       return choices?.[0].message.content ?? `${error.code} ${error.param ?? ""}`.trim();
@@ -101,6 +102,21 @@ describe("Waiting requests of several clients", () => {
     assertEquals(await other, "few 1");
     assertEquals(scene.calls.texts, ["many 1", "many 2", "few 1", "many 3", "many 4"]);
     await Promise.all(answers);
+  });
+});
+
+describe("A queue of models that clients share in part", () => {
+  const pools = { one: { models: ["a", "b"] }, two: { models: ["b", "c"] } };
+  const clients = Object.keys(pools).map((pool) => ({ name: pool, pools: [pool] }));
+  const limits = { a: { concurrent: 1 }, b: { concurrent: 1 }, c: { concurrent: 1 } };
+
+  it("is one, of one length", async () => {
+    await using scene = await start({ limits, model: { model: "same" }, queue: { max_length: 3 } }, clients, pools);
+    const answers = times(12).map((number) => scene.ask(number % 2 ? "one" : "two", `${number}`, {}, "same"));
+    await becomes(() => scene.calls.open.length, 3);
+    await scene.clock.advance(1_000);
+    await scene.serveAll();
+    assertEquals((await Promise.all(answers)).filter((answer) => answer === "rate_limit_exceeded").length, 12 - 3 - 3);
   });
 });
 
