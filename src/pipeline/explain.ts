@@ -106,7 +106,7 @@ function explainQueue(context: RequestContext, order: Explanation["order"]): Pic
   if (pool.routing.queue === undefined) return {};
   const now = clock.monotonic();
   const wouldWait = order.length === 0 && eligible.some((member) => findWaitEnd(member, context, now) !== undefined);
-  const { queue } = pool.whole ?? pool;
+  const { queue } = pool.base ?? pool;
   return { queue: { waiting: queue?.length ?? 0, wouldWait } };
 }
 

@@ -32,7 +32,7 @@ export function hedgingFor(
   { runtime: { clock } }: RouteDeps,
 ): Hedging | undefined {
   if (!mayHedge({ request, pool })) return undefined;
-  const state = (pool.whole ?? pool).hedging ??= { budget: new HedgeBudget(), latencies: new Map() };
+  const state = (pool.base ?? pool).hedging ??= { budget: new HedgeBudget(), latencies: new Map() };
   state.budget.deposit(clock.monotonic());
   return new Hedging(pool.routing.hedge!, state);
 }
@@ -54,7 +54,7 @@ export function findHedgeDelay(
   model: string,
   { request: { delivery }, pool }: Pick<RequestPlan, "request" | "pool">,
 ): number | undefined {
-  const { routing: { hedge }, hedging } = pool.whole ?? pool;
+  const { routing: { hedge }, hedging } = pool.base ?? pool;
   const { after } = hedge!;
   if ("ms" in after) return after.ms;
   for (const key of latencyKeys(delivery, model)) {
@@ -132,7 +132,7 @@ export class Hedging {
     const { clock, plan: { pool } } = context;
     const { budget } = this.#state;
     const now = clock.monotonic();
-    const { queue } = pool.whole ?? pool;
+    const { queue } = pool.base ?? pool;
     if (queue !== undefined && queue.length > 0) return undefined; // requests that wait go first
     if (!budget.withdraw(now, this.#settings.maxShare)) return undefined;
     const second = await admit(first, context);

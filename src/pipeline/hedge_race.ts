@@ -4,6 +4,7 @@
  */
 import type { Member } from "../registry/registry.ts";
 import type { AdmittedModel } from "./admission.ts";
+import type { RequestPlan } from "./eligibility.ts";
 import { OutputEstimate } from "./estimate.ts";
 import type { OpenStream } from "./open_stream.ts";
 import { RequestContext } from "./request_context.ts";
@@ -31,13 +32,18 @@ export class Branch<T extends Received> {
   /**
    * Starts the attempt.
    *
-   * @param stopper Cancels it. It may already be aborted.
+   * @param parts What cancels it, which may already be aborted, and the affinity of its request.
    */
-  constructor(admitted: AdmittedModel, tryModel: TryModel<T>, stopper: AbortController) {
+  constructor(admitted: AdmittedModel, tryModel: TryModel<T>, parts: {
+    readonly stopper: AbortController;
+    /** Undefined for the hedge, which does not move a conversation. */
+    readonly affinity: RequestPlan["affinity"];
+  }) {
+    const { stopper, affinity } = parts;
     const { context } = admitted;
     this.#stopper = stopper;
     this.#startedAt = context.clock.monotonic();
-    this.admitted = { ...admitted, context: createBranchContext(context, stopper.signal) };
+    this.admitted = { ...admitted, context: createBranchContext(context, { signal: stopper.signal, affinity }) };
     this.ended = this.#run(tryModel);
   }
 
@@ -78,11 +84,11 @@ export class Branch<T extends Received> {
 /** The context of a branch. The deadline is that of the request, which aborts its branches. */
 function createBranchContext(
   { plan, deps, remainingMs, rootTrace, queuedMs }: RequestContext,
-  signal: AbortSignal,
+  { signal, affinity }: Pick<RequestPlan, "affinity"> & { readonly signal: AbortSignal },
 ): RequestContext {
   const trace = rootTrace === undefined ? {} : { trace: rootTrace };
   const request = { ...plan.request, ...trace, signal, timeoutMs: remainingMs };
-  const context = new RequestContext({ ...plan, request }, deps);
+  const context = new RequestContext({ ...plan, request, affinity }, deps);
   context.commit();
   context.queuedMs = queuedMs;
   return context;
@@ -112,8 +118,10 @@ export class HedgeRace<T extends Received> {
   add(admitted: AdmittedModel): Branch<T> {
     const stopper = new AbortController();
     if (this.#stopped !== undefined) stopper.abort(this.#stopped.reason);
-    if (this.branches.length > 0) this.#context.hedge = "lost";
-    const branch = new Branch(admitted, this.#tryModel, stopper);
+    const isHedge = this.branches.length > 0;
+    if (isHedge) this.#context.hedge = "lost";
+    const affinity = isHedge ? undefined : this.#context.plan.affinity;
+    const branch = new Branch(admitted, this.#tryModel, { stopper, affinity });
     this.branches.push(branch);
     return branch;
   }

@@ -12,7 +12,7 @@ import type { RequestContext } from "./request_context.ts";
 const queues = new WeakMap<Pool, PoolRequestQueue>();
 
 function getQueue({ plan, deps }: RequestContext): PoolRequestQueue {
-  const pool = plan.pool.whole ?? plan.pool;
+  const pool = plan.pool.base ?? plan.pool;
   const existing = queues.get(pool);
   if (existing !== undefined) return existing;
   const created = new PoolRequestQueue(pool, deps);

@@ -120,7 +120,7 @@ export interface Pool extends PoolStrategy {
   /** Rotations caused by failed attempts. */
   readonly rotations: ReportedRotations;
   /** The pool of which it has some of the members. Their requests wait in one queue, and share one budget of hedges. */
-  readonly whole?: Pool;
+  readonly base?: Pool;
   /** Created with the first request that may be hedged. */
   hedging?: PoolHedging;
   /** Waiting requests; undefined before the first one, and if the pool has no queue. */
@@ -294,7 +294,7 @@ export class Registry {
     if (existing !== undefined) return existing;
     const narrowed: Pool = {
       ...pool,
-      whole: pool,
+      base: pool,
       members: pool.members.filter(({ model }) => models.includes(model)),
       ...this.#parts.makeStrategy(pool.routing),
       rotations: new ReportedRotations(),

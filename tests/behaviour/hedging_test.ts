@@ -349,24 +349,30 @@ describe("the second model of a hedge", () => {
     assertEquals([(await soon(seen!)).text, (await scene.ask()).text, scene.events], ["from b", "from a", []]);
   });
 
-  it("does not move a conversation away from the prompt cache of the first", async () => {
-    const affinity = { by: "prompt", ttl: "10m" };
-    const settings = { pool: { ...pool, affinity, strategy: "round-robin", model_priority: undefined } };
-    const priced = (urls: Readonly<Record<string, string>>) => {
-      const { config } = severalModels({ a: "a", b: "b" }, settings)(urls);
-      const pricing = { input: 1, cached_input: 0.1, output: 1 };
-      const models = Object.entries(config!.models as Readonly<Record<string, object>>);
-      return {
-        config: { ...config, models: Object.fromEntries(models.map(([id, own]) => [id, { ...own, pricing }])) },
+  const cached: readonly [name: string, second: readonly Behaviour[]][] = [
+    ["does not move a conversation away from the prompt cache of the first", [b]],
+    ["does not move it after a retry either", [bad, b]],
+  ];
+  for (const [name, second] of cached) {
+    it(name, async () => {
+      const affinity = { by: "prompt", ttl: "10m" };
+      const settings = { pool: { hedge, affinity, strategy: "round-robin", model_priority: undefined } };
+      const priced = (urls: Readonly<Record<string, string>>) => {
+        const { config } = severalModels({ a: "a", b: "b" }, settings)(urls);
+        const pricing = { input: 1, cached_input: 0.1, output: 1 };
+        const models = Object.entries(config!.models as Readonly<Record<string, object>>);
+        return {
+          config: { ...config, models: Object.fromEntries(models.map(([id, own]) => [id, { ...own, pricing }])) },
+        };
       };
-    };
-    await using scene = await stage({ a: [a, hang(), a], b }, priced);
-    assertEquals((await scene.ask()).text, "from a");
-    const seen = scene.ask();
-    await scene.received("a", 2);
-    assertEquals((await after(scene.clock, 2_000, seen)).text, "from b");
-    assertEquals((await scene.ask()).text, "from a");
-  });
+      await using scene = await stage({ a: [a, hang(), a], b: second }, priced);
+      assertEquals((await scene.ask()).text, "from a");
+      const seen = scene.ask();
+      await scene.received("a", 2);
+      assertEquals((await after(scene.clock, 3_000, seen)).text, "from b");
+      assertEquals((await scene.ask()).text, "from a");
+    });
+  }
 
   it("is preferred by latency-first afterwards, since the wait for the first counts as its latency", async () => {
     const strategy = { strategy: "latency-first", model_priority: undefined };
