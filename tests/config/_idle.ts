@@ -44,6 +44,11 @@ export const idle: readonly Idle[] = [
   [{ "pools.*.retry.non_retryable_codes": [418] }, "providers.hosted.error.non_retryable_codes", [419]],
   [{ "pools.*.recovery.quota_reset_schedule": "monthly" }, "providers.hosted.quota.reset_schedule", "daily"],
   [{ "pools.*.recovery.on_quota_reset": false }, "providers.hosted.quota.reset_schedule", "daily"],
+  [
+    { "models.chat.provider": "server", "providers.hosted.discovery.enumerate_models": false },
+    "providers.hosted.execution.min_rate",
+    5,
+  ],
   [{ "pools.*.first_token_timeout": "9s" }, "providers.hosted.execution.first_token_timeout", "20s"],
   [{ "providers.hosted.execution.timeout": "20s" }, "providers.hosted.execution.first_token_timeout", "21s"],
   [{ "proxy.request_timeout": "20s" }, "providers.hosted.execution.first_token_timeout", "20s"],
