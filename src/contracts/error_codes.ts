@@ -16,6 +16,7 @@ export type RequestErrorCode =
   | "invalid_json"
   | "invalid_url"
   | "invalid_value"
+  | "item_not_found"
   | "method_not_allowed"
   | "missing_required_parameter"
   | "model_not_found"

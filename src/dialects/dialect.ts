@@ -41,6 +41,8 @@ interface TranslateOptions {
    * @default false
    */
   readonly carriesReasoning?: boolean;
+  /** The unique part of the ids of the response's items. */
+  readonly itemsName?: string | undefined;
 }
 
 /** The part of a dialect that the proxy needs before a request is read. */

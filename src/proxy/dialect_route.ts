@@ -37,15 +37,17 @@ export function dialectRoute(dialect: Dialect): RouteEntry {
 /** Handles a request whose body was read. */
 export async function respondInDialect(
   dialect: Dialect,
-  { work, exchange, carriesReasoning = false }: {
+  { work, exchange, ...options }: {
     readonly work: Work;
     readonly exchange: Exchange;
     /** Whether providers have to return reasoning in a form that the next request can contain. */
     readonly carriesReasoning?: boolean;
+    /** The unique part of the ids of the response's items. */
+    readonly itemsName?: string | undefined;
   },
 ): Promise<PlainResponse> {
   const searches = exchange.proxy.tools.webSearch !== undefined;
-  const translation = dialect.translate(work.value, exchange.request, { searches, carriesReasoning });
+  const translation = dialect.translate(work.value, exchange.request, { searches, ...options });
   return await respondToChat(translation, { dialect, work, exchange });
 }
 

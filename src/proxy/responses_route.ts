@@ -37,7 +37,8 @@ export const responsesCount: RouteEntry = countRoute(responses, async (exchange)
 
 async function respondToWork(work: TurnWork, exchange: Exchange): Promise<PlainResponse> {
   if (isWarmUp(work.value)) return await respondToWarmUp(work.value, exchange);
-  return await respondInDialect(responses, { work, exchange, carriesReasoning: work.turn !== undefined });
+  const { turn, itemsName } = work;
+  return await respondInDialect(responses, { work, exchange, carriesReasoning: turn !== undefined, itemsName });
 }
 
 /** Responds without a call to a provider. */

@@ -17,6 +17,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/dialects/responses/compaction.ts#readSummary": oneValue,
   "src/dialects/responses/compaction.ts#toSummaryItem": oneValue,
   "src/dialects/responses/compaction.ts#toSummaryRequest": "copies the list of items, which the dialect reads",
+  "src/dialects/responses/stored_response.ts#toItemsName": oneValue,
   "src/proxy/responses/event_stream.ts#respondWithEvents": "passes events on, which StoredEvents reads",
   "src/proxy/responses/stored_events.ts#StoredEvents": "returns each stored event once, as JSON.parse has read it",
   "src/config/schema/units.ts#parseHedgeDelay": oneValue,

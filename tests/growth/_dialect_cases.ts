@@ -198,7 +198,7 @@ const partsOfDialects: Readonly<Record<string, readonly string[]>> = {
 
 const translators: Readonly<Record<string, () => EventTranslator>> = {
   "src/dialects/messages/_events.ts#MessageEvents": () => new MessageEvents(["stop"]),
-  "src/dialects/responses/responses.ts#ResponseEvents": () => new ResponseEvents({ model: "m" }),
+  "src/dialects/responses/responses.ts#ResponseEvents": () => new ResponseEvents({ body: { model: "m" } }),
   "src/dialects/gemini/_events.ts#ContentEvents": () => new ContentEvents({ includesThoughts: true, isArray: false }),
   "src/dialects/completions/_response.ts#TextEvents": () =>
     new TextEvents({ echo: undefined, hasUsage: true, firstIndex: 0 }),

@@ -3,10 +3,11 @@
 // @ts-types="./_agents.d.ts"
 import { Agent, OpenAIProvider, Runner, setTraceProcessors, setTracingDisabled, tool } from "npm:@openai/agents@0.20.0";
 import { createOpenAI } from "npm:@ai-sdk/openai@4.0.118";
-import { generateText, jsonSchema, Output, stepCountIs, streamText, tool as aiTool } from "ai";
+import { generateText, jsonSchema, type ModelMessage, Output, stepCountIs, streamText, tool as aiTool } from "ai";
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type OperationStage, operationStage } from "../support/_operations.ts";
+import { memoryStage } from "../support/_stored_responses.ts";
 import { answer, type Script, status } from "../support/upstream.ts";
 
 const text = "Hello world";
@@ -30,11 +31,11 @@ function lastSent({ upstreams }: OperationStage) {
   return upstreams.b!.requests.at(-1)!.json();
 }
 
+const look = aiTool({ inputSchema: jsonSchema<{ city: string }>(place), execute: ({ city }) => `sunny in ${city}` });
+
 describe("Vercel's ai with its provider for OpenAI", () => {
   const modelOf = ({ proxy }: OperationStage) => createOpenAI({ baseURL: `${proxy.url}/v1`, apiKey: "any" })("pool");
-  const tools = {
-    look: aiTool({ inputSchema: jsonSchema<{ city: string }>(place), execute: ({ city }) => `sunny in ${city}` }),
-  };
+  const tools = { look };
 
   it("chats", async () => {
     await using scene = await stage(answer({ reasoning: "Hm" }));
@@ -80,6 +81,32 @@ describe("Vercel's ai with its provider for OpenAI", () => {
     assert(!parts.some(({ type }) => type === "error"), JSON.stringify(parts));
     assertEquals(lastSent(scene).messages.at(-2).content, "I look");
   });
+});
+
+describe("Vercel's ai with its provider for OpenAI, of a proxy that stores responses", () => {
+  const ask = { tools: { look }, stopWhen: stepCountIs(3), maxRetries: 0 };
+  const script: Script = [
+    answer({ toolCalls, text: "I look", reasoning: "Hm" }),
+    answer({ pieces: ["Sunny"] }),
+    answer(),
+  ];
+
+  for (const how of ["streamed", "not streamed"]) {
+    it(`refers to its earlier items, ${how}`, async () => {
+      await using scene = await memoryStage(script);
+      const openai = createOpenAI({ baseURL: `${scene.proxy.url}/v1`, apiKey: "any" });
+      const run = async (messages: ModelMessage[]) => {
+        const request = { ...ask, model: openai("chat"), messages };
+        const { steps } = how === "streamed" ? streamText(request) : await generateText(request);
+        return [...messages, ...(await steps).flatMap(({ response }) => response.messages)];
+      };
+      const messages = await run([{ role: "user", content: "Where?" }]);
+      await run([...messages, { role: "user", content: "Go on" }]);
+      const sent = scene.upstream.requests.at(-1)!.json().messages;
+      assertEquals(sent.map(({ role }: { role: string }) => role), ["user", "assistant", "tool", "assistant", "user"]);
+      assertEquals([sent[1].content, sent[1].tool_calls.length], ["I look", 1]);
+    });
+  }
 });
 
 describe("OpenAI's agents SDK", () => {

@@ -165,7 +165,7 @@ export const proxy = {
         state: { type: "flag", default: false },
         /** How long a response is stored. */
         ttl: { type: "duration", default: 2_592_000_000 },
-        /** Maximum size of all stored responses. Beyond it, the oldest ones are deleted. */
+        /** Maximum size of all stored responses. Beyond it, the oldest ones of the client with the most are deleted. */
         max_bytes: { type: "size", default: 268_435_456 },
       },
     },

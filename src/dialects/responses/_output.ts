@@ -89,7 +89,7 @@ export class ResponseOutput {
    * @param id Id of the response; derived from the chat id by default.
    */
   start(head: ResponsesHead, id?: string): void {
-    this.#name = getUniquePart(head);
+    this.#name = this.#context.name ?? getUniquePart(head);
     this.#response = { ...formatResponse(this.#context.body, head), ...(id === undefined ? {} : { id }) };
     this.#emit("response.created", { response: this.#response });
     this.#emit("response.in_progress", { response: this.#response });

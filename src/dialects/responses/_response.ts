@@ -16,6 +16,8 @@ export interface ResponseContext {
   readonly body: JsonObject;
   /** The tools of the request. */
   readonly table: ToolTable;
+  /** The unique part of the ids of its items; derived from the chat id by default. */
+  readonly name?: string | undefined;
 }
 
 /** The unique part of a response's item ids. */

@@ -27,7 +27,7 @@ export const responses: Dialect = {
   translate(value, _request, options) {
     const { chat, session, dropped, nativeOnly, table, search } = convertResponsesRequest(value, options?.searches);
     const body = value as JsonObject;
-    const context = { body, table };
+    const context = { body, table, name: options?.itemsName };
     return {
       chat,
       session,
@@ -37,7 +37,7 @@ export const responses: Dialect = {
         : undefined,
       search,
       toResponse: (completion, before) => formatCompleteResponse(context, completion, before),
-      events: () => new ResponseEvents(body, table),
+      events: () => new ResponseEvents(context),
     };
   },
   counting: {
@@ -141,13 +141,9 @@ export class ResponseEvents implements EventTranslator {
   #text = "";
   #number = 0;
 
-  /**
-   * @param body The request.
-   * @param table Its tools.
-   * @default none
-   */
-  constructor(body: JsonObject, table: ToolTable = new ToolTable()) {
-    this.#output = new ResponseOutput({ body, table }, (type, event) => {
+  /** @param context The request; with no tools by default. */
+  constructor(context: Omit<ResponseContext, "table"> & Partial<ResponseContext>) {
+    this.#output = new ResponseOutput({ table: new ToolTable(), ...context }, (type, event) => {
       this.#text += `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#number++, ...event })}\n\n`;
     });
   }

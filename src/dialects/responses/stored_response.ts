@@ -9,6 +9,7 @@ import { ownId } from "./_carried.ts";
 import { removeSecrets } from "./_response.ts";
 
 const storedId = /^resp_mesh_([\da-f]{11})[\da-f]{32}$/;
+const storedItemId = /^[a-z]+_mesh_([\da-f]{43})_\d+$/;
 
 /**
  * Creates the id of a response. Ids sort by the time in them, and cannot be guessed.
@@ -17,6 +18,17 @@ const storedId = /^resp_mesh_([\da-f]{11})[\da-f]{32}$/;
  */
 export function createResponseId(createdAt: number): string {
   return ownId("resp", createdAt.toString(16).padStart(11, "0") + newId().replaceAll("-", ""));
+}
+
+/** The unique part of the ids of the items of a stored response, by which {@linkcode findItemResponse} finds it. */
+export function toItemsName(responseId: string): string {
+  return responseId.slice(ownId("resp", "").length);
+}
+
+/** The response that has an item in its output, by the item's id; undefined if the id is not one of the proxy's. */
+export function findItemResponse(id: unknown): string | undefined {
+  const name = typeof id === "string" ? storedItemId.exec(id)?.[1] : undefined;
+  return name === undefined ? undefined : ownId("resp", name);
 }
 
 /** When a response was created, by its id, ms since 1970; undefined for other ids. */

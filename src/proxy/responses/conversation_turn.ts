@@ -10,6 +10,7 @@ import type { Work } from "../body.ts";
 import { HttpError, waitHeaders } from "../error_body.ts";
 import type { Exchange } from "../exchange.ts";
 import { formatInput, formatOutput, joinItems, replaceInput } from "./conversation_text.ts";
+import { isOwnReference, resolveReferences } from "./item_references.ts";
 import { type Conversation, findOwner, openMemory, type ResponseMemory, withStorageErrors } from "./response_memory.ts";
 
 /** What a request adds to its conversation. */
@@ -34,22 +35,54 @@ export interface Turn {
 export interface TurnWork extends Work {
   /** Undefined if the request is malformed, and will be rejected. */
   readonly turn?: Turn;
+  /** The unique part of the ids of the response's items. */
+  readonly itemsName?: string;
   /** Releases the memory of the conversation. */
   readonly release?: () => void;
 }
 
 /**
- * Replaces the reference to an earlier response by its conversation. Providers store nothing.
+ * Replaces references to an earlier response and to items by what is stored. Providers store nothing.
  *
  * @throws {UnsupportedRequestError} If one of these members is malformed.
- * @throws {HttpError} 404 for an unknown response, 503 if the storage fails.
+ * @throws {HttpError} 404 for an unknown response or item, 503 if the storage fails.
  */
 export async function resumeConversation(work: Work, exchange: Exchange): Promise<TurnWork> {
-  const { value, text = "" } = work;
+  const { value } = work;
   if (!isObject(value)) return work;
   checkMembers(value);
-  const memory = openMemory(exchange);
-  const owner = findOwner(exchange);
+  const source = { memory: openMemory(exchange), owner: findOwner(exchange), exchange };
+  if (!Array.isArray(value.input) || !value.input.some(isOwnReference)) return await resume(work, source);
+  const complete = await addItems(work, source);
+  try {
+    return await resume(complete, source);
+  } catch (error) {
+    complete.release();
+    throw error;
+  }
+}
+
+/** Where conversations are loaded from. */
+interface TurnSource {
+  readonly memory: ResponseMemory;
+  readonly owner: string;
+  readonly exchange: Exchange;
+}
+
+/** Replaces references to items. */
+async function addItems(work: Work, { memory, owner, exchange }: TurnSource) {
+  const { value, text = "" } = work;
+  const body = value as JsonObject & { readonly input: JsonObject[] };
+  const { bodyLimit: maxChars } = exchange.proxy;
+  const input = await withStorageErrors(() => resolveReferences(body.input, { memory, owner, maxChars }));
+  const items = JSON.stringify(input).slice(1, -1);
+  const release = reserve(items.length, exchange);
+  return { ...work, value: { ...body, input }, text: replaceInput(text, items, {}), release };
+}
+
+async function resume(work: TurnWork, { memory, owner, exchange }: TurnSource): Promise<TurnWork> {
+  const { text = "" } = work;
+  const value = work.value as JsonObject;
   const { previous_response_id: previousId, store: requested, background, ...others } = value;
   const added = formatInput(text, value.input);
   if (added === undefined) return work;
@@ -65,7 +98,11 @@ export async function resumeConversation(work: Work, exchange: Exchange): Promis
   const ref = { owner, id: previousId };
   const { ids, turns } = await withStorageErrors(() => memory.loadConversation(ref, bodyLimit));
   const before = joinItems(...turns.flatMap(formatTurn));
-  const release = reserve(before.length, exchange);
+  const releaseBefore = reserve(before.length, exchange);
+  const release = () => {
+    releaseBefore();
+    work.release?.();
+  };
   const earlier = JSON.parse(`[${before}]`);
   const input = [...earlier, ...own];
   const turn = { ...facts, previousId, ancestors: ids, count: earlier.length };

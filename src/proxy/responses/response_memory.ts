@@ -79,7 +79,7 @@ export class ResponseMemory {
     let chars = 0;
     const add = (turn: ResponseRecord) => {
       chars += JSON.stringify([turn.input, turn.response.output]).length;
-      if (chars > maxChars) throw tooLong();
+      if (chars > maxChars) throw tooLong("previous_response_id");
       turns.push(turn);
     };
     for (let at = 0; at < ancestors.length; at += concurrency) {
@@ -279,7 +279,8 @@ function checkContinuable({ status }: JsonObject, id: string): void {
   throw new HttpError(message, { status: 400, code: "invalid_value", param: "previous_response_id" });
 }
 
-function tooLong(): HttpError {
+/** The error for a conversation that is too long, of which a member of the request is a part. */
+export function tooLong(param: string): HttpError {
   const message = "The conversation is longer than the limit of a request (proxy.body_limit): compact it";
-  return new HttpError(message, { status: 413, code: "request_too_large", param: "previous_response_id" });
+  return new HttpError(message, { status: 413, code: "request_too_large", param });
 }

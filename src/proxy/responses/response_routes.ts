@@ -3,7 +3,7 @@
  * @module
  */
 import { isUnderWay } from "../../dialects/responses/background.ts";
-import { formatInputItem } from "../../dialects/responses/stored_response.ts";
+import { formatInputItem, toItemsName } from "../../dialects/responses/stored_response.ts";
 import type { JsonObject } from "../../contracts/openai.ts";
 import type { PlainResponse } from "../../contracts/shell.ts";
 import { invalid } from "../../pipeline/check_body.ts";
@@ -123,7 +123,7 @@ async function listItems(
     ? { turns: [] }
     : await memory.loadConversation({ ...ref, id: last }, maxListedChars);
   const all = [...turns.flatMap(({ input, response }) => [input, response.output as JsonObject[]]), record.input];
-  const name = ref.id.replace(/^resp_mesh_/, "");
+  const name = `${toItemsName(ref.id)}_in`;
   return all.flat().map((item, index) => formatInputItem(item, `${name}_${index}`));
 }
 

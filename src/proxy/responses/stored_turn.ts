@@ -3,6 +3,7 @@
  * event is sent.
  * @module
  */
+import { toItemsName } from "../../dialects/responses/stored_response.ts";
 import type { PlainResponse, PlainStream } from "../../contracts/shell.ts";
 import { UnsupportedRequestError } from "../../errors.ts";
 import { isStream } from "../../util/bytes.ts";
@@ -20,15 +21,16 @@ const lastEvents: ReadonlySet<string> = new Set(["response.completed", "response
 
 /** Responds to a turn of a conversation. */
 export async function respondToTurn(
-  work: TurnWork & { readonly turn: Turn },
+  received: TurnWork & { readonly turn: Turn },
   { exchange, respond }: { readonly exchange: Exchange; readonly respond: Respond },
 ): Promise<PlainResponse> {
-  const { turn, release = () => {} } = work;
+  const { turn, release = () => {} } = received;
   const onEnd = once(() => {
     release();
     exchange.onEnd();
   });
   const response = new TurnResponse(turn, exchange.mesh.runtime.clock.now());
+  const work = { ...received, itemsName: toItemsName(response.id) };
   let isOver = true;
   try {
     if (turn.isBackground) {
