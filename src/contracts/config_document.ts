@@ -475,7 +475,7 @@ export interface ConfigDocument {
       readonly state?: boolean | SecretReference;
       /** How long a response is stored. */
       readonly ttl?: string;
-      /** Maximum size of all stored responses. Beyond it, the oldest ones are deleted. */
+      /** Maximum size of all stored responses. Beyond it, the oldest ones of the client with the most are deleted. */
       readonly max_bytes?: string;
       /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
