@@ -87,6 +87,7 @@ export class CommittedStream {
       if (!(reason instanceof AttemptTimeout)) this.#close({ kind: "stopped", reason });
       this.#fail(reason); // since a source may ignore the signal
     });
+    connection.onLeave = (reason) => this.#close({ kind: "stopped", reason });
   }
 
   /** Whether the stream was stopped. Later reads throw the reason. */

@@ -40,6 +40,8 @@ export class Connection implements CallOptions {
   hasResponse = false;
   /** Whether a complete response was ended, since its provider did not end it. */
   isEnded = false;
+  /** Called if the connection is aborted after that: the reader of what was received leaves. */
+  onLeave: ((reason: unknown) => void) | undefined;
   /** Whether content of a stream was received. */
   hasContent = false;
   /** Why the call was not sent: other processes have taken what it had reserved. */
@@ -127,6 +129,7 @@ export class Connection implements CallOptions {
   /** Aborts the connection and its upstream call. */
   abort(reason: unknown): void {
     this.close();
+    if (this.isEnded) this.onLeave?.(reason);
     this.#stopper.abort(reason);
   }
 
@@ -229,7 +232,7 @@ export class Connection implements CallOptions {
 
   readonly #endResponse = (): void => {
     this.isEnded = true;
-    this.abort(new NetworkError("The provider did not end its response", { neverSent: false }));
+    this.#stopper.abort(new NetworkError("The provider did not end its response", { neverSent: false }));
   };
 
   #timeOut(phase: string): void {

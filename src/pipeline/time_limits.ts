@@ -125,12 +125,18 @@ export class IdleTimer {
     this.#cancel();
   }
 
-  /** Applies a shorter limit from now on. */
+  /** Applies a shorter limit from now on. Once it is reached, only that of the reader is left. */
   shorten(limitMs: number, onLimit: () => void): void {
     if (this.#isShortened) return;
     this.#isShortened = true;
     this.#first = undefined;
-    this.#limits = { ...this.#limits, limitMs: Math.min(limitMs, this.#limits.limitMs), onLimit };
+    const limits = this.#limits;
+    const end = () => {
+      this.#limits = { ...limits, limitMs: Infinity };
+      this.#arm(this.#clock.monotonic(), limits.unreadMs);
+      onLimit();
+    };
+    this.#limits = { ...limits, limitMs: Math.min(limitMs, limits.limitMs), onLimit: end };
     this.#cancel();
     this.#check();
   }
@@ -162,7 +168,9 @@ export class IdleTimer {
     const elapsedMs = now - this.#since;
     if (!this.#isListening && elapsedMs >= unreadMs) return onUnread();
     // without a listener it checks periodically, since a listener may be added at any time
-    const nextMs = this.#isListening ? leftMs : Math.min(limitMs - this.#waitedMs, unreadMs - elapsedMs);
+    const nextMs = this.#isListening
+      ? Math.min(leftMs, unreadMs)
+      : Math.min(limitMs - this.#waitedMs, unreadMs - elapsedMs);
     this.#arm(now, Math.max(1, nextMs));
   }
 

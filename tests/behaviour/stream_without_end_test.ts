@@ -7,7 +7,9 @@ import { describe, it } from "@std/testing/bdd";
 import { type Dialect, speaking } from "../support/_dialects.ts";
 import { readModelState, startDialectProxy } from "../support/_dialect_proxy.ts";
 import { isOpen, readStream, soon } from "../support/_failover.ts";
-import { fakeClock } from "../../src/runtime/test.ts";
+import { create } from "../../mod.ts";
+import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import { testConfig } from "../support/proxy.ts";
 import { type Behaviour, formatHead, raw, startUpstream, stream } from "../support/upstream.ts";
 
 const include = { stream_options: { include_usage: true } };
@@ -41,6 +43,30 @@ const endless: readonly (readonly [name: string, dialect: Dialect, after: number
   ["no message_stop", "anthropic", 8, 5],
   ["Gemini's body goes on", "gemini", 5, 5],
 ];
+
+describe("A stream that was held to its end, which its provider did not send", () => {
+  const leaves: readonly [name: string, leave: (reader: AbortController, clock: FakeClock) => unknown][] = [
+    ["when its reader aborts it", (reader) => reader.abort()],
+    ["when it is not read for ten minutes", (_, clock) => clock.advance(600_000)],
+  ];
+  for (const [name, leave] of leaves) {
+    it(`gives its place at the model back ${name}`, async () => {
+      const [clock, reader] = [fakeClock(), new AbortController()];
+      await using upstream = await startUpstream(speaking.openai.answer({ cut: { after: 6, how: "hang" } }));
+      const config = testConfig({ upstreams: { a: upstream.url }, pool: { commit: "complete" } });
+      await using client = create({ config, clock });
+      const request = { model: "chat", messages: [{ role: "user" as const, content: "Hi" }], stream: true as const };
+      const opening = client.chat.completions.create(request, { signal: reader.signal });
+      await upstream.received(1);
+      assertEquals(await isOpen(opening), true);
+      await clock.advance(2_000);
+      await soon(opening);
+      assertEquals(readModelState(client.mesh, "a").inFlight, 1);
+      await leave(reader, clock);
+      assertEquals(readModelState(client.mesh, "a"), { inFlight: 0, failures: 0, status: "active" });
+    });
+  }
+});
 
 describe("A stream with a finish reason whose provider does not end it", () => {
   for (const [name, dialect, after, tokens] of endless) {
