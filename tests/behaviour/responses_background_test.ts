@@ -13,7 +13,18 @@ import {
   streamed,
 } from "../support/_stored_responses.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
-import { answer, type Behaviour, Gate, hang, ok, type ReceivedRequest, status, stream } from "../support/upstream.ts";
+import {
+  answer,
+  type Behaviour,
+  completion,
+  Gate,
+  hang,
+  json,
+  ok,
+  type ReceivedRequest,
+  status,
+  stream,
+} from "../support/upstream.ts";
 
 const numbered = ({ number }: ReceivedRequest) =>
   answer({ text: `answer ${number}`, pieces: ["answer ", `${number}`] });
@@ -24,7 +35,7 @@ const background = { input: "One", background: true };
 const hold = (gate: Gate): Behaviour => ({
   async play(exchange) {
     await gate.pass();
-    await ok().play(exchange);
+    await json({ ...completion({ model: "m" }), created: 1 }).play(exchange);
   },
 });
 
@@ -71,6 +82,7 @@ describe("A background response", () => {
     await stage.upstream.received(1);
     gate.openAll();
     const completed = await reaches(stage, queued.id, "completed");
+    assertEquals(completed.created_at, queued.created_at);
     assertEquals([completed.background, completed.previous_response_id], [true, null]);
     assertMatchesSchema("Response", completed);
     assertEquals((await stage.create({ input: "Two", previous_response_id: queued.id })).status, 200);

@@ -15,17 +15,20 @@ export type Respond = (work: TurnWork, exchange: Exchange) => Promise<PlainRespo
 export class TurnResponse {
   readonly #turn: Turn;
   readonly id: string;
+  readonly #createdAt: number;
 
   /** @param now Wall clock, ms. */
   constructor(turn: Turn, now: number) {
     this.#turn = turn;
     this.id = createResponseId(now);
+    this.#createdAt = Math.floor(now / 1000);
   }
 
   /** Members that replace those of the provider's response. */
   get members(): JsonObject {
     const { previousId, isStored, isBackground } = this.#turn;
-    return { id: this.id, previous_response_id: previousId, store: isStored, background: isBackground };
+    const members = { id: this.id, previous_response_id: previousId, store: isStored, background: isBackground };
+    return isBackground ? { ...members, created_at: this.#createdAt } : members; // as in the state before it ended
   }
 
   /**
