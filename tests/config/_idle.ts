@@ -143,6 +143,8 @@ export const idle: readonly Idle[] = [
   [{ "pools.talk.retry.scope": "same_model" }, "pools.talk.hedge", { after: "2s" }],
   [{ "pools.talk.models": ["voice"], "pools.talk.model_priority": ["voice"] }, "pools.talk.hedge", { after: "2s" }],
   [{ "pools.talk.hedge": { after: "off" } }, "pools.talk.hedge.max_share", 0.1],
+  [{ "proxy.request_timeout": "1m" }, "pools.talk.hedge.after", "60s"],
+  [{ "pools.talk.models": ["voice"], "pools.talk.model_priority": ["voice"] }, "pools.talk.affinity", { by: "prompt" }],
   [{ "pools.talk.strategy": { select: () => {}, score: () => 0 } }, "pools.talk.affinity", { by: "prompt" }],
   [{ "pools.talk.strategy": "cost-first" }, "pools.talk.fallback_strategy", "cost-first"],
   [{ "pools.talk.model_priority": undefined }, "pools.talk.fallback_strategy", "cost-first"],

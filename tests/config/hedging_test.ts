@@ -22,7 +22,7 @@ const cases: readonly (readonly [pool: object, ...found: string[]])[] = [
   [{ hedge: { delay: "2s" } }, 'hedge.delay: unknown key; allowed: "after", "max_share"'],
   [{ hedge: true }, "hedge: expected an object, found a boolean"],
   [{ hedge: {} }],
-  [{ hedge: { after: "1h30m", max_share: 1 } }],
+  [{ hedge: { after: "1m30s", max_share: 1 } }],
   [{ hedge: { after: "off" } }],
   [{ hedge: { after: "off", max_share: 0.1 } }, 'hedge.max_share: has no effect while "after" is "off"'],
   [

@@ -5,7 +5,7 @@
 import { defaultDeadlineMs } from "../settings/defaults.ts";
 import type { OperationName } from "../../contracts/provider.ts";
 import type { Condition, PoolSubject } from "./condition.ts";
-import { formatDuration, neverHedge } from "./units.ts";
+import { formatDuration, neverHedge, parseHedgeDelay } from "./units.ts";
 
 /** Whether a strategy is built in, and so always selects a model. */
 function isBuiltIn(strategy: unknown): strategy is string {
@@ -127,6 +127,13 @@ const hedges = (): readonly Condition<PoolSubject>[] => [
     },
   },
   {
+    keys: ["hedge.after"],
+    reason: ({ first, document }) => {
+      const delay = parseHedgeDelay(first(({ hedge }) => hedge?.after) ?? neverHedge);
+      return delay !== undefined && "ms" in delay ? findShorterDeadline(delay.ms, document) : undefined;
+    },
+  },
+  {
     keys: ["hedge.max_share"],
     reason: ({ first }) =>
       first(({ hedge }) => hedge?.after) === neverHedge ? ` while "after" is "${neverHedge}"` : undefined,
@@ -136,8 +143,10 @@ const hedges = (): readonly Condition<PoolSubject>[] => [
 const strategies = (): readonly Condition<PoolSubject>[] => [
   {
     keys: ["affinity"],
-    reason: ({ strategies: [strategy] }) =>
-      isBuiltIn(strategy) ? undefined : ": a strategy of your own selects the model of every request",
+    reason: ({ strategies: [strategy], mayServe }) => {
+      if (!mayServe("chat")) return ": only chats have conversations";
+      return isBuiltIn(strategy) ? undefined : ": a strategy of your own selects the model of every request";
+    },
   },
   {
     keys: ["rate_limit.threshold"],
