@@ -4,6 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { memoryStorage, type RoutingRecord } from "../../mod.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { happens, until } from "../support/patience.ts";
+import { responseAnswer } from "../support/_response_answers.ts";
 import { parseEvents, type ResponseEvent } from "../support/_responses.ts";
 import {
   type MemoryOptions,
@@ -220,6 +221,17 @@ describe("A background response", () => {
 });
 
 describe("A background response that is streamed", () => {
+  it("fails as interrupted if the provider's last event has no response, or one of another status", async () => {
+    for (const last of [{}, { response: null }, { response: { id: "resp_1", status: "queued", output: [] } }]) {
+      const script = responseAnswer({ text: "Hi", last: { type: "response.completed", ...last } });
+      await using stage = await memoryStage(script, { provider: { config: { responses: true } } });
+      const { text } = await stage.create({ input: "Hi", background: true, stream: true });
+      const { json } = await stage.call("GET", /resp_mesh_\w+/.exec(text)![0]);
+      assertEquals([json.status, json.error.code], ["failed", "stream_interrupted"]);
+      assertEquals(stage.traces.filter((trace) => trace.startsWith("error")), []);
+    }
+  });
+
   it("is resumed at every event, with exactly those that are missing", async () => {
     await using stage = await memoryStage(stream({ pieces: ["a", "b", "c"] }));
     const { text } = await stage.create({ ...background, stream: true });

@@ -242,6 +242,23 @@ describe("Input items of a stored response", () => {
 });
 
 describe("A turn of a stored conversation", () => {
+  it("is stored in the same space however long the conversation is", async () => {
+    await using stage = await memoryStage(answer({ text: "Yes" }));
+    let last: string | undefined;
+    const sizes: number[] = [];
+    for (let turn = 0; turn < 100; turn++) {
+      const { json } = await stage.create({ input: `${100 + turn}`, previous_response_id: last });
+      last = json.id as string;
+      const key = (await stage.storage.list("responses/")).find((key) => key.endsWith(last!))!;
+      sizes.push((await stage.storage.stat(key))!.size);
+    }
+    assertEquals(sizes[99], sizes[40]);
+    const expected = Array.from({ length: 100 }, (_, turn) => [`user ${100 + turn}`, "assistant Yes"]).flat();
+    assertEquals(stage.messages(100), expected.slice(0, -1));
+    const { json } = await stage.call("GET", `${last}/input_items?order=asc&limit=100`);
+    assertEquals([json.data.length, json.data[0].content[0].text, json.has_more], [100, "100", true]);
+  });
+
   it("names its own items in errors", async () => {
     await using stage = await memoryStage(numbered);
     const { json: { id } } = await stage.create({ input: "One" });

@@ -8,7 +8,7 @@ import { formatStored } from "../../dialects/responses/stored_response.ts";
 import type { JsonObject, OpenAiError } from "../../contracts/openai.ts";
 import type { Clock, Stopper, StopSignal } from "../../contracts/runtime.ts";
 import type { PlainResponse } from "../../contracts/shell.ts";
-import { ConnectorError } from "../../errors.ts";
+import { ConnectorError, StreamInterruptedError } from "../../errors.ts";
 import { isStream } from "../../util/bytes.ts";
 import { editMembers } from "../../util/json_members.ts";
 import { EventLog, type EventSource } from "./event_log.ts";
@@ -127,7 +127,8 @@ export class BackgroundJob {
     } else if (headers["content-type"] === "application/json") {
       last = formatStored({ ...JSON.parse(toText(body ?? "")), ...members });
     } else last = this.#addEvents(toText(body ?? ""));
-    if (last === undefined || this.#cause === "cancelled") throw signal.reason;
+    if (this.#cause === "cancelled") throw signal.reason;
+    if (last === undefined) throw new StreamInterruptedError("The response has no valid last event", "");
     return last;
   }
 

@@ -19,7 +19,7 @@ export interface Turn {
   /** The hash of its client's identity. */
   readonly owner: string;
   readonly previousId: string | null;
-  /** The responses before it, oldest first. */
+  /** The last responses before it, oldest first. */
   readonly ancestors: readonly string[];
   /** Number of items before it. */
   readonly count: number;
@@ -96,7 +96,7 @@ async function resume(work: TurnWork, { memory, owner, exchange }: TurnSource): 
   }
   const { bodyLimit } = exchange.proxy;
   const ref = { owner, id: previousId };
-  const { ids, turns } = await withStorageErrors(() => memory.loadConversation(ref, bodyLimit));
+  const { ancestors, turns } = await withStorageErrors(() => memory.loadConversation(ref, bodyLimit));
   const before = joinItems(...turns.flatMap(formatTurn));
   const releaseBefore = reserve(before.length, exchange);
   const release = () => {
@@ -105,7 +105,7 @@ async function resume(work: TurnWork, { memory, owner, exchange }: TurnSource): 
   };
   const earlier = JSON.parse(`[${before}]`);
   const input = [...earlier, ...own];
-  const turn = { ...facts, previousId, ancestors: ids, count: earlier.length };
+  const turn = { ...facts, previousId, ancestors, count: earlier.length };
   const complete = replaceInput(text, joinItems(before, added), edits);
   return { ...work, value: { ...others, store: false, input }, text: complete, turn, release };
 }

@@ -23,8 +23,8 @@ const maxWaitMs = 5_000;
 /** Statuses of responses that can be continued. */
 const continuable: ReadonlySet<unknown> = new Set(["completed", "incomplete"]);
 
-/** Records that are loaded at once. */
-const concurrency = 32;
+/** Number of responses before it that a record names, which are loaded at once. The oldest one names those before it. */
+const maxAncestors = 32;
 
 const runnerError: OpenAiError = {
   message: "The proxy that worked on this response is gone. It may have been billed, and is not repeated",
@@ -35,8 +35,8 @@ const runnerError: OpenAiError = {
 
 /** A conversation up to a response. */
 export interface Conversation {
-  /** Its responses, oldest first. */
-  readonly ids: readonly string[];
+  /** Its last responses, oldest first: what the record of the next one names. */
+  readonly ancestors: readonly string[];
   /** By response: its input and its output. */
   readonly turns: readonly Pick<ResponseRecord, "input" | "response">[];
 }
@@ -74,24 +74,19 @@ export class ResponseMemory {
     const last = await this.loadCurrent(ref);
     if (last === undefined) throw previousNotFound(`Previous response with id ${quoteId(ref.id)} not found`);
     checkContinuable(last.response, ref.id);
-    const { ancestors } = last;
-    const turns: ResponseRecord[] = [];
+    const batches: (readonly ResponseRecord[])[] = [[last]];
     let chars = 0;
-    const add = (turn: ResponseRecord) => {
-      chars += JSON.stringify([turn.input, turn.response.output]).length;
+    for (;;) {
+      const [{ ancestors }] = batches.at(-1)! as [ResponseRecord];
+      for (const { input, response } of batches.at(-1)!) chars += JSON.stringify([input, response.output]).length;
       if (chars > maxChars) throw tooLong("previous_response_id");
-      turns.push(turn);
-    };
-    for (let at = 0; at < ancestors.length; at += concurrency) {
-      const ids = ancestors.slice(at, at + concurrency);
-      const loaded = await Promise.all(ids.map((id) => this.records.load({ ...ref, id })));
-      for (const [index, turn] of loaded.entries()) {
-        if (turn === undefined) throw turnNotFound(ids[index]!, ref.id);
-        add(turn);
-      }
+      if (ancestors.length === 0) break;
+      const loaded = await Promise.all(ancestors.map((id) => this.records.load({ ...ref, id })));
+      const missing = loaded.indexOf(undefined);
+      if (missing >= 0) throw turnNotFound(ancestors[missing]!, ref.id);
+      batches.push(loaded as ResponseRecord[]);
     }
-    add(last);
-    return { ids: [...ancestors, ref.id], turns };
+    return { ancestors: [...last.ancestors, ref.id].slice(-maxAncestors), turns: batches.reverse().flat() };
   }
 
   /**

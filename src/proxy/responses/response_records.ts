@@ -38,7 +38,7 @@ export interface ResponseRecord {
   readonly response: JsonObject;
   /** The items that its request has added to the conversation, as received. */
   readonly input: readonly JsonObject[];
-  /** The ids of the responses before it, oldest first. */
+  /** The ids of the last responses before it, oldest first, without a gap. */
   readonly ancestors: readonly string[];
   /** Whether its events are stored: those of a background response that is streamed. */
   readonly isStreamed?: boolean;
