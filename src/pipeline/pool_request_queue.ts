@@ -32,6 +32,8 @@ interface QueuedRequest<Admitted> {
   readonly withdraw: (admitted: Admitted) => void;
 }
 
+type QueueSettings = NonNullable<Pool["routing"]["queue"]>;
+
 /** One pass over the queue. */
 interface Pass {
   readonly now: number;
@@ -43,13 +45,21 @@ interface Pass {
   wakeAt: number;
 }
 
+/** Why a request does not wait, or not any longer. */
+const causes = {
+  full: ({ maxLength }: QueueSettings) => `and ${maxLength} requests wait already (queue.max_length)`,
+  late: ({ maxWaitMs }: QueueSettings) =>
+    `for longer than a request may wait: ${formatDuration(maxWaitMs)} (queue.max_wait)`,
+  alternative: () => "and a request with several names waits only for the last one",
+};
+
 /** Waiting time of a request for another one to end, which is unknown, ms. */
 const inFlightRetryMs = 1_000;
 
 /** Requests that wait for a model of a pool, and those that are about to be admitted. */
 export class PoolRequestQueue implements PoolQueue {
   readonly #pool: Pool;
-  readonly #settings: NonNullable<Pool["routing"]["queue"]>;
+  readonly #settings: QueueSettings;
   readonly #clock: Clock;
   readonly #hub: Hub;
   readonly #order = new QueueOrder<Waiting>();
@@ -119,7 +129,7 @@ export class PoolRequestQueue implements PoolQueue {
   /** Lets a request wait that was not admitted. */
   #keep(waiting: Waiting): void {
     if (waiting.state !== "queued") return;
-    if (waiting.context.plan.request.hasAlternative) return this.#end(waiting, waiting.leave);
+    if (waiting.context.plan.request.hasAlternative) return this.#refuse(waiting, "alternative");
     if (this.#closed !== undefined) return this.#end(waiting, () => waiting.reject(this.#closed));
     while (this.#order.size > this.#settings.maxLength) this.#refuse(this.#order.findLast()!, "full");
     if (waiting.state !== "queued") return;
@@ -244,19 +254,16 @@ export class PoolRequestQueue implements PoolQueue {
     this.#keep(waiting);
   }
 
-  #refuse(waiting: Waiting, cause: "full" | "late"): void {
+  #refuse(waiting: Waiting, cause: keyof typeof causes): void {
     const error = this.#toError(waiting, cause);
     this.#end(waiting, () => waiting.reject(error));
   }
 
-  #toError({ context, candidates }: Waiting, cause: "full" | "late"): RateLimitError {
+  #toError({ context, candidates }: Waiting, cause: keyof typeof causes): RateLimitError {
     const now = this.#clock.monotonic();
     const ends = candidates().map((member) => findWaitEnd(member, context, now)).filter((end) => end !== undefined);
     const waitMs = Math.min(...ends.map((end) => end === Infinity ? inFlightRetryMs : Math.max(0, end - now)));
-    const { maxLength, maxWaitMs } = this.#settings;
-    const reason = cause === "full"
-      ? `and ${maxLength} requests wait already (queue.max_length)`
-      : `for longer than a request may wait: ${formatDuration(maxWaitMs)} (queue.max_wait)`;
+    const reason = causes[cause](this.#settings);
     return new RateLimitError(`Every model of the pool "${this.#pool.name}" is at its limit, ${reason}`, {
       code: "rate_limit_exceeded",
       retryAfterMs: waitMs < Infinity ? waitMs : undefined,

@@ -3,6 +3,7 @@
  * @module
  */
 import { eligibility, type EligibilityContext, type ModelChoice, type RequestPlan } from "./eligibility.ts";
+import { RateLimitError } from "../errors.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import type { Hedging } from "./hedge.ts";
@@ -127,6 +128,8 @@ export class Routing<T extends Received> {
       if (empty === undefined) throw createRequestError(this.#context);
       return empty.commit();
     } catch (error) {
+      // it has waited in vain for a model that may have more to say
+      if (empty !== undefined && RateLimitError.isInstance(error)) return empty.commit();
       this.#fail(error);
       throw error;
     }

@@ -160,6 +160,36 @@ describe("A request waits", () => {
     assertEquals((await Promise.all(answers)).map(({ model }) => model).length, 3);
   });
 
+  it("is refused for what it did not wait for, if its last name does not exist", async () => {
+    await using scene = await queueScene(single);
+    const others = ["1", "2"].map((text) => scene.ask(text));
+    await scene.becomes(1, 1);
+    const request = { model: "chat", models: ["missing"], messages: [{ role: "user" as const, content: "2" }] };
+    const error = await scene.client.chat.completions.create(request).catch((error) => error);
+    assertEquals([error.code, error.retryAfterMs], ["rate_limit_exceeded", 1_000]);
+    await serveAll(scene);
+    await Promise.all(others);
+  });
+
+  it("is answered with the empty response of a model if it waits for another one in vain", async () => {
+    const limits = { a: {}, b: { concurrent: 1 } };
+    await using scene = await queueScene({
+      limits,
+      queue: { max_wait: "5s" },
+      members: { chat: ["a", "b"], other: ["b"] },
+    });
+    const busy = scene.ask("busy", { pool: "other" });
+    await scene.becomes(1, 0);
+    const empty = scene.ask("");
+    await scene.becomes(2, 0);
+    scene.calls.open[1]!.answer();
+    await scene.becomes(1, 1);
+    await scene.clock.advance(5_000);
+    assertEquals([await empty, scene.records.at(-1)!.type, scene.waiting], ["", "routing", 0]);
+    await serveAll(scene);
+    await busy;
+  });
+
   it("neither for a model in standby nor for a budget", async () => {
     const pool = { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } };
     await using scene = await queueScene({ limits: { a: { concurrent: 1 } }, pool });
