@@ -287,6 +287,18 @@ describe("A wait ends", () => {
     assertEquals([await first, retryAfterMs! > 50_000 && retryAfterMs! <= 51_000], ["1", true]);
   });
 
+  it("at max_wait also in a suspended process, unless a place became free in time meanwhile", async () => {
+    for (const [freedAfterMs, second] of [[4_000, "2"], [6_000, "rate_limit_exceeded"]] as const) {
+      await using test = await occupied({ ...single, queue: { max_wait: "5s" } }, ["1", "2"]);
+      const { scene: { clock, calls }, answers } = test;
+      clock.after(freedAfterMs, () => calls.open[0]!.answer());
+      clock.suspend(10_000);
+      await clock.advance(0);
+      await serveAll(test.scene);
+      assertEquals(await Promise.all(answers), ["1", second]);
+    }
+  });
+
   it("at the deadline of the request", async () => {
     await using scene = await queueScene({ ...single, queue: { max_wait: "1m" } });
     const answers = [scene.ask("1"), scene.ask("2", { timeout: 3_000 })];

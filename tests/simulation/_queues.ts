@@ -6,7 +6,7 @@ import type { RoutingRecord } from "../../mod.ts";
 import type { Pool } from "../../src/registry/registry.ts";
 import type { RoutedRequest } from "../../src/pipeline/request.ts";
 import { Chance } from "./chance.ts";
-import type { Journey } from "./journeys.ts";
+import type { PoolPlan } from "./_pool_plans.ts";
 import { minute, second } from "./_times.ts";
 import type { Arrival } from "./_traffic.ts";
 
@@ -59,16 +59,17 @@ export function leftRule(pools: readonly Pool[]): string | undefined {
 /**
  * A request waits only in a queue, and no longer than configured.
  *
- * @param stoppedUntil When the process was stopped last, monotonic ms: what was due meanwhile is done late.
+ * @param stoppedMs Time for which the process was stopped during the request: what was due meanwhile is done late.
  */
 export function waitRule(
-  { arrival, pool }: Journey,
-  { queued_ms: waitedMs }: RoutingRecord,
-  { now, stoppedUntil }: { readonly now: number; readonly stoppedUntil: number },
+  { arrival, pool }: { readonly arrival: Pick<Arrival, "id">; readonly pool: Pick<PoolPlan, "name" | "queue"> },
+  { queued_ms: waitedMs }: Pick<RoutingRecord, "queued_ms">,
+  stoppedMs: number,
 ): string | undefined {
   if (waitedMs === undefined) return undefined;
   if (pool.queue === undefined) return `request ${arrival.id} waited in ${pool.name}, which has no queue`;
   const { maxWaitMs } = pool.queue;
-  if (waitedMs <= maxWaitMs + 1 || now - waitedMs <= stoppedUntil) return undefined;
-  return `request ${arrival.id} waited in ${pool.name} for ${waitedMs} ms, expected at most ${maxWaitMs} ms`;
+  const limitMs = maxWaitMs + stoppedMs;
+  if (waitedMs <= limitMs + 1) return undefined;
+  return `request ${arrival.id} waited in ${pool.name} for ${waitedMs} ms, expected at most ${limitMs} ms`;
 }

@@ -24,6 +24,8 @@ export interface Journey {
   readonly pool: PoolPlan;
   /** Monotonic ms. */
   readonly startedAt: number;
+  /** Time for which the process was stopped before it, ms. */
+  readonly stoppedMs: number;
   /** Reloads before it: the engine that answers it knows no later state. */
   readonly reloads: number;
   /** Models asked, in order, each once. */
@@ -56,12 +58,13 @@ export interface Journey {
 export function createJourney(
   arrival: Arrival,
   pool: PoolPlan,
-  { startedAt, reloads }: Pick<Journey, "startedAt" | "reloads">,
+  { startedAt, stoppedMs, reloads }: Pick<Journey, "startedAt" | "stoppedMs" | "reloads">,
 ): Journey {
   return {
     arrival,
     pool,
     startedAt,
+    stoppedMs,
     reloads,
     asked: [],
     asks: new Map(),

@@ -70,6 +70,8 @@ export class Referee implements VendorWatch {
   readonly #hedges = new HedgeRules();
   /** The end of the latest time in which the process was stopped, monotonic ms. */
   #stoppedUntil = 0;
+  /** Time for which the process was stopped so far, ms. */
+  #stoppedMs = 0;
 
   /** @param parts The world. */
   constructor(parts: RefereeParts) {
@@ -98,15 +100,20 @@ export class Referee implements VendorWatch {
     this.#budgetScopes.takenBack(target);
   }
 
-  /** The process was stopped until now. */
-  stopped(): void {
+  /** The process was stopped until now, for `ms`. */
+  stopped(ms: number): void {
     this.#stoppedUntil = this.#now;
+    this.#stoppedMs += ms;
   }
 
   /** A request is on its way. */
   arrived(arrival: Arrival): Journey {
     const pool = this.#parts.scenario.pools.find(({ name }) => name === arrival.pool)!;
-    const journey = createJourney(arrival, pool, { startedAt: this.#now, reloads: this.reloads });
+    const journey = createJourney(arrival, pool, {
+      startedAt: this.#now,
+      stoppedMs: this.#stoppedMs,
+      reloads: this.reloads,
+    });
     this.open.set(arrival.id, journey);
     this.#storm.arrived(this.#now);
     this.#hedges.arrived(journey);
@@ -222,7 +229,7 @@ export class Referee implements VendorWatch {
     if (journey === undefined) return this.hold("records", `a record of ${record.request_id}, which is over`);
     this.recorded += Math.round((record.cost_usd ?? 0) * 1e9);
     this.hold("hedges", this.#hedges.routed(journey, record));
-    this.hold("queues", waitRule(journey, record, { now: this.#now, stoppedUntil: this.#stoppedUntil }));
+    this.hold("queues", waitRule(journey, record, this.#stoppedMs - journey.stoppedMs));
     this.hold("queues", lengthRule(this.pools()));
     this.hold("records", recordRule(journey, record));
     this.hold("answered if anybody could", answerRule(journey, record, this.#facts));

@@ -202,7 +202,7 @@ class World {
     this.#referee.note(() => `the process is stopped for ${ms} ms`);
     await settle(); // no request is between two of its steps
     this.#clock.stop(ms);
-    this.#referee.stopped();
+    this.#referee.stopped(ms);
     await this.#clock.advance(0);
   }
 
