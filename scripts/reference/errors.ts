@@ -31,6 +31,11 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
     "No stored response of this client has that id: it was not stored, has expired, or was deleted.",
     "`proxy.responses` states whether and how long responses are kept.",
   ],
+  item_not_found: [
+    "404",
+    "An `item_reference` names an item that is in none of the stored responses of this client.",
+    "Send the item itself.",
+  ],
   response_in_progress: [
     "409",
     "A request was sent over a WebSocket before the response to the previous one was complete.",
