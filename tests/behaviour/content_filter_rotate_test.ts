@@ -2,15 +2,9 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { after, isOpen, stage, type StageOptions } from "../support/_failover.ts";
-import { hangAfterHeaders, json, ok, stream, whole } from "../support/upstream.ts";
+import { b, fromB, policy, refusal, refuse } from "../support/_refusals.ts";
+import { hangAfterHeaders, json, ok, stream } from "../support/upstream.ts";
 
-const b = ok({ text: "from b" });
-const fromB = stream({ pieces: ["from", " b"] });
-const reason = "Your request was rejected as a result of our safety system.";
-const policy = { message: reason, type: "invalid_request_error", param: null, code: "content_policy_violation" };
-/** An error response with this body. */
-const refuse = (code: number, body: unknown) => whole(code, JSON.stringify(body), "application/json");
-const refusal = refuse(400, { error: policy });
 const rotate: StageOptions = { pool: { on_content_filter: "rotate" } };
 
 describe("on_content_filter: rotate", () => {

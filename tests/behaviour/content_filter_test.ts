@@ -3,15 +3,9 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { after, isOpen, soon, stage, type StageOptions } from "../support/_failover.ts";
 import { fakeClock } from "../support/_library.ts";
+import { b, fromB, policy, reason, refusal, refuse } from "../support/_refusals.ts";
 import { holdOpen, ok, status, stream, whole } from "../support/upstream.ts";
 
-const b = ok({ text: "from b" });
-const fromB = stream({ pieces: ["from", " b"] });
-const reason = "Your request was rejected as a result of our safety system.";
-const policy = { message: reason, type: "invalid_request_error", param: null, code: "content_policy_violation" };
-/** An error response with this body. */
-const refuse = (code: number, body: unknown) => whole(code, JSON.stringify(body), "application/json");
-const refusal = refuse(400, { error: policy });
 const strict: StageOptions = { pool: { deactivation: { retry_limit: 1 } } };
 
 describe("refused content", () => {

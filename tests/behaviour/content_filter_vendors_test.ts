@@ -3,14 +3,9 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { stage, type StageOptions } from "../support/_failover.ts";
 import { operationStage } from "../support/_operations.ts";
-import { type Behaviour, errorIn200, json, ok, whole } from "../support/upstream.ts";
+import { b, policy, reason, refusal, refuse } from "../support/_refusals.ts";
+import { type Behaviour, errorIn200, json, whole } from "../support/upstream.ts";
 
-const b = ok({ text: "from b" });
-const reason = "Your request was rejected as a result of our safety system.";
-const policy = { message: reason, type: "invalid_request_error", param: null, code: "content_policy_violation" };
-/** An error response with this body. */
-const refuse = (code: number, body: unknown) => whole(code, JSON.stringify(body), "application/json");
-const refusal = refuse(400, { error: policy });
 const strict: StageOptions = { pool: { deactivation: { retry_limit: 1 } } };
 
 describe("refused content", () => {
