@@ -298,6 +298,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/proxy_bodies_test.ts`]: server,
   [`${b}/prompt_cache_test.ts`]: {
     "the prompts of Bedrock": vendor,
+    "the prompts of Claude behind a gateway in OpenAI's form": vendor,
     "prompt_cache_key > is sent to vendors that take it, in the APIs that do": vendor,
   },
   [`${b}/provider_errors_test.ts`]: {
