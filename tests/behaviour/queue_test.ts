@@ -136,7 +136,7 @@ describe("A request waits", () => {
   it("until an operator activates another model, or deactivates the last one", async () => {
     await using scene = await queueScene({ limits: { a: { concurrent: 1 }, b: { concurrent: 1 } } });
     const { mesh } = scene.client;
-    await scene.client.ready();
+    await mesh.ready();
     mesh.deactivate("b");
     const answers = ["1", "2", "3"].map((text) => scene.ask(text));
     await scene.becomes(1, 2);
