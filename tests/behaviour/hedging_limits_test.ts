@@ -6,6 +6,7 @@ import { getEngine } from "../../src/engine/get_engine.ts";
 import { settle } from "../../src/runtime/test.ts";
 import { createAnswer, customProvider } from "../support/_custom_provider.ts";
 import { becomes, until } from "../support/patience.ts";
+import { Gate } from "../support/_behaviours.ts";
 import { type FakeClock, fakeClock, getText, messages } from "../support/_library.ts";
 
 const never = () => new Promise<never>(() => {});
@@ -135,11 +136,11 @@ describe("the share of hedged requests", () => {
 
 describe("two responses in one turn", () => {
   it("one is used, and both are settled once", async () => {
-    const both = Promise.withResolvers<void>();
+    const both = new Gate();
     let calls = 0;
     const complete = async () => {
       calls++;
-      await both.promise;
+      await both.pass();
       return { body: createAnswer("Hello") };
     };
     const provider = () => ({ instance: customProvider({ complete }) });
@@ -163,7 +164,7 @@ describe("two responses in one turn", () => {
     await until(() => calls === 1);
     await clock.advance(2_000);
     await until(() => calls === 2);
-    both.resolve();
+    both.openAll();
     assertEquals(getText(await asked), "Hello");
     const [record] = records;
     assertEquals([record!.cost_usd, record!.fallback_chain.map(({ outcome }) => outcome)], [2, ["hedge_lost", "ok"]]);

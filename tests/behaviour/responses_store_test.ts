@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { memoryStorage, type Storage } from "../../mod.ts";
 import { responseAnswer } from "../support/_response_answers.ts";
 import { memoryStage } from "../support/_stored_responses.ts";
-import { answer } from "../support/upstream.ts";
+import { answer, Gate } from "../support/upstream.ts";
 
 const withApi = { provider: { config: { responses: true } } };
 
@@ -57,13 +57,16 @@ describe("The storage of responses", () => {
 
   it("may take long to list: responses do not wait for it", async () => {
     const storage = memoryStorage();
-    const { promise, resolve } = Promise.withResolvers<readonly string[]>();
-    storage.list = () => promise;
+    const gate = new Gate();
+    storage.list = async () => {
+      await gate.pass();
+      return [];
+    };
     await using stage = await memoryStage(answer(), { storage });
     const { status, json } = await stage.create({ input: "Hi" });
     assertEquals([status, json.store], [200, true]);
     assertEquals((await stage.call("GET", json.id)).status, 200);
-    resolve([]);
+    gate.openAll();
   });
 
   it("has no room for more of the client that stores the most, which displaces nothing of others", async () => {
