@@ -2,10 +2,10 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type RunningProxy, serve } from "../../proxy.ts";
-import { spawnKillableProxy } from "../support/_killable_proxy.ts";
+import { converseOverKills } from "../support/_killable_proxy.ts";
 import { parseEvents } from "../support/_responses.ts";
 import { readEvents, type ResponsesCaller, responsesCaller, streamed } from "../support/_stored_responses.ts";
-import { converse, startThreeVendors } from "../support/_three_vendors.ts";
+import { startThreeVendors } from "../support/_three_vendors.ts";
 import { until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
 import { hasRedis, TestRedis } from "../support/redis.ts";
@@ -41,14 +41,7 @@ async function withProxies(script: Script, test: (stage: Stage) => Promise<void>
     await using redis = await TestRedis.start();
     await using vendors = await startThreeVendors();
     const config = vendors.config({ connector: "redis.redis.v1", url: redis.url });
-    let kill = async () => {};
-    await converse(vendors, async () => {
-      await kill();
-      const proxy = await spawnKillableProxy(config);
-      kill = () => proxy.kill();
-      return responsesCaller(proxy.url);
-    });
-    await kill();
+    await converseOverKills(vendors, config);
   });
 
   it("are those of all proxies, in concurrent turns as well", async () => {

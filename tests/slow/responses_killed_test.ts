@@ -1,10 +1,10 @@
 /** Stored responses of proxies that are killed. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { spawnKillableProxy } from "../support/_killable_proxy.ts";
+import { converseOverKills, spawnKillableProxy } from "../support/_killable_proxy.ts";
 import { tempFolder } from "../support/_runtime_clients.ts";
 import { responsesCaller } from "../support/_stored_responses.ts";
-import { converse, startThreeVendors } from "../support/_three_vendors.ts";
+import { startThreeVendors } from "../support/_three_vendors.ts";
 import { until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
 import { hang, startUpstream } from "../support/upstream.ts";
@@ -14,14 +14,7 @@ describe("A stored response", () => {
     await using vendors = await startThreeVendors();
     await using folder = await tempFolder();
     const config = vendors.config({ connector: "mesh.local-file.v1", path: `${folder.path}/state.json` });
-    let kill = async () => {};
-    await converse(vendors, async () => {
-      await kill();
-      const proxy = await spawnKillableProxy(config);
-      kill = () => proxy.kill();
-      return responsesCaller(proxy.url);
-    });
-    await kill();
+    await converseOverKills(vendors, config);
   });
 
   it("has failed if the proxy was killed while it worked on it, and is not requested again", async () => {

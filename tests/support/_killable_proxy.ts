@@ -3,8 +3,11 @@
  * @module
  */
 import { spawn } from "node:child_process";
+import type { Json } from "./_dialects.ts";
 import { createLineReader } from "./_lines.ts";
 import { programCommand } from "./_programs.ts";
+import { responsesCaller } from "./_stored_responses.ts";
+import { converse, type ThreeVendors } from "./_three_vendors.ts";
 
 /** A proxy in a child process. */
 export interface KillableProxy {
@@ -34,4 +37,16 @@ export async function spawnKillableProxy(config: Readonly<Record<string, unknown
       await ended;
     },
   };
+}
+
+/** Holds the conversation at such a proxy, which is killed after each turn and started again. */
+export async function converseOverKills(vendors: ThreeVendors, config: Json): Promise<void> {
+  let kill = async () => {};
+  await converse(vendors, async () => {
+    await kill();
+    const proxy = await spawnKillableProxy(config);
+    kill = () => proxy.kill();
+    return responsesCaller(proxy.url);
+  });
+  await kill();
 }
