@@ -125,9 +125,10 @@ export class TestPage implements AsyncDisposable {
     await this.#page.reload();
   }
 
-  /** Takes the network from the page, or gives it back. */
-  setOffline(isOffline: boolean): Promise<void> {
-    return this.#context.setOffline(isOffline);
+  /** Takes the network from the page, or gives it back; the page knows it a moment later. */
+  async setOffline(isOffline: boolean): Promise<void> {
+    await this.#context.setOffline(isOffline);
+    await this.#page.waitForFunction(`navigator.onLine === ${!isOffline}`);
   }
 
   /** Gives the site so many bytes for all it keeps, `localStorage` aside. */
