@@ -58,8 +58,8 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
   ],
   no_storage: [
     "400",
-    "Creating clients at runtime requires a storage.",
-    "Add a section `storage` to the configuration.",
+    "Clients created at runtime, usage per day and the list of processes require a storage.",
+    "Add a section `storage` to the configuration; for the list, one that several processes share.",
   ],
   invalid_api_key: ["401", "The token is missing or invalid.", "Send `Authorization: Bearer <token>`."],
   host_not_allowed: [

@@ -5,6 +5,7 @@
 import type { Engine } from "../engine/engine.ts";
 import type { Client } from "./client.ts";
 import type { RuntimeClients } from "./clients/runtime_clients.ts";
+import type { Processes } from "./processes/processes.ts";
 import type { UsageLog } from "./usage/usage_log.ts";
 
 /** The clients created at runtime of one proxy, across configurations. */
@@ -13,6 +14,8 @@ export class ClientSlot {
   clients: RuntimeClients | undefined;
   /** The same applies. */
   usage: UsageLog | undefined;
+  /** Undefined unless several processes may share the storage. */
+  processes: Processes | undefined;
   #configured: ReadonlyMap<string, Client> = new Map();
   #mesh: Engine | undefined;
   #used: Promise<void> | undefined;
@@ -36,6 +39,7 @@ export class ClientSlot {
 
   async #use(mesh: Engine): Promise<void> {
     const { clients } = this;
+    await this.#join(mesh);
     if (mesh.storage === undefined) return void (this.clients = this.usage = undefined);
     await this.#count(mesh);
     if (clients !== undefined) return await clients.use(mesh);
@@ -47,10 +51,28 @@ export class ClientSlot {
     this.clients = created;
   }
 
+  /** Lists this process among those that share the storage. */
+  async #join(mesh: Engine): Promise<void> {
+    const { processes } = this;
+    if (!isShared(mesh)) {
+      processes?.stop();
+      return void (this.processes = undefined);
+    }
+    if (processes !== undefined) return processes.use(mesh);
+    const { Processes } = await import("./processes/processes.ts");
+    if (this.#mesh === mesh) this.processes = new Processes(mesh);
+  }
+
   /** Counts the requests of a mesh. */
   async #count(mesh: Engine): Promise<void> {
     if (this.usage !== undefined) return this.usage.use(mesh);
     const { UsageLog } = await import("./usage/usage_log.ts");
     if (this.#mesh === mesh) this.usage = new UsageLog(mesh);
   }
+}
+
+/** Whether several processes may share the storage of a mesh, by its connector or its policy. */
+function isShared({ storage, settings }: Pick<Engine, "storage" | "settings">): boolean {
+  const policy = settings.storage?.policy;
+  return storage !== undefined && (storage.shared !== undefined || policy === "periodic" || policy === "immediate");
 }

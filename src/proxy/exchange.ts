@@ -10,6 +10,7 @@ import type { BodyBounds } from "./body_reader.ts";
 import type { ProxyOverview } from "./overview/overview.ts";
 import type { Caller, Client } from "./client.ts";
 import type { RuntimeClients } from "./clients/runtime_clients.ts";
+import type { Processes } from "./processes/processes.ts";
 import type { Slots } from "./slots.ts";
 import type { UsageLog } from "./usage/usage_log.ts";
 
@@ -40,6 +41,8 @@ export interface Exchange {
   readonly runtimeClients: RuntimeClients | undefined;
   /** Daily usage; undefined without a storage. */
   readonly usage: UsageLog | undefined;
+  /** The processes that share the storage; undefined unless several may. */
+  readonly processes: Processes | undefined;
   /** The overview of all processes of the proxy. */
   readonly overview: ProxyOverview;
   /** Limits the readers of records. */

@@ -237,6 +237,7 @@ export class ProxyInstance {
       isStopping: this.#isStopping,
       runtimeClients: this.#runtimeClients.clients,
       usage: this.#runtimeClients.usage,
+      processes: this.#runtimeClients.processes,
       overview: this.#shared.overview,
       recordReaders: this.#shared.recordReaders,
       body: work?.body ?? ((time) => this.#read(incoming, time)),

@@ -54,6 +54,8 @@ export async function status(exchange: Exchange): Promise<PlainResponse> {
     ...(clients.length === 0 ? {} : { clients }),
     in_flight: inFlight,
     ...(exchange.usage === undefined ? {} : { daily_usage: true }),
+    ...(exchange.processes === undefined ? {} : { process: exchange.processes.id }),
+    role: own === undefined ? "administrator" : "client",
   }, { headers });
 }
 
@@ -74,6 +76,7 @@ export function events(exchange: Exchange): PlainResponse {
   let own = viewNow(exchange);
   headers["content-type"] = "text/event-stream";
   headers["cache-control"] = "no-cache";
+  if (exchange.processes !== undefined) headers["x-mesh-process"] = exchange.processes.id;
   const lastId = request.headers.get("last-event-id") ?? "";
   const body = recordStream(overview.records, {
     clock: mesh.runtime.clock,

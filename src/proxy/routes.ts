@@ -105,6 +105,10 @@ const others: Readonly<Record<string, RouteEntry>> = {
     { methods: ["GET"] },
     async () => ({ handle: (await import("./usage/usage_route.ts")).handleUsage }),
   ),
+  "/mesh/processes": imported(
+    { methods: ["GET"], isAdministrative: true },
+    async () => ({ handle: (await import("./processes/processes_route.ts")).handleProcesses }),
+  ),
   "/mesh/activate": imported(
     administrative,
     async () => ({ handle: (await import("./override_route.ts")).override("activate") }),

@@ -87,6 +87,8 @@ describe("/mesh/status", () => {
       const own = await (await fetch(`${proxy.url}/mesh/status`, { headers: createHeaders("t-team") })).json();
       assertEquals(Object.keys(own.pools), ["chat"]);
       assertEquals(own.clients, undefined);
+      const all = await (await fetch(`${proxy.url}/mesh/status`, { headers: createHeaders("t-admin") })).json();
+      assertEquals([own.role, all.role, all.process], ["client", "administrator", undefined]);
       assertEquals(own.budgets.map(({ scope, id }: Record<string, unknown>) => [scope, id]), [["client", "team"]]);
       for (const path of ["status", "events"]) {
         const response = await fetch(`${proxy.url}/mesh/${path}`);

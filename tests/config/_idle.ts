@@ -211,6 +211,8 @@ export const idle: readonly Idle[] = [
   [{ "proxy.cors.enabled": false }, "proxy.cors.headers", ["x-one"]],
   [{ "proxy.cors.enabled": false }, "proxy.cors.methods", ["GET"]],
   [{ "proxy.cors.enabled": false }, "proxy.cors.max_age", "1m"],
+  [{ "storage.sync_policy": "sync-on-boundary" }, "proxy.address", "10.0.0.7:8080"],
+  [{ storage: undefined }, "proxy.address", "10.0.0.7:8080"],
   [{ "proxy.auth.tokens": ["token-0123456789"] }, "proxy.allowed_hosts", ["ai.example.com"]],
   [{ "proxy.auth.admin_tokens": ["token-0123456789"] }, "proxy.allowed_hosts", ["ai.example.com"]],
   [{ "proxy.responses.state": false }, "proxy.responses.ttl", "1h"],

@@ -8,6 +8,7 @@ const ownProcess = "input of the operator's own command line";
 
 /** Reasons, by path and name, or the beginning of them. */
 export const bounded: Readonly<Record<string, string>> = {
+  "src/proxy/processes/process_record.ts#readProcessRecord": "at most 4 KiB",
   "connectors/providers/_gemini_native.ts#toNativeChunk": "one event, which GeminiStream translates",
   "src/dialects/gemini/_carried.ts#toCarriedState": oneValue,
   "src/dialects/messages/_search_blocks.ts#toSearchBlocks": "the results of one search",

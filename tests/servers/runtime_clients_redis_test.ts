@@ -5,6 +5,7 @@ import { openStorage } from "../../mod.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { until } from "../support/patience.ts";
 import {
+  adminToken,
   type ClientResponse,
   clientsConfig,
   type ClientsProxy,
@@ -33,6 +34,25 @@ async function made(proxy: ClientsProxy, facts: Record<string, unknown>): Promis
   assertEquals(status, 201, JSON.stringify(body));
   return body as Required<ClientResponse>;
 }
+
+(hasRedis ? describe : describe.skip)("Proxies on a Redis", () => {
+  it("list each other, and leave the list with their last word", async () => {
+    await withProxies(async ({ one, other: { url }, storage }) => {
+      const list = async (url: string) => {
+        const response = await fetch(`${url}/mesh/processes`, { headers: { authorization: `Bearer ${adminToken}` } });
+        return await response.json() as { current: string; data: { id: string }[] };
+      };
+      const { current } = await list(url);
+      await until(async () => (await list(one.url)).data.some(({ id }) => id === current), "the other proxy is listed");
+      await using upstream = await startUpstream(ok());
+      const third = await startClientsProxy(clientsConfig(upstream, storage));
+      const { current: last } = await list(third.url);
+      await until(async () => (await list(url)).data.some(({ id }) => id === last), "the third proxy is listed");
+      await third.running.stop();
+      assertEquals((await list(url)).data.map(({ id }) => id).includes(last), false);
+    });
+  });
+});
 
 (hasRedis ? describe : describe.skip)("A client made at runtime, on a Redis", () => {
   it("is known to the other proxy, changed there, and revoked there; Redis has no token", async () => {

@@ -164,6 +164,15 @@ const proxy = (): readonly Condition<DocumentSubject>[] => [
     reason: ({ values: { proxy } }) => proxy?.cors?.enabled === false ? ': "enabled" is false' : undefined,
   },
   {
+    keys: ["proxy.address"],
+    reason: ({ values: { storage }, sharing }) => {
+      if (sharing === "state" || sharing === undefined && storage !== undefined) return undefined;
+      const policy = storage === undefined ? undefined : getSyncPolicy(storage);
+      const isShared = sharing !== "none" && (policy === "periodic" || policy === "immediate");
+      return isShared ? undefined : " without a storage that several processes share";
+    },
+  },
+  {
     keys: ["proxy.allowed_hosts"],
     reason: ({ values: { proxy } }) => {
       const { tokens = [], admin_tokens = [] } = proxy?.auth ?? {};

@@ -37,6 +37,11 @@ export const proxy = {
     host: { type: "text", default: "127.0.0.1", format: "host" },
     /** Port to listen on. 0 selects a free port. */
     port: { type: "integer", min: 0, max: 65_535, default: 8080 },
+    /**
+     * Address of this process, such as `10.0.0.7:8080`, that administrators see in the list of processes on one storage
+     * (`/mesh/processes`). Nothing connects to it. By default none.
+     */
+    address: { type: "text" },
     /** Served endpoints, as paths without `/v1`. All by default. */
     endpoints: {
       type: "list",

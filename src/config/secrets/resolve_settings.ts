@@ -161,19 +161,21 @@ type FillOptional = <Value>(value: Value, path: string, effect?: string) => Valu
 
 /** Tokens are required: without one, the proxy could be open to all. */
 function fillProxy(
-  { clients, adminTokens, idSecret, host, allowedHosts, cors, ...others }: ProxySettings,
+  { clients, adminTokens, idSecret, host, address, allowedHosts, cors, ...others }: ProxySettings,
   filled: FillOptional,
   required: <Value>(value: Value) => Value,
 ): ProxySettings {
   const list = (values: readonly string[] | undefined, path: string) =>
     values?.flatMap((value, index) => filled(value, `${path}[${index}]`) ?? []);
   const id = idSecret === undefined ? undefined : filled(idSecret, "proxy.id_secret");
+  const shownAddress = address === undefined ? undefined : filled(address, "proxy.address");
   return {
     ...others,
     clients: required(clients),
     ...(adminTokens === undefined ? {} : { adminTokens: required(adminTokens) }),
     ...(id === undefined ? {} : { idSecret: id }),
     host: filled(host, "proxy.host") ?? section.fields.host.default,
+    ...(shownAddress === undefined ? {} : { address: shownAddress }),
     allowedHosts: list(allowedHosts, "proxy.allowed_hosts") ?? [],
     cors: {
       ...cors,
