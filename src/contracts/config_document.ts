@@ -372,6 +372,8 @@ export interface ConfigDocument {
     readonly host?: string;
     /** Port to listen on. 0 selects a free port. */
     readonly port?: number | SecretReference;
+    /** Address of this process, such as `10.0.0.7:8080`, that administrators see in the list of processes on one storage (`/mesh/processes`). Nothing connects to it. By default none. */
+    readonly address?: string;
     /** Served endpoints, as paths without `/v1`. All by default. */
     readonly endpoints?: readonly (
       | "models"
