@@ -152,7 +152,7 @@ describe("The record of a process", () => {
     assertEquals(read(JSON.stringify({ ...whole, later: 1, address: "a:1" })), { ...whole, address: "a:1" });
   });
 
-  it("is left out if it is no such record", () => {
+  it("is left out if it is anything else", () => {
     const broken = { ...whole, seen_at: "yesterday" };
     const large = { ...whole, address: "a".repeat(maxRecordBytes) };
     for (const value of [{}, [], null, { ...whole, requests: "1" }, broken, large]) {

@@ -159,6 +159,8 @@ const schemas: Readonly<Record<OutputName, Record<string, unknown>>> = {
     "clients?": list(members({ name: text, ...used })),
     "in_flight": count,
     "daily_usage?": { const: true },
+    "process?": text,
+    "role": { enum: ["administrator", "client"] },
     "recent": list({ type: "object", required: ["type", "timestamp"] }),
   }),
   client: members({ ...client, "token?": { type: "string", pattern: "^mm_" } }),

@@ -1,5 +1,5 @@
 /**
- * What a process tells the others of its storage about itself, without names of machines.
+ * The record of a process for the others on its storage. It contains no names of machines.
  * @module
  */
 import { isObject } from "../../util/is_object.ts";
@@ -48,9 +48,9 @@ export function readProcessRecord(bytes: Uint8Array): ProcessRecord | undefined 
   if (bytes.length > maxRecordBytes) return undefined;
   const value = parseJson(new TextDecoder().decode(bytes));
   if (!isObject(value)) return undefined;
-  const isWhole = texts.every((name) => typeof value[name] === "string") &&
+  const isComplete = texts.every((name) => typeof value[name] === "string") &&
     numbers.every((name) => Number.isFinite(value[name])) && !Number.isNaN(Date.parse(String(value.seen_at)));
-  if (!isWhole) return undefined;
+  if (!isComplete) return undefined;
   const { address } = value;
   const members = [...texts, ...numbers].map((name) => [name, value[name]]);
   return { ...(typeof address === "string" && { address }), ...Object.fromEntries(members) } as ProcessRecord;
