@@ -5,7 +5,7 @@
 import { isObject } from "../../util/is_object.ts";
 
 /** Sums of requests, since the start of the process. */
-export interface ProcessSums {
+interface ProcessSums {
   readonly requests: number;
   /** Requests with a status of 400 or higher, except those whose client left (499). */
   readonly failed: number;
