@@ -4,6 +4,7 @@
  */
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { ModelStatus, PoolStatus } from "../registry/status.ts";
+import { describeSpan } from "../util/windows.ts";
 import { counted, type Paint, printable, table, usd } from "./table.ts";
 
 /** Response body of `GET /mesh/status`. */
@@ -21,6 +22,7 @@ export interface ProxyStatus {
     readonly id: string;
     readonly name?: string;
     readonly window: string;
+    readonly timezone?: string;
     readonly spent_usd: number;
     readonly limit_usd: number;
     readonly resets_at: string;
@@ -106,9 +108,9 @@ function modelText(
 
 function budgetsText({ budgets }: ProxyStatus, now: number): string {
   if (budgets.length === 0) return "";
-  const rows = budgets.map(({ scope, id, name = id, window, spent_usd, limit_usd, resets_at }) => [
+  const rows = budgets.map(({ scope, id, name = id, window, timezone, spent_usd, limit_usd, resets_at }) => [
     `  ${scope}${id === "" ? "" : ` ${name}`}`,
-    window,
+    timezone === undefined ? window : `${window} ${timezone}`,
     usd(spent_usd),
     usd(limit_usd),
     limit_usd === 0 ? "100 %" : `${Math.floor(spent_usd / limit_usd * 100)} %`,
@@ -146,9 +148,10 @@ function formatRecord(record: RecentRecord): string {
 }
 
 /** Which budget has reached a step, and where it is. */
-function formatBudgetStep({ scope, id, window, spent, limit }: MeshEvent["metadata"]): string {
+function formatBudgetStep({ scope, id, window, timezone, spent, limit }: MeshEvent["metadata"]): string {
   const owner = id === "" ? String(scope) : `${scope} ${id}`;
-  return `budget ${owner}: ${usd(Number(spent))} of ${usd(Number(limit))} spent this ${window}`;
+  const span = describeSpan({ window: String(window), ...(timezone !== undefined && { timezone: String(timezone) }) });
+  return `budget ${owner}: ${usd(Number(spent))} of ${usd(Number(limit))} spent ${span}`;
 }
 
 /** Formats a duration by its two largest units. */

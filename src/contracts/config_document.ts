@@ -98,16 +98,29 @@ export interface ConfigDocument {
   /** Custom leaves of the capability tree, by full path. */
   readonly capabilities?: readonly string[];
   /** Maximum amount that may be spent in total. */
-  readonly budget?: {
-    /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
-    readonly daily_limit?: number | SecretReference;
-    /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
-    readonly monthly_limit?: number | SecretReference;
-    /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
-    readonly alert_at?: readonly (number | SecretReference)[];
-    /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
-    readonly [dotted: `${string}.${string}`]: unknown;
-  };
+  readonly budget?:
+    | readonly {
+      /** Maximum amount spent in the window, in USD. 0 allows nothing. */
+      readonly limit: number | SecretReference;
+      /** Window of the limit: the calendar hour (`1h`), day (`1d`), week from Monday on (`1w`) or month (`1mo`); or the last hours or days before each request, such as `rolling 24h` or `rolling 30d`. A rolling window moves in steps of a sixtieth of its length. */
+      readonly window: string;
+      /** IANA time zone in which the calendar window begins and ends, such as `Europe/Berlin`. Defaults to UTC. */
+      readonly timezone?: string;
+      /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
+      readonly alert_at?: readonly (number | SecretReference)[];
+      /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+      readonly [dotted: `${string}.${string}`]: unknown;
+    }[]
+    | {
+      /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
+      readonly daily_limit?: number | SecretReference;
+      /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
+      readonly monthly_limit?: number | SecretReference;
+      /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
+      readonly alert_at?: readonly (number | SecretReference)[];
+      /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+      readonly [dotted: `${string}.${string}`]: unknown;
+    };
   /** Persistence of state across restarts. */
   readonly storage?: {
     /** Storage connector. */
@@ -412,16 +425,29 @@ export interface ConfigDocument {
         /** Pools that the client may use, and whose models it may use by name. By default all pools and models. */
         readonly pools?: readonly string[];
         /** Maximum amount that the client may spend. */
-        readonly budget?: {
-          /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
-          readonly daily_limit?: number | SecretReference;
-          /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
-          readonly monthly_limit?: number | SecretReference;
-          /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
-          readonly alert_at?: readonly (number | SecretReference)[];
-          /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
-          readonly [dotted: `${string}.${string}`]: unknown;
-        };
+        readonly budget?:
+          | readonly {
+            /** Maximum amount spent in the window, in USD. 0 allows nothing. */
+            readonly limit: number | SecretReference;
+            /** Window of the limit: the calendar hour (`1h`), day (`1d`), week from Monday on (`1w`) or month (`1mo`); or the last hours or days before each request, such as `rolling 24h` or `rolling 30d`. A rolling window moves in steps of a sixtieth of its length. */
+            readonly window: string;
+            /** IANA time zone in which the calendar window begins and ends, such as `Europe/Berlin`. Defaults to UTC. */
+            readonly timezone?: string;
+            /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
+            readonly alert_at?: readonly (number | SecretReference)[];
+            /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+            readonly [dotted: `${string}.${string}`]: unknown;
+          }[]
+          | {
+            /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
+            readonly daily_limit?: number | SecretReference;
+            /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
+            readonly monthly_limit?: number | SecretReference;
+            /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
+            readonly alert_at?: readonly (number | SecretReference)[];
+            /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+            readonly [dotted: `${string}.${string}`]: unknown;
+          };
         /** Maximum number of requests per minute. */
         readonly rpm?: number | SecretReference;
         /** Maximum `x-mesh-priority` of its requests, which places them in the queues of pools. Defaults to 0; to 100 for clients without pools, budget and rpm. */
@@ -616,16 +642,29 @@ export interface ProviderDocument {
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** Maximum amount that may be spent with this provider. */
-  readonly budget?: {
-    /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
-    readonly daily_limit?: number | SecretReference;
-    /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
-    readonly monthly_limit?: number | SecretReference;
-    /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
-    readonly alert_at?: readonly (number | SecretReference)[];
-    /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
-    readonly [dotted: `${string}.${string}`]: unknown;
-  };
+  readonly budget?:
+    | readonly {
+      /** Maximum amount spent in the window, in USD. 0 allows nothing. */
+      readonly limit: number | SecretReference;
+      /** Window of the limit: the calendar hour (`1h`), day (`1d`), week from Monday on (`1w`) or month (`1mo`); or the last hours or days before each request, such as `rolling 24h` or `rolling 30d`. A rolling window moves in steps of a sixtieth of its length. */
+      readonly window: string;
+      /** IANA time zone in which the calendar window begins and ends, such as `Europe/Berlin`. Defaults to UTC. */
+      readonly timezone?: string;
+      /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
+      readonly alert_at?: readonly (number | SecretReference)[];
+      /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+      readonly [dotted: `${string}.${string}`]: unknown;
+    }[]
+    | {
+      /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
+      readonly daily_limit?: number | SecretReference;
+      /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
+      readonly monthly_limit?: number | SecretReference;
+      /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
+      readonly alert_at?: readonly (number | SecretReference)[];
+      /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+      readonly [dotted: `${string}.${string}`]: unknown;
+    };
   /** Information requested from the vendor at startup. */
   readonly discovery?: {
     /** Which models the provider offers in addition to those under `models`: those that it lists at startup (`true`), or none (`false`). By default those of the built-in catalogue. A provider without a catalogue, such as a self-hosted server, offers those that it lists, unless models are configured for it; an instance always does. Pools include the defaults of a catalogue, and every model of a list whose capabilities are known. */
@@ -1003,16 +1042,29 @@ export interface PoolDocument {
     readonly [dotted: `${string}.${string}`]: unknown;
   };
   /** Maximum amount that may be spent through this pool. */
-  readonly budget?: {
-    /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
-    readonly daily_limit?: number | SecretReference;
-    /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
-    readonly monthly_limit?: number | SecretReference;
-    /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
-    readonly alert_at?: readonly (number | SecretReference)[];
-    /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
-    readonly [dotted: `${string}.${string}`]: unknown;
-  };
+  readonly budget?:
+    | readonly {
+      /** Maximum amount spent in the window, in USD. 0 allows nothing. */
+      readonly limit: number | SecretReference;
+      /** Window of the limit: the calendar hour (`1h`), day (`1d`), week from Monday on (`1w`) or month (`1mo`); or the last hours or days before each request, such as `rolling 24h` or `rolling 30d`. A rolling window moves in steps of a sixtieth of its length. */
+      readonly window: string;
+      /** IANA time zone in which the calendar window begins and ends, such as `Europe/Berlin`. Defaults to UTC. */
+      readonly timezone?: string;
+      /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
+      readonly alert_at?: readonly (number | SecretReference)[];
+      /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+      readonly [dotted: `${string}.${string}`]: unknown;
+    }[]
+    | {
+      /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
+      readonly daily_limit?: number | SecretReference;
+      /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
+      readonly monthly_limit?: number | SecretReference;
+      /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
+      readonly alert_at?: readonly (number | SecretReference)[];
+      /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+      readonly [dotted: `${string}.${string}`]: unknown;
+    };
   /** Failures that put a provider into standby in all pools. */
   readonly provider_deactivation?:
     | "on_auth_failure"

@@ -2,6 +2,7 @@
  * Adds a provider to a running engine.
  * @module
  */
+import { loadBudgetWindows } from "../state/limits/budget.ts";
 import { queryProviders } from "../background/ask_providers.ts";
 import { discoverModels } from "../background/discover.ts";
 import { openProvider } from "../background/open_provider.ts";
@@ -38,6 +39,7 @@ export async function addProvider(
   const resolved = await resolveSettings({ ...written, observability: [] }, engine);
   const settings = { ...resolved.settings, observability };
   await loadConnectors(settings, catalogue);
+  if (settings.hasLimitLists) await loadBudgetWindows();
   const drafted = await draftOpen(provider.id, settings, engine);
   extendRegistry(registry, drafted, { settings, state });
   engine.adopt(settings, resolved.secrets);

@@ -8,6 +8,7 @@ import type { Assembly, AssemblyContext, AssemblyPlan, Known } from "./assembly.
 import type { Hub } from "../observe/hub.ts";
 import type { BudgetStep } from "../state/limits/budget.ts";
 import type { Replication } from "../state/counters/shared_counters.ts";
+import { describeSpan } from "../util/windows.ts";
 import { followWork } from "../util/failure.ts";
 
 /**
@@ -59,8 +60,8 @@ function reportBudgets(steps: readonly BudgetStep[], parts: BudgetReportParts): 
   for (const step of steps) {
     if (replication === undefined) reportBudget(step, parts);
     else {
-      const name = `budget ${step.id} ${step.window} ${step.end} ${step.step}`;
-      const reported = replication.acquireOnce(name, step.end).then((isFirst) => {
+      const { name, expiresAt } = step.claim;
+      const reported = replication.acquireOnce(name, expiresAt).then((isFirst) => {
         if (isFirst) reportBudget(step, parts);
       });
       followWork(reported, { hub: parts.hub, component: "budget", task: "The report of a budget" });
@@ -70,16 +71,19 @@ function reportBudgets(steps: readonly BudgetStep[], parts: BudgetReportParts): 
 
 /** Emits the event of a budget that has reached one of its steps, and a trace. */
 function reportBudget(
-  { id, window, step, spent, limit, end }: BudgetStep,
+  { id, window, timezone, step, spent, limit, end }: BudgetStep,
   { provider, hub, findClientName: nameOf }: BudgetReportParts,
 ): void {
   const [scope = id] = id.split(" ", 1);
   const owner = id.slice(scope.length + 1);
   const client = nameOf(id);
   const amounts = { spent: spent / 1e9, limit: limit / 1e9, window_end: new Date(end).toISOString() };
-  const metadata = { scope, id: owner, ...(client !== undefined && { name: client }), step, window, ...amounts };
+  const span = { window, ...(timezone !== undefined && { timezone }) };
+  const metadata = { scope, id: owner, ...(client !== undefined && { name: client }), step, ...span, ...amounts };
   hub.event({ event: "budget", ...(scope === "pool" && { pool: owner }), provider, reason: "alert_at", metadata });
   const scopeLabel = scope === "all" ? "of all" : `of the ${scope} "${client ?? owner}"`;
-  const message = `The budget ${scopeLabel} has spent ${Math.round(step * 100)} % of its limit of this ${window}`;
+  const message = `The budget ${scopeLabel} has spent ${Math.round(step * 100)} % of its limit of ${
+    describeSpan(span)
+  }`;
   hub.trace({ severity: step < 1 ? "info" : "warning", component: "mesh", message });
 }

@@ -27,6 +27,7 @@ import { loadConnectors } from "../registry/load_connectors.ts";
 import { findNamedModels } from "../registry/named_models.ts";
 import type { Pool, Registry } from "../registry/registry.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
+import { loadBudgetWindows } from "../state/limits/budget.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
 import { assemble } from "./assemble.ts";
 import type { Assembly, AssemblyContext, AssemblyPlan, Known } from "./assembly.ts";
@@ -103,6 +104,7 @@ export class Lifecycle {
       this.#document = await useKeptCatalogue({ runtime, hub, catalogue, redactor, settings });
     }
     await loadConnectors(settings, engine.catalogue);
+    if (settings.hasLimitLists) await loadBudgetWindows();
     const assembly = await this.#assembleOpen({ settings, addPools });
     if (hasAffinity(settings)) {
       const { openAffinity } = await import("../background/open_affinity.ts");

@@ -26,14 +26,13 @@ interface ClientContext {
 
 function createClientBudget(
   client: ClientIdentity,
-  { dailyNanoUsd, monthlyNanoUsd, alertAt }: BudgetSettings,
+  settings: BudgetSettings,
   { before, state }: ClientContext,
 ): Budget {
   const id = getCounterScope(client);
   const isReplicated = state?.sharedCounters.replication !== undefined;
   // the shared store provides the sums of a replicated budget
-  const limits = { daily: dailyNanoUsd, monthly: monthlyNanoUsd, alertAt };
-  const budget = new Budget(limits, id, isReplicated ? undefined : before?.budget);
+  const budget = new Budget(settings, id, isReplicated ? undefined : before?.budget);
   state?.addBudgetScope({ id, budget, ...(client.id !== client.name && { name: client.name }) });
   if (isReplicated) state!.sharedCounters.register(budget);
   return budget;
@@ -86,7 +85,7 @@ export class Client implements RequestClient {
     this.#rpm = rpm;
     this.#priority = priority;
     if (budget !== undefined) this.#budget ??= createClientBudget(this, budget, { before, state: this.#state });
-    this.#budget?.setLimits({ daily: budget?.dailyNanoUsd, monthly: budget?.monthlyNanoUsd });
+    this.#budget?.setLimits(budget ?? []);
     this.budget = budget && this.#budget;
   }
 

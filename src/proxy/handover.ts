@@ -79,9 +79,11 @@ function isForBudget({ standby }: SavedBreaker): boolean {
 
 function hasOtherBudget(breaker: SavedBreaker, { before, next }: { before: Settings; next: Settings }): boolean {
   const [first, second] = [findBudgetSettings(breaker, before), findBudgetSettings(breaker, next)];
-  return first.some((budget, index) =>
-    budget?.dailyNanoUsd !== second[index]?.dailyNanoUsd || budget?.monthlyNanoUsd !== second[index]?.monthlyNanoUsd
-  );
+  return first.some((budget, index) => describeLimits(budget) !== describeLimits(second[index]));
+}
+
+function describeLimits(budget: BudgetSettings = []): string {
+  return budget.map(({ id, limitNanoUsd }) => `${id} ${limitNanoUsd}`).sort().join();
 }
 
 /** The budgets that may have caused a standby. */

@@ -119,12 +119,13 @@ function listProviders({ mesh }: Exchange, pools: readonly PoolStatus[]) {
 function listShownBudgets({ mesh: { state, runtime: { clock } } }: Exchange, own: Own | undefined) {
   const isOwn = ({ scope, id }: ScopedBudgetWindow) => own === undefined || scope === "client" && id === own.id;
   return state.listBudgets(clock.now()).filter(isOwn).map((
-    { scope, id, name, window, spent, limit, reserved, end },
+    { scope, id, name, window, timezone, spent, limit, reserved, end },
   ) => ({
     scope,
     id,
     ...(name !== undefined && { name }),
     window,
+    ...(timezone !== undefined && { timezone }),
     spent_usd: spent / 1e9,
     limit_usd: limit / 1e9,
     reserved_usd: reserved / 1e9,

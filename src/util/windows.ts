@@ -55,6 +55,18 @@ export function untilQuotaReset(schedule: string | undefined, now: number): numb
   return (schedule === "monthly" ? monthWindow(now) : dayWindow(now)).end - now;
 }
 
+const spanNames: Readonly<Record<string, string>> = { "1h": "hour", "1d": "day", "1w": "week", "1mo": "month" };
+
+/**
+ * Describes the current window of a budget: `this day`, `this week (Europe/Berlin)`, `the last 30d`.
+ *
+ * @param span The window as configured, `day` or `month`; and its time zone.
+ */
+export function describeSpan({ window, timezone }: { readonly window: string; readonly timezone?: string }): string {
+  if (window.startsWith("rolling ")) return `the last ${window.slice("rolling ".length)}`;
+  return `this ${spanNames[window] ?? window}${timezone === undefined ? "" : ` (${timezone})`}`;
+}
+
 let latest = { number: NaN, text: "" };
 
 /**

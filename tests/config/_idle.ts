@@ -65,6 +65,7 @@ export const idle: readonly Idle[] = [
   [{ "discovery.sync.enabled": false }, "providers.hosted.catalogue.refresh_interval", "1h"],
   [{ "pools.talk": undefined, models: undefined, ...local }, "providers.hosted.budget.daily_limit", 1],
   [{ "pools.talk": undefined, models: undefined, ...local }, "providers.hosted.budget.monthly_limit", 1],
+  [{ "pools.talk": undefined, models: undefined, ...local }, "providers.hosted.budget", [{ limit: 1, window: "1w" }]],
 
   [{}, "models.chat.voices", { alloy: "Anna" }],
   [{}, "models.chat.response_formats", ["mp3"]],

@@ -4,6 +4,7 @@ import { retryFor } from "../../src/config/settings/routing.ts";
 import { validate } from "../../src/config/build/validate.ts";
 import { parseCron } from "../../src/util/cron.ts";
 import { known } from "./_known.ts";
+import { readLimits } from "../support/_budgets.ts";
 
 const builtInRetryable = [408, 409, 425, 429, 500, 502, 503, 504, 529];
 const builtInNonRetryable = [400, 401, 403, 404, 413, 422];
@@ -108,7 +109,7 @@ Deno.test("limits, states and money are taken key by key from the pool, then fro
   const { settings, pool: { routing, budget } } = merge(own, common);
   assertEquals(routing.balanceMode, "relative");
   assertEquals(routing.rateLimit, { threshold: 0.5, minDeltaMs: 2000, maxRpm: 30 });
-  assertEquals(budget, { dailyNanoUsd: 2_500_000_000, monthlyNanoUsd: 20_000_000_000 });
+  assertEquals(readLimits(budget), { day: 2_500_000_000, month: 20_000_000_000 });
   assertEquals(routing.deactivation, {
     retryLimit: 3,
     errorCodes: new Set<number>(),
@@ -128,7 +129,7 @@ Deno.test("limits, states and money are taken key by key from the pool, then fro
   });
   assertEquals([...routing.providerDeactivation!], ["on_api_outage"]);
   assertEquals(routing.providerRecovery, "on_probe_success");
-  assertEquals(settings.defaultBudget, { dailyNanoUsd: 1_000_000_000, monthlyNanoUsd: 20_000_000_000 });
+  assertEquals(readLimits(settings.defaultBudget), { day: 1_000_000_000, month: 20_000_000_000 });
   assertEquals([...settings.defaultRouting.providerDeactivation!], ["on_auth_failure", "on_api_outage"]);
   assertEquals(settings.defaultRouting.deactivation.maintenance?.durationMs, 3_600_000);
 });
@@ -143,8 +144,8 @@ Deno.test("money is counted in integer nano-dollars, as far as sums of them are 
     budget: { daily_limit: 0.1 + 0.2, monthly_limit: 1e12 },
     providers: { "acme.llm.v1": { budget: { monthly_limit: 0.000_000_001_4 } }, "zeta.api.v1": { budget: {} } },
   }, { knownConnectors: known });
-  assertEquals(budget, { dailyNanoUsd: 300_000_000, monthlyNanoUsd: Number.MAX_SAFE_INTEGER });
-  assertEquals(providers.get("acme.llm.v1")?.budget, { monthlyNanoUsd: 1 });
+  assertEquals(readLimits(budget), { day: 300_000_000, month: Number.MAX_SAFE_INTEGER });
+  assertEquals(readLimits(providers.get("acme.llm.v1")?.budget), { month: 1 });
   assertEquals([providers.get("zeta.api.v1")?.budget, defaultBudget], [undefined, undefined]);
 });
 

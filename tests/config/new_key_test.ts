@@ -278,6 +278,7 @@ Deno.test("fields have only facts that are read, so that a misspelt one is notic
       isMultiline: true,
       format: true,
       isVerbatim: true,
+      check: true,
     },
   };
   const { schema } = await import("../../src/config/schema/schema.ts");

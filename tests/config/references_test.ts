@@ -6,6 +6,7 @@ import { validate } from "../../src/config/build/validate.ts";
 import { SecretNotFoundError } from "../../src/errors.ts";
 import { assertLinear } from "../support/effort.ts";
 import { catchProblems, catchRejections, known } from "./_known.ts";
+import { readLimits } from "../support/_budgets.ts";
 
 const secrets: Readonly<Record<string, string>> = {
   A: "alpha",
@@ -213,7 +214,7 @@ Deno.test("a secret may stand for a number, a boolean, a duration or a size", as
   const settings = await complete(scalars, numbers);
   const { retry } = settings.pools.get("chat")!.routing;
   assertEquals([retry.maxAttempts, retry.maxDelayMs], [5, 5_400_000]);
-  assertEquals(settings.budget?.dailyNanoUsd, 2_500_000_000);
+  assertEquals(readLimits(settings.budget)?.day, 2_500_000_000);
   assertEquals(settings.models.get("fast")?.pricing, { input: 3, output: 0.5 });
   const { port, bodyLimit, cors } = settings.proxy!;
   assertEquals([port, bodyLimit, cors.enabled], [8443, 4_194_304, false]);

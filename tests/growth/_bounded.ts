@@ -80,7 +80,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/client/read_files.ts#": "files that the program passes, read once",
   "src/config/load/load.ts#describeReadFailure": oneValue,
   "src/config/load/sources.ts#readSettings": "a parsed document of the operator",
-  "src/config/schema/money.ts#toNanoUsd": oneValue,
+  "src/config/schema/budget.ts#toNanoUsd": oneValue,
   "src/config/schema/report.ts#describeType": oneValue,
   "src/config/settings/known.ts#toShortName": oneValue,
   "src/engine/assembly.ts#toTransitionEvent": oneValue,

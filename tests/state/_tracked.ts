@@ -10,7 +10,10 @@ import { MeshState } from "../../src/state/model/mesh_state.ts";
 import type { ModelState } from "../../src/state/model/model_state.ts";
 import type { Transition } from "../../src/state/breaker/circuit_breaker.ts";
 
-const budget: BudgetSettings = { dailyNanoUsd: 1_000_000, monthlyNanoUsd: 10_000_000 };
+const budget: BudgetSettings = [
+  { id: "day", window: "day", limitNanoUsd: 1_000_000 },
+  { id: "month", window: "month", limitNanoUsd: 10_000_000 },
+];
 const routing = {
   deactivation: { retryLimit: 3, errorCodes: new Set<number>(), requestLimit: 1e6, quotaWindow: "daily" },
   recovery: { cooldownMs: 60_000 },

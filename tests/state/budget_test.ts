@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { seededRandom } from "../../src/runtime/test.ts";
-import { Budget, type BudgetSnapshot, type BudgetStep } from "../../src/state/limits/budget.ts";
+import type { Budget, BudgetSnapshot, BudgetStep } from "../../src/state/limits/budget.ts";
+import { createBudget } from "../support/_budgets.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -46,7 +47,7 @@ function spend(budget: Budget, nano: number, wall: number): boolean {
 }
 
 Deno.test("a limit is spent when the sum reaches it, and not passed", () => {
-  const budget = new Budget({ daily: 100 });
+  const budget = createBudget({ daily: 100 });
   assertEquals(spend(budget, 60, noon), true);
   assertEquals(spend(budget, 41, noon), false);
   assertEquals(budget.isSpent(noon), false);
@@ -55,7 +56,7 @@ Deno.test("a limit is spent when the sum reaches it, and not passed", () => {
 });
 
 Deno.test("money reserved cannot be reserved again, and does not make a limit spent", () => {
-  const budget = new Budget({ daily: 100 });
+  const budget = createBudget({ daily: 100 });
   const hold = take(budget, 80, noon)!;
   assertEquals([take(budget, 21, noon), budget.isSpent(noon)], [undefined, false]);
   const full = take(budget, 20, noon)!;
@@ -68,7 +69,7 @@ Deno.test("money reserved cannot be reserved again, and does not make a limit sp
 });
 
 Deno.test("a settlement counts once, at what it cost, as reserved when that is unknown", () => {
-  const budget = new Budget({ daily: 1000 });
+  const budget = createBudget({ daily: 1000 });
   const cases: readonly (readonly [actual: number | undefined, spent: number])[] = [
     [250, 250],
     [0, 250],
@@ -86,14 +87,14 @@ Deno.test("a settlement counts once, at what it cost, as reserved when that is u
 });
 
 Deno.test("a request that turns out dearer than reserved passes a limit by the difference", () => {
-  const budget = new Budget({ monthly: 100 });
+  const budget = createBudget({ monthly: 100 });
   take(budget, 90, noon)!.settle(130);
   assertEquals([budget.isSpent(noon), spentIn(budget, noon).monthly], [true, 130]);
   assertEquals(take(budget, 1, noon), undefined);
 });
 
 Deno.test("what is sent is counted, also where it does not fit", () => {
-  const budget = new Budget({ daily: 100 });
+  const budget = createBudget({ daily: 100 });
   const holds = [80, 80, 80].map((nano) => reserve(budget, nano, noon));
   assertEquals(fits(budget, 1, noon), false);
   for (const hold of holds) hold.settle(60);
@@ -101,10 +102,10 @@ Deno.test("what is sent is counted, also where it does not fit", () => {
 });
 
 Deno.test("a budget of nothing is spent from the start, and one without limits never is", () => {
-  const budget = new Budget({ daily: 0 });
+  const budget = createBudget({ daily: 0 });
   assertEquals([budget.isSpent(noon), take(budget, 1, noon)], [true, undefined]);
-  assertEquals(fits(new Budget({}), 1e15, noon), true);
-  assertEquals(new Budget({}).isSpent(noon), false);
+  assertEquals(fits(createBudget({}), 1e15, noon), true);
+  assertEquals(createBudget({}).isSpent(noon), false);
 });
 
 Deno.test("resetsAt is the start of the next window of what stands in the way", () => {
@@ -121,7 +122,7 @@ Deno.test("resetsAt is the start of the next window of what stands in the way", 
       [100, 60, 11, month],
     ];
   for (const [daily, monthly, nano, at] of cases) {
-    const budget = new Budget({ daily, monthly });
+    const budget = createBudget({ daily, monthly });
     take(budget, 50, noon)!.settle();
     assertEquals(budget.resetsAt(noon, nano), at, `${daily} ${monthly} ${nano}`);
   }
@@ -137,7 +138,7 @@ Deno.test("windows are UTC calendar days and months, whatever their length", () 
     ["2026-03-28T23:59:59.999Z", "2026-03-29T00:00:00Z", false],
   ];
   for (const [before, after, isNewMonth] of ends) {
-    const [daily, monthly] = [new Budget({ daily: 10 }), new Budget({ monthly: 10 })];
+    const [daily, monthly] = [createBudget({ daily: 10 }), createBudget({ monthly: 10 })];
     for (const budget of [daily, monthly]) assertEquals(spend(budget, 10, Date.parse(before)), true);
     assertEquals([daily.isSpent(Date.parse(before)), daily.isSpent(Date.parse(after))], [true, false], after);
     assertEquals(monthly.isSpent(Date.parse(after)), !isNewMonth, after);
@@ -146,7 +147,7 @@ Deno.test("windows are UTC calendar days and months, whatever their length", () 
 });
 
 Deno.test("a reservation that straddles midnight settles into the window it was made in", () => {
-  const budget = new Budget({ daily: 100, monthly: 1000 });
+  const budget = createBudget({ daily: 100, monthly: 1000 });
   const [before, after] = [Date.UTC(2026, 0, 31, 23, 59), Date.UTC(2026, 1, 1, 0, 1)];
   const hold = take(budget, 90, before)!;
   assertEquals(take(budget, 100, after) === undefined, false);
@@ -156,7 +157,7 @@ Deno.test("a reservation that straddles midnight settles into the window it was 
 });
 
 Deno.test("a wall clock that goes back neither reopens what is spent nor loses it", () => {
-  const budget = new Budget({ daily: 100 });
+  const budget = createBudget({ daily: 100 });
   assertEquals(spend(budget, 100, noon), true);
   for (const wall of [noon - hourMs, noon - 11 * hourMs, noon]) assertEquals(budget.isSpent(wall), true);
   assertEquals(spend(budget, 70, noon + dayMs), true);
@@ -170,12 +171,12 @@ Deno.test("a wall clock that goes back neither reopens what is spent nor loses i
 });
 
 Deno.test("a budget comes back from its snapshot, with what was reserved counted as spent", () => {
-  const budget = new Budget({ daily: 100, monthly: 150 });
+  const budget = createBudget({ daily: 100, monthly: 150 });
   spend(budget, 60, noon - dayMs);
   spend(budget, 20, noon);
   take(budget, 30, noon);
   const stored = JSON.parse(JSON.stringify(budget.snapshot())) as BudgetSnapshot;
-  const next = new Budget({ daily: 100, monthly: 150 });
+  const next = createBudget({ daily: 100, monthly: 150 });
   next.restore(stored);
   assertEquals(spentIn(next, noon), { daily: 50, monthly: 110 });
   assertEquals(spentIn(next, noon - dayMs).daily, 60);
@@ -185,7 +186,7 @@ Deno.test("a budget comes back from its snapshot, with what was reserved counted
 });
 
 Deno.test("a snapshot that makes no sense changes nothing", () => {
-  const budget = new Budget({ daily: 100 });
+  const budget = createBudget({ daily: 100 });
   spend(budget, 10, noon);
   const start = Date.UTC(2026, 0, 15);
   const nonsense: readonly unknown[] = [
@@ -201,7 +202,7 @@ Deno.test("a snapshot that makes no sense changes nothing", () => {
 });
 
 Deno.test("sums are exact to a nano-dollar in millions, and stop there", () => {
-  const budget = new Budget({});
+  const budget = createBudget({});
   spend(budget, Number.MAX_SAFE_INTEGER - 2, noon);
   for (const expected of [1, 0, 0]) {
     spend(budget, 1, noon);
@@ -213,7 +214,7 @@ Deno.test("many requests at once never spend more than a limit, and every settle
   for (let seed = 1; seed <= 40; seed++) {
     const random = seededRandom(seed);
     const [daily, monthly] = [1000 + Math.floor(random() * 5000), 5000 + Math.floor(random() * 20_000)];
-    const budget = new Budget({ daily, monthly });
+    const budget = createBudget({ daily, monthly });
     const spentOn = new Map<string, number>();
     const open: { hold: Reserved; wall: number }[] = [];
     let wall = Date.UTC(2028, 1, 26);
@@ -250,17 +251,17 @@ Deno.test("a budget reports each step once in a window, also under other limits 
     budget.reserve(nano, wall, onSteps).settle({ costNanoUsd: nano });
     return reached;
   };
-  const first = new Budget({ daily: 10, monthly: 100 });
+  const first = createBudget({ daily: 10, monthly: 100 });
   assertEquals([settle(first, 4), settle(first, 1), settle(first, 1)], [[], ["day 0.5"], []]);
-  const next = new Budget({ daily: 10, monthly: 20 }, "", first);
+  const next = createBudget({ daily: 10, monthly: 20 }, "", first);
   assertEquals([settle(next, 2), settle(next, 2)], [["day 0.8"], ["day 1", "month 0.5"]]);
-  const restored = new Budget({ daily: 10, monthly: 20 });
+  const restored = createBudget({ daily: 10, monthly: 20 });
   restored.restore(next.snapshot());
   assertEquals([settle(restored, 1), settle(restored, 5)], [[], ["month 0.8"]]);
 });
 
 Deno.test("a step that is reached with what other processes have spent is reported when their total arrives, once", () => {
-  const budget = new Budget({ daily: 100, alertAt: [0.5, 1] }, "all");
+  const budget = createBudget({ daily: 100, alertAt: [0.5, 1] }, "all");
   budget.startReplication(() => {});
   const reached: number[] = [];
   const settle = (nano: number) => {

@@ -3,7 +3,8 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import type { DeactivationSettings } from "../../src/config/settings/settings.ts";
-import { Budget } from "../../src/state/limits/budget.ts";
+import { createBudget } from "../support/_budgets.ts";
+import type { Budget } from "../../src/state/limits/budget.ts";
 import { Quota } from "../../src/state/limits/quota.ts";
 import { StoreReplication } from "../../src/state/sharing/store_replication.ts";
 import { SharedCounters } from "../../src/state/counters/shared_counters.ts";
@@ -25,7 +26,7 @@ interface Party {
 
 function party(shared: MemoryShared, clock: FakeClock, onUnavailable: "open" | "closed" = "open"): Party {
   const sharedCounters = new SharedCounters();
-  const budget = new Budget({ daily: 100 }, "all");
+  const budget = createBudget({ daily: 100 }, "all");
   sharedCounters.register(budget);
   const replication = new StoreReplication(sharedCounters, { shared, onUnavailable, clock, onOutage: () => {} });
   sharedCounters.open(replication);
@@ -130,7 +131,7 @@ describe("a budget of two processes", () => {
 
   it("knows nothing better than the store does", async () => {
     const [shared, clock] = [new MemoryShared(), fakeClock()];
-    const before = new Budget({ daily: 100 });
+    const before = createBudget({ daily: 100 });
     before.reserve(40, clock.now()).settle({ costNanoUsd: 40 });
     const one = party(shared, clock);
     one.budget.restore(before.snapshot());
@@ -140,7 +141,7 @@ describe("a budget of two processes", () => {
 
   it("keeps what was reserved before it was shared, and counts it once it is settled", async () => {
     const [shared, clock] = [new MemoryShared(), fakeClock()];
-    const budget = new Budget({ daily: 100 }, "all");
+    const budget = createBudget({ daily: 100 }, "all");
     const reserved = budget.reserve(60, clock.now());
     reserved.confirm();
     const sharedCounters = new SharedCounters();

@@ -29,7 +29,7 @@ interface Limits {
 }
 
 const budgetOf = (dailyNanoUsd: number | undefined): BudgetSettings | undefined =>
-  dailyNanoUsd === undefined ? undefined : { dailyNanoUsd } as BudgetSettings;
+  dailyNanoUsd === undefined ? undefined : [{ id: "day", window: "day", limitNanoUsd: dailyNanoUsd }];
 
 function track({ info = {}, limits, provider, pool, all, routing }: Limits = {}) {
   const clock = fakeClock();

@@ -15,7 +15,7 @@ import {
 } from "../check/names.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { checkContradictions, type RoutingFacts } from "../check/contradictions.ts";
-import { mergeBudgets, toNanoUsd } from "../schema/money.ts";
+import { mergeBudgets, toNanoUsd } from "../schema/budget.ts";
 import { type Report, show, suggest, under } from "../schema/report.ts";
 import { resolveStrategy, toShortName } from "../settings/known.ts";
 import type {

@@ -7,7 +7,7 @@ import type { CapabilityTree } from "../../capability/tree.ts";
 import { readAttributes } from "../check/attributes.ts";
 import { buildTokenSettings, checkAuth } from "../check/auth.ts";
 import { baseUrlWarning } from "../schema/formats.ts";
-import { mergeBudgets } from "../schema/money.ts";
+import { mergeBudgets } from "../schema/budget.ts";
 import { type Report, show, suggest, under } from "../schema/report.ts";
 import { defaultTimeouts } from "../settings/defaults.ts";
 import type { KnownProvider } from "../settings/known.ts";

@@ -9,7 +9,7 @@ import { proxy, type ProxyValues, type TokenValues } from "../schema/proxy.ts";
 import type { ClientSettings, PoolSettings, ProxySettings } from "../settings/settings.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { tokenWarning } from "../schema/formats.ts";
-import { mergeBudgets } from "../schema/money.ts";
+import { mergeBudgets } from "../schema/budget.ts";
 
 /** The settings of a proxy without the section `proxy`. */
 export function builtInProxy(): ProxySettings {

@@ -18,7 +18,7 @@ import { checkBudgets } from "../check/contradictions.ts";
 import { checkMembers } from "../check/members.ts";
 import { Members } from "../check/pool_members.ts";
 import { ModelNames } from "../check/names.ts";
-import { mergeBudgets } from "../schema/money.ts";
+import { hasLimitList, mergeBudgets } from "../schema/budget.ts";
 import type { KnownConnectors } from "../settings/known.ts";
 
 /**
@@ -107,6 +107,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     defaultRouting: domain.defaultRouting,
     defaultBudget: domain.defaultBudget,
     budget: mergeBudgets([values.budget]),
+    hasLimitLists: hasLimitList(values),
     storage,
     health: domain.health,
     sync: domain.sync,

@@ -11,9 +11,8 @@ import { formatDuration } from "../schema/units.ts";
 import { servesOperation } from "../../capability/operations.ts";
 import { hasPrice, mergePricing, pricingIn } from "../../util/pricing.ts";
 import type { Members } from "./pool_members.ts";
-import { toNanoUsd } from "../schema/money.ts";
+import { type BudgetValues, countHours, type LimitValues, listLimits, toNanoUsd } from "../schema/budget.ts";
 import type { DocumentValues } from "../schema/schema.ts";
-import type { BudgetValues } from "../schema/providers.ts";
 import type { TokenValues } from "../schema/proxy.ts";
 import type { ConfiguredModel, PoolSettings } from "../settings/settings.ts";
 import { callNow } from "../../util/once.ts";
@@ -176,18 +175,28 @@ function holdsIn(names: readonly string[] | undefined, { pools, members }: Budge
 }
 
 function isLimit(budget: BudgetValues | undefined): boolean {
-  return (budget?.daily_limit ?? budget?.monthly_limit) !== undefined;
+  return listLimits(budget).length > 0;
 }
 
 function checkBudget(path: string, layers: readonly (BudgetValues | undefined)[], report: Report): void {
-  const [own] = layers;
-  checkNothing(own?.daily_limit, `${path}.daily_limit`, report);
-  checkNothing(own?.monthly_limit, `${path}.monthly_limit`, report);
-  const daily = layers.find((layer) => layer?.daily_limit !== undefined)?.daily_limit ?? 0;
-  const monthly = layers.find((layer) => layer?.monthly_limit !== undefined)?.monthly_limit ?? Infinity;
-  if (!isLimit(own) || daily <= monthly) return;
-  const key = own?.daily_limit === undefined ? "monthly_limit" : "daily_limit";
-  report.warn(`${path}.${key}`, `"daily_limit" (${daily}) is more than "monthly_limit" (${monthly})`);
+  const lists = layers.map(listLimits);
+  const [own = []] = lists;
+  for (const { key, usd } of own) checkNothing(usd, path + key, report);
+  const inForce = [...new Map(lists.flat().toReversed().map((limit) => [limit.id, limit])).values()];
+  const reported = new Set<string>();
+  for (const shorter of inForce) {
+    for (const longer of inForce) {
+      const isExceeding = countHours(shorter.id) < countHours(longer.id) && shorter.usd > longer.usd;
+      const where = own.find((limit) => limit === shorter) ?? own.find((limit) => limit === longer);
+      if (!isExceeding || where === undefined || reported.has(where.key)) continue;
+      reported.add(where.key);
+      report.warn(path + where.key, `${describeLimit(shorter)} is more than ${describeLimit(longer)}`);
+    }
+  }
+}
+
+function describeLimit({ key, window, usd }: LimitValues): string {
+  return key.startsWith("[") ? `the limit of "${window}" (${usd})` : `"${key.slice(1)}" (${usd})`;
 }
 
 function checkNothing(usd: number | undefined, path: string, report: Report): void {

@@ -2,6 +2,7 @@
  * Conditions of `providers.<id>` and `models.<name>`.
  * @module
  */
+import { isLimitList } from "./budget.ts";
 import type { InfrastructureFacts } from "../../contracts/infrastructure.ts";
 import type { Condition, ModelSubject, ProviderSubject } from "./condition.ts";
 import { everyPool } from "./pools.ts";
@@ -56,9 +57,15 @@ export const providerConditions = (): readonly Condition<ProviderSubject>[] => [
   },
   {
     keys: ["budget.daily_limit", "budget.monthly_limit"],
-    reason: ({ isFree }) => isFree ? ": the models of a local server are free of charge" : undefined,
+    reason: ({ isFree }) => isFree ? freeOfCharge : undefined,
+  },
+  {
+    keys: ["budget"],
+    reason: ({ isFree, value }) => isFree && isLimitList(value.budget) ? freeOfCharge : undefined,
   },
 ];
+
+const freeOfCharge = ": the models of a local server are free of charge";
 
 /** What the settings of a service say about it, and the key of the facts of a connector. */
 const abilities = { batch: "batches", files: "files", fineTuning: "fine-tuning" } as const;

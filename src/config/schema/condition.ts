@@ -4,7 +4,8 @@
  */
 import type { First } from "./pools.ts";
 import type { ModelValues } from "./models.ts";
-import type { BudgetValues, ProviderValues } from "./providers.ts";
+import type { BudgetValues } from "./budget.ts";
+import type { ProviderValues } from "./providers.ts";
 import type { DocumentValues } from "./schema.ts";
 import type { PromptCacheFacts, VendorQuery } from "../../contracts/connector.ts";
 import type { InfrastructureFacts } from "../../contracts/infrastructure.ts";

@@ -15,6 +15,7 @@ import type {
   SinkSubject,
 } from "./condition.ts";
 import { defaultStorage } from "../settings/defaults.ts";
+import { listLimits } from "./budget.ts";
 import type { StorageValues } from "./schema.ts";
 import { observability } from "./observability.ts";
 
@@ -40,10 +41,7 @@ export const conditions = (): Conditions => ({
   "observability.logging": sinkConditions(),
   budget: [{
     keys: ["alert_at"],
-    reason: (layers) =>
-      layers.some((layer) => (layer?.daily_limit ?? layer?.monthly_limit) !== undefined)
-        ? undefined
-        : " without a limit",
+    reason: (layers) => layers.some((layer) => listLimits(layer).length > 0) ? undefined : " without a limit",
   }],
 });
 

@@ -5,6 +5,7 @@
  */
 import type { Provider } from "../../contracts/provider.ts";
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
+import type { ValueLocation } from "./_scalars.ts";
 
 /** A format of strings. */
 export type Format =
@@ -67,6 +68,8 @@ export interface Field {
   readonly isMultiline?: boolean;
   /** Format of a string without secret references, or what returns the error of one. */
   readonly format?: Format | ((text: string) => string | undefined);
+  /** Reports what is wrong with a list as a whole. */
+  readonly check?: (value: unknown, location: ValueLocation) => void;
 }
 
 export type Fields = Readonly<Record<string, Field>>;

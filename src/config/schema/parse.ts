@@ -24,8 +24,10 @@ function readValue(field: Field, value: unknown, location: ValueLocation): unkno
     case "object":
       return readObject(field, value, location);
     case "either": {
+      const [other, object] = field.options!;
       const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-      return readValue(field.options![isObject ? 1 : 0], value, location);
+      const isRead = other.type === "list" ? Array.isArray(value) : !isObject; // an empty section is null in YAML
+      return readValue(isRead ? other : object, value, location);
     }
     case "any":
       return passOn(Object.fromEntries(listObjectMembers(value, location)), location);
@@ -34,14 +36,17 @@ function readValue(field: Field, value: unknown, location: ValueLocation): unkno
   }
 }
 
-function readList({ item, min = 0, isSingleAllowed }: Field, value: unknown, { path, report }: ValueLocation): unknown {
+function readList(field: Field, value: unknown, { path, report }: ValueLocation): unknown {
+  const { item, min = 0, isSingleAllowed, check } = field;
   if (!Array.isArray(value)) {
     if (!isSingleAllowed) return report.problem(path, `expected a list, found ${describeType(value)}`);
     const single = readValue(item!, value, { path, report });
     return single === undefined ? undefined : [single];
   }
   if (value.length < min) return report.problem(path, "expected at least one item, found an empty list");
-  return value.flatMap((entry, index) => readValue(item!, entry, { path: `${path}[${index}]`, report }) ?? []);
+  const items = value.flatMap((entry, index) => readValue(item!, entry, { path: `${path}[${index}]`, report }) ?? []);
+  check?.(items, { path, report });
+  return items;
 }
 
 /** Reads an object whose keys are names, in order. */

@@ -11,7 +11,8 @@ import {
   defaultStrategy,
   maxPriority,
 } from "../settings/defaults.ts";
-import { budget, nonRetryableCodes, retryableCodes } from "./providers.ts";
+import { budget } from "./budget.ts";
+import { nonRetryableCodes, retryableCodes } from "./providers.ts";
 
 /** An entry of `pools`. */
 export const pool = {

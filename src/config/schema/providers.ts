@@ -4,35 +4,12 @@
  */
 import type { Given } from "./field.ts";
 import {
-  defaultAlertAt,
   defaultNonRetryableCodes,
   defaultRetryableCodes,
   defaultRetryBudget,
   defaultTimeouts,
 } from "../settings/defaults.ts";
-
-/** A budget. */
-export const budget = {
-  type: "object",
-  fields: {
-    /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
-    daily_limit: { type: "number", min: 0 },
-    /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
-    monthly_limit: { type: "number", min: 0 },
-    /**
-     * Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An
-     * empty list emits none. Processes that share a budget emit one event each.
-     */
-    alert_at: {
-      type: "list",
-      default: defaultAlertAt as typeof defaultAlertAt,
-      item: { type: "number", above: 0, max: 1 },
-    },
-  },
-} as const;
-
-/** A budget as given. */
-export type BudgetValues = Given<typeof budget>;
+import { budget } from "./budget.ts";
 
 /** HTTP statuses that are retried. */
 export const retryableCodes = {

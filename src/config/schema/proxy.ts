@@ -4,7 +4,7 @@
  */
 import type { Given } from "./field.ts";
 import { defaultDeadlineMs, maxPriority } from "../settings/defaults.ts";
-import { budget } from "./providers.ts";
+import { budget } from "./budget.ts";
 
 /** A client with a token. */
 export const client = {

@@ -8,7 +8,8 @@ import { defaultHealth, defaultStorage, defaultSync } from "../settings/defaults
 import { model } from "./models.ts";
 import { observability } from "./observability.ts";
 import { pool } from "./pools.ts";
-import { budget, provider } from "./providers.ts";
+import { budget } from "./budget.ts";
+import { provider } from "./providers.ts";
 import { proxy } from "./proxy.ts";
 
 const policy = {

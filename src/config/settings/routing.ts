@@ -25,15 +25,22 @@ export interface RetrySettings extends Omit<RetrySection, "retryableCodes" | "no
 /** Retry budget: limits retries on the same model to a fraction of a provider's traffic. */
 export type RetryBudgetSettings = Completed<typeof provider.fields.retry.fields.budget>;
 
-/** Spending limits, nano-dollars (10⁻⁹ USD); an omitted limit does not apply. */
-export interface BudgetSettings {
-  /** Maximum per UTC calendar day. */
-  readonly dailyNanoUsd?: number;
-  /** Maximum per UTC calendar month. */
-  readonly monthlyNanoUsd?: number;
-  /** Fractions of a limit at which an event is emitted, ascending. */
+/** A limit of a budget. */
+export interface BudgetLimit {
+  /** Identifies its window: `day` and `month` (UTC), `1w europe/berlin`, `rolling 720h`. */
+  readonly id: string;
+  /** Its window as configured: `day` and `month` of `daily_limit` and `monthly_limit`, `1w`, `rolling 30d`. */
+  readonly window: string;
+  /** The time zone of its window as configured. */
+  readonly timezone?: string;
+  /** Maximum in the window, nano-dollars (10⁻⁹ USD). */
+  readonly limitNanoUsd: number;
+  /** Fractions of the limit at which an event is emitted, ascending. */
   readonly alertAt?: readonly number[];
 }
+
+/** Limits of a budget, one per window. */
+export type BudgetSettings = readonly BudgetLimit[];
 
 /** When a second model is asked for the same request. */
 export interface HedgeSettings {

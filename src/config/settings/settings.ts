@@ -154,6 +154,8 @@ export interface Settings {
   readonly defaultBudget?: BudgetSettings;
   /** Budget of all requests together. */
   readonly budget?: BudgetSettings;
+  /** Whether a budget may have windows other than the UTC day and month; their code is imported then. */
+  readonly hasLimitLists?: boolean;
   /** Storage settings; undefined keeps state in memory. */
   readonly storage?: StorageSettings;
   readonly health?: HealthSettings;

@@ -2,7 +2,7 @@
  * Stored clients: settings and the hash of a token, never the token.
  * @module
  */
-import { toNanoUsd } from "../../config/schema/money.ts";
+import { type BudgetValues, mergeBudgets } from "../../config/schema/budget.ts";
 import type { ClientSettings } from "../../config/settings/settings.ts";
 import { ConnectorError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
@@ -11,7 +11,7 @@ import { isObject } from "../../util/is_object.ts";
 export interface RuntimeClientFacts {
   readonly name: string;
   readonly pools?: readonly string[];
-  readonly budget?: { readonly daily_limit?: number; readonly monthly_limit?: number };
+  readonly budget?: BudgetValues;
   readonly rpm?: number;
   readonly priority?: number;
   readonly expires_at?: string;
@@ -55,17 +55,12 @@ export function readDocument(text: string): ClientsDocument {
 export function toClientSettings(
   { pools, budget, rpm, priority }: RuntimeClientFacts,
 ): Omit<ClientSettings, "token" | "name"> {
-  const { daily_limit, monthly_limit } = budget ?? {};
+  const limits = mergeBudgets([budget]);
   return {
     ...(pools && { pools }),
     ...(rpm !== undefined && { rpm }),
     ...(priority !== undefined && { priority }),
-    ...(budget && {
-      budget: {
-        ...(daily_limit !== undefined && { dailyNanoUsd: toNanoUsd(daily_limit) }),
-        ...(monthly_limit !== undefined && { monthlyNanoUsd: toNanoUsd(monthly_limit) }),
-      },
-    }),
+    ...(limits && { budget: limits }),
   };
 }
 

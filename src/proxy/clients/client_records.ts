@@ -5,6 +5,7 @@
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Storage } from "../../contracts/storage.ts";
 import { RecordLock } from "../../state/persistence/record_lock.ts";
+import { loadBudgetWindows } from "../../state/limits/budget.ts";
 import { dayMs } from "../../util/windows.ts";
 import { usageDays } from "../usage/daily_usage.ts";
 import { type ClientsDocument, noClients, readDocument, type StoredClient } from "./client_record.ts";
@@ -94,8 +95,10 @@ export class ClientRecords {
       const stored = documentIn(before);
       const restored = this.#restored(stored);
       const written = change(restored);
+      const text = JSON.stringify(written);
+      await importWindows(text);
       if (!isOurs()) return false;
-      if (written !== stored) await this.#save(JSON.stringify(written));
+      if (written !== stored) await this.#save(text);
       else this.#text = before; // another process has restored it
       this.#latest = written;
       if (restored !== stored) this.#onRestored(restored.clients.length - stored.clients.length);
@@ -120,8 +123,15 @@ export class ClientRecords {
 
   async #load(): Promise<string> {
     const bytes = await this.#storage.load(recordKey);
-    return bytes === undefined ? "" : new TextDecoder().decode(bytes);
+    const text = bytes === undefined ? "" : new TextDecoder().decode(bytes);
+    await importWindows(text);
+    return text;
   }
+}
+
+/** Imports the code of the windows that budgets of clients may have, before the clients are created. */
+async function importWindows(text: string): Promise<void> {
+  if (text.includes('"budget":[')) await loadBudgetWindows();
 }
 
 function documentIn(text: string): ClientsDocument {

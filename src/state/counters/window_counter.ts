@@ -4,11 +4,8 @@
  */
 import type { Window } from "../../util/windows.ts";
 
-/**
- * Number of windows kept, most recently used ones: the current one, one that requests straddle, and those that a
- * jumping wall clock may return to.
- */
-const maxWindows = 8;
+/** Default number of windows kept. */
+const defaultMaxWindows = 8;
 
 /** Sums of one window, as persisted. */
 export interface SavedWindow {
@@ -90,6 +87,12 @@ export interface WindowCounterParts {
   readonly windowAt: (wallTimeMs: number) => Window;
   /** The same quantity under an earlier limit; both share their sums. */
   readonly before?: WindowCounter | undefined;
+  /**
+   * Number of windows kept, most recently used ones: the current one, one that requests straddle, and those that a
+   * jumping wall clock may return to.
+   * @default 8
+   */
+  readonly maxWindows?: number;
 }
 
 /**
@@ -102,9 +105,11 @@ export class WindowCounter {
   /** Windows, the most recently used one last. */
   readonly windows: WindowSums[];
   readonly #windowAt: (wallTimeMs: number) => Window;
+  readonly #maxWindows: number;
 
-  constructor({ limit = Infinity, windowAt, before }: WindowCounterParts) {
+  constructor({ limit = Infinity, windowAt, before, maxWindows = defaultMaxWindows }: WindowCounterParts) {
     this.limit = limit;
+    this.#maxWindows = maxWindows;
     this.#windowAt = windowAt;
     this.windows = before === undefined ? [] : before.windows;
   }
@@ -117,7 +122,7 @@ export class WindowCounter {
     const index = this.windows.findIndex(({ start }) => start === requested.start);
     const [window = new WindowSums(requested)] = index < 0 ? [] : this.windows.splice(index, 1);
     this.windows.push(window);
-    if (this.windows.length > maxWindows) this.windows.shift();
+    if (this.windows.length > this.#maxWindows) this.windows.shift();
     return window;
   }
 
@@ -132,12 +137,15 @@ export class WindowCounter {
   }
 
   /** Whether the settled amount has reached the limit. */
-  isSpent({ spent, othersSpent }: WindowSums): boolean {
+  isSpent({ spent, othersSpent }: Pick<WindowSums, "spent" | "othersSpent">): boolean {
     return sum(spent, othersSpent) >= this.limit;
   }
 
   /** Whether an amount fits in addition to what is settled and reserved. */
-  fits({ spent, reserved, othersTaken }: WindowSums, amount: number): boolean {
+  fits(
+    { spent, reserved, othersTaken }: Pick<WindowSums, "spent" | "reserved" | "othersTaken">,
+    amount: number,
+  ): boolean {
     return sum(sum(sum(spent, reserved), othersTaken), amount) <= this.limit;
   }
 
@@ -153,7 +161,7 @@ export class WindowCounter {
    * @param base The version this process read last.
    */
   merge(stored: readonly SavedWindow[], base: readonly SavedWindow[] = []): void {
-    for (const window of stored.slice(-maxWindows)) {
+    for (const window of stored.slice(-this.#maxWindows)) {
       const before = base.find(({ start }) => start === window.start);
       const grown = window.spent + window.reserved - (before === undefined ? 0 : before.spent + before.reserved);
       this.at(window.start).grow(grown);
@@ -163,7 +171,7 @@ export class WindowCounter {
   /** Restores persisted sums. If a window is already known, the larger sum counts. */
   restore(stored: unknown): void {
     if (!Array.isArray(stored)) return;
-    for (const saved of stored.slice(-maxWindows) as (Partial<SavedWindow> | null)[]) {
+    for (const saved of stored.slice(-this.#maxWindows) as (Partial<SavedWindow> | null)[]) {
       if (typeof saved?.start !== "number" || Number.isNaN(new Date(saved.start).getTime())) continue;
       const window = this.at(saved.start);
       window.spent = Math.max(window.spent, sum(roundUp(saved.spent), roundUp(saved.reserved)));

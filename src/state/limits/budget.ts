@@ -1,58 +1,82 @@
 /**
- * Budgets: spending against daily and monthly limits, in integer nano-dollars (10⁻⁹ USD). Sums are exact up to 2⁵³ − 1
+ * Budgets: spending against limits per window, in integer nano-dollars (10⁻⁹ USD). Sums are exact up to 2⁵³ − 1
  * nano-dollars (nine million USD) per window, and saturate there.
  * @module
  */
 import { defaultAlertAt } from "../../config/settings/defaults.ts";
+import type { BudgetLimit, BudgetSettings } from "../../config/settings/settings.ts";
 import { dayWindow, formatUtcDay, monthWindow } from "../../util/windows.ts";
-import { roundUp, type SavedWindow, sum } from "../counters/window_counter.ts";
-import { type ReservedAmount, type ReservedAmounts, WindowLimit, WindowLimits } from "./window_limit.ts";
+import { roundUp, type SavedWindow, type WindowSums } from "../counters/window_counter.ts";
+import {
+  type ReservedAmounts,
+  retentionMs,
+  type StepClaim,
+  WindowLimit,
+  type WindowLimitParts,
+  WindowLimits,
+} from "./window_limit.ts";
 
-/** How long the sums of an ended window are kept, for requests that straddle windows, ms. */
-const retentionMs = 86_400_000;
+/** The windows of `daily_limit` and `monthly_limit`, which are always counted: a limit includes what was spent before. */
+const utcWindows = { day: dayWindow, month: monthWindow } as const;
 
-/** Limits of a budget, nano-dollars; unlimited where undefined. */
-interface BudgetLimits {
-  /** Per UTC calendar day. */
-  readonly daily?: number;
-  /** Per UTC calendar month. */
-  readonly monthly?: number;
-  /** Fractions of a limit that are reported when they are reached, ascending. */
-  readonly alertAt?: readonly number[];
+/** The code of other windows, imported once a configuration or a client has one. */
+let others: typeof import("./budget_windows.ts") | undefined;
+
+/** Imports the code of windows other than the UTC day and month. Budgets that have one are created afterwards. */
+export async function loadBudgetWindows(): Promise<void> {
+  others ??= await import("./budget_windows.ts");
 }
 
 /** A fraction of a limit that has been reached. */
-export interface BudgetStep {
+export interface BudgetStep extends Pick<BudgetLimit, "window" | "timezone"> {
   /** The budget's scope: `provider <id>`, `pool <name>`, `client <name>`, `all`. */
   readonly id: string;
-  readonly window: "day" | "month";
   /** The fraction, 0 to 1. */
   readonly step: number;
   /** Amount spent, nano-dollars. */
   readonly spent: number;
   /** The limit, nano-dollars. */
   readonly limit: number;
-  /** End of the window, wall-clock ms. */
+  /** End of the window, wall-clock ms; of a rolling one, when the oldest amount no longer counts. */
   readonly end: number;
+  /** What processes that share the budget claim before they emit the event, so that one of them does. */
+  readonly claim: StepClaim;
 }
 
 type OnSteps = (steps: readonly BudgetStep[]) => void;
 
 /** A persisted {@linkcode Budget}: plain JSON. */
 export interface BudgetSnapshot {
-  /** Days, the last used one last. */
+  /** UTC days, the last used one last. */
   readonly days: readonly SavedWindow[];
-  /** Months, the last used one last. */
+  /** UTC months, the last used one last. */
   readonly months: readonly SavedWindow[];
+  /** Other windows; absent if there are none. */
+  readonly windows?: readonly SavedSpans[];
+}
+
+/** The persisted windows of one limit. */
+export interface SavedSpans {
+  /** Identifies the limit, such as `1w europe/berlin`. */
+  readonly window: string;
+  /** Its windows, the last used one last; of a rolling limit, the slices. */
+  readonly sums: readonly SavedWindow[];
 }
 
 /** One window of a budget. */
-export interface BudgetWindow {
-  readonly window: "day" | "month";
+export interface BudgetWindow extends Pick<BudgetLimit, "window" | "timezone"> {
   readonly limit: number;
   readonly spent: number;
   readonly reserved: number;
   readonly end: number;
+}
+
+/** A limit of a budget with its counter. */
+interface CountedLimit {
+  readonly id: string;
+  readonly counter: WindowLimit;
+  /** Undefined while it is counted without a limit. */
+  settings: BudgetLimit | undefined;
 }
 
 /**
@@ -62,7 +86,7 @@ export interface BudgetWindow {
  *
  * @example
  * ```ts
- * const budget = new Budget({ daily: 5_000_000_000 }); // 5 USD
+ * const budget = new Budget([{ id: "day", window: "day", limitNanoUsd: 5_000_000_000 }]); // 5 USD
  * const now = Date.now();
  * if (budget.resetsAt(now, 2_000_000) === undefined) {
  *   const reserved = budget.reserve(2_000_000, now);
@@ -71,40 +95,63 @@ export interface BudgetWindow {
  * ```
  */
 export class Budget extends WindowLimits {
-  readonly #days: WindowLimit;
-  readonly #months: WindowLimit;
+  #counted: readonly CountedLimit[] = [];
   readonly #name: string;
-  readonly #alertAt: readonly number[];
   /** Receives steps that are reached with what other processes have spent. */
   #onLateSteps: OnSteps = () => {};
 
   /**
+   * @param settings Its limits. {@linkcode loadBudgetWindows} is called before, if it has windows other than the UTC day
+   *   and month.
    * @param name The budget's scope, for budgets that several processes share.
-   * @param before The same budget under earlier limits; both share their sums.
+   * @param before The same budget under earlier limits; both share the sums of the windows that they have in common.
    */
-  constructor(limits: BudgetLimits, name = "", before?: Budget) {
-    const { daily, monthly, alertAt = defaultAlertAt } = limits;
-    const days = createLimit(daily, { window: "day", name, before: before && before.#days });
-    const months = createLimit(monthly, { window: "month", name, before: before && before.#months });
-    super([days, months]);
+  constructor(settings: BudgetSettings, name = "", before?: Budget) {
+    super([]);
     this.#name = name;
-    this.#alertAt = alertAt;
-    this.#days = days;
-    this.#months = months;
-    for (const limit of [days, months]) {
-      limit.onOthersSpent = (window, spent) => {
-        // earlier spending of other processes has been reported by them
-        if (spent === 0) window.alertedShare = Math.max(window.alertedShare, window.othersSpent / limit.limit);
-        const steps = this.#listStepsReached({ limit, window });
-        if (steps.length > 0) this.#onLateSteps(steps);
-      };
-    }
+    this.#setLimits(settings, before && before.#counted);
   }
 
-  /** Sets other limits. Settled and reserved amounts count against them. */
-  setLimits({ daily = Infinity, monthly = Infinity }: BudgetLimits): void {
-    this.#days.limit = daily;
-    this.#months.limit = monthly;
+  /** Sets other limits. Settled and reserved amounts of the windows that remain count against them. */
+  setLimits(settings: BudgetSettings): void {
+    this.#setLimits(settings, undefined);
+  }
+
+  #setLimits(settings: BudgetSettings, before: readonly CountedLimit[] | undefined): void {
+    const kept = settings.length === 0 ? this.#counted : []; // a budget that is removed may come back
+    const ids = new Set([...Object.keys(utcWindows), ...[...settings, ...kept].map(({ id }) => id)]);
+    this.#counted = [...ids].map((id) => {
+      const limit = settings.find((limit) => limit.id === id);
+      const limitNanoUsd = limit?.limitNanoUsd ?? Infinity;
+      const existing = this.#counted.find((counted) => counted.id === id);
+      if (existing === undefined) {
+        const earlier = before?.find((counted) => counted.id === id)?.counter;
+        const counter = this.#createCounter(id, { limit: limitNanoUsd, before: earlier });
+        return { id, counter, settings: limit };
+      }
+      existing.counter.limit = limitNanoUsd;
+      existing.settings = limit;
+      return existing;
+    });
+    this.limits = this.#counted.map(({ counter }) => counter);
+  }
+
+  /** Creates the counter of a window. */
+  #createCounter(id: string, { limit, before }: Pick<WindowLimitParts, "limit"> & { before: WindowLimit | undefined }) {
+    const parts = { limit, before, measure: "costNanoUsd", isStrict: true, reason: "budget" } as const;
+    const scope = `budget ${this.#name}`;
+    const counter = id !== "day" && id !== "month" ? others!.createBudgetWindow(id, scope, parts) : new WindowLimit({
+      ...parts,
+      windowAt: utcWindows[id],
+      keyFor: ({ start }) => `${scope} ${id} ${formatUtcDay(start)}`,
+      expiresAt: ({ end }) => end + retentionMs,
+    });
+    counter.onOthersSpent = (window, spent) => {
+      counter.skipSteps(window, spent);
+      const steps = this.#listStepsReached(counter, window);
+      if (steps.length > 0) this.#onLateSteps(steps);
+    };
+    return counter;
   }
 
   /**
@@ -120,32 +167,41 @@ export class Budget extends WindowLimits {
       wallTimeMs,
       onSettled: (reserved) => {
         if (onSteps !== undefined) this.#onLateSteps = onSteps;
-        if (this.#alertAt.length === 0) return;
-        const steps = reserved.flatMap((amount) => this.#listStepsReached(amount));
+        const steps = reserved.flatMap(({ limit, window }) => this.#listStepsReached(limit, window));
         if (steps.length > 0) onSteps?.(steps);
       },
     });
   }
 
-  #listStepsReached({ limit, window }: Pick<ReservedAmount, "limit" | "window">): readonly BudgetStep[] {
-    const spent = sum(window.spent, window.othersSpent);
-    const share = spent / limit.limit; // 0 when unlimited
-    if (!(share > window.alertedShare) || limit.limit === 0) return [];
-    const before = window.alertedShare;
-    window.alertedShare = share;
-    const span = limit === this.#days ? "day" : "month";
-    const facts = { id: this.#name, window: span, spent, limit: limit.limit, end: window.end } as const;
-    return this.#alertAt.filter((step) => step > before && step <= share).map((step) => ({ ...facts, step }));
+  #listStepsReached(counter: WindowLimit, window: WindowSums): readonly BudgetStep[] {
+    const counted = this.#counted.find((limit) => limit.counter === counter);
+    if (counted?.settings === undefined) return [];
+    const { id, settings: { alertAt = defaultAlertAt, window: span, timezone, limitNanoUsd: limit } } = counted;
+    const reached = counter.takeSteps(window, alertAt);
+    if (reached === undefined) return [];
+    const { steps, spent, end, claim } = reached;
+    return steps.map((step) => ({
+      id: this.#name,
+      window: span,
+      ...(timezone !== undefined && { timezone }),
+      step,
+      spent,
+      limit,
+      end,
+      claim: { name: `budget ${this.#name} ${id} ${claim.name} ${step}`, expiresAt: claim.expiresAt },
+    }));
   }
 
   /** Whether a limit is exhausted. */
   isSpent(wallTimeMs: number): boolean {
-    return this.#days.isSpent(this.#days.at(wallTimeMs)) || this.#months.isSpent(this.#months.at(wallTimeMs));
+    return this.#counted.some(({ settings, counter }) =>
+      settings !== undefined && counter.isSpent(counter.totals(wallTimeMs))
+    );
   }
 
   /**
-   * Returns when an amount fits again: the start of the next window of the exhausted limit, or the later one if both
-   * are exhausted.
+   * Returns when an amount fits again: the start of the next window of the exhausted limit, or, of a rolling window, the
+   * time when enough no longer counts; the latest one if several are exhausted.
    *
    * @param wallTimeMs Wall-clock ms.
    * @param nanoUsd The amount, nano-dollars. By default, only exhausted limits are considered.
@@ -154,10 +210,9 @@ export class Budget extends WindowLimits {
   resetsAt(wallTimeMs: number, nanoUsd = 0): number | undefined {
     const amount = roundUp(nanoUsd);
     let at: number | undefined;
-    for (const counter of [this.#days, this.#months]) {
-      const window = counter.at(wallTimeMs);
-      const isFree = amount === 0 ? !counter.isSpent(window) : counter.fits(window, amount);
-      if (!isFree) at = Math.max(at ?? 0, window.end);
+    for (const { settings, counter } of this.#counted) {
+      const end = settings === undefined ? undefined : counter.freeAt(wallTimeMs, amount);
+      if (end !== undefined) at = Math.max(at ?? 0, end);
     }
     return at;
   }
@@ -169,18 +224,20 @@ export class Budget extends WindowLimits {
    * @returns Amounts in nano-dollars; `end` in wall-clock ms.
    */
   windows(wallTimeMs: number): BudgetWindow[] {
-    const counters = [["day", this.#days], ["month", this.#months]] as const;
-    return counters.flatMap(([window, counter]) => {
-      const { spent, reserved, othersSpent, othersTaken, end } = counter.at(wallTimeMs);
-      const { limit } = counter;
+    return this.#counted.flatMap(({ settings, counter }) => {
+      if (settings === undefined) return [];
+      const { window, timezone, limitNanoUsd: limit } = settings;
+      const { spent, reserved, othersSpent, othersTaken, end } = counter.totals(wallTimeMs);
       const all = { spent: spent + othersSpent, reserved: reserved + Math.max(0, othersTaken - othersSpent) };
-      return limit === Infinity ? [] : [{ window, limit, ...all, end }];
+      return { window, ...(timezone !== undefined && { timezone }), limit, ...all, end };
     });
   }
 
   /** Returns the state to persist. */
   snapshot(): BudgetSnapshot {
-    return { days: this.#days.snapshot(), months: this.#months.snapshot() };
+    const sums = new Map(this.#counted.map(({ id, counter }) => [id, counter.snapshot()]));
+    const windows = [...sums].slice(Object.keys(utcWindows).length).map(([window, sums]) => ({ window, sums }));
+    return { days: sums.get("day")!, months: sums.get("month")!, ...(windows.length > 0 && { windows }) };
   }
 
   /**
@@ -193,8 +250,7 @@ export class Budget extends WindowLimits {
    */
   restore(snapshot: BudgetSnapshot): void {
     if (this.isShared) return;
-    this.#days.restore(snapshot.days);
-    this.#months.restore(snapshot.months);
+    for (const { id, counter } of this.#counted) counter.restore(findSums(snapshot, id));
   }
 
   /**
@@ -206,28 +262,11 @@ export class Budget extends WindowLimits {
    */
   merge(stored: BudgetSnapshot, base?: BudgetSnapshot): void {
     if (this.isShared) return;
-    this.#days.merge(stored.days, base?.days);
-    this.#months.merge(stored.months, base?.months);
+    for (const { id, counter } of this.#counted) counter.merge(findSums(stored, id), base && findSums(base, id));
   }
 }
 
-/** Creates the limit of a budget per day or month. */
-function createLimit(
-  limit: number | undefined,
-  { window, name, before }: {
-    readonly window: BudgetStep["window"];
-    readonly name: string;
-    readonly before: WindowLimit | undefined;
-  },
-): WindowLimit {
-  return new WindowLimit({
-    limit,
-    windowAt: window === "day" ? dayWindow : monthWindow,
-    before,
-    measure: "costNanoUsd",
-    isStrict: true,
-    reason: "budget",
-    keyFor: ({ start }) => `budget ${name} ${window} ${formatUtcDay(start)}`,
-    expiresAt: ({ end }) => end + retentionMs,
-  });
+function findSums({ days, months, windows = [] }: BudgetSnapshot, id: string): readonly SavedWindow[] {
+  if (id === "day") return days;
+  return id === "month" ? months : windows.find(({ window }) => window === id)?.sums ?? [];
 }

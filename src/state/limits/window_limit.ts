@@ -7,8 +7,32 @@ import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../counter
 import type { ReservedPart, Settlement } from "../counters/reservation.ts";
 import { roundUp, sum, WindowCounter, type WindowCounterParts, type WindowSums } from "../counters/window_counter.ts";
 
+/** How long shared counters keep the sums of an ended window, for requests that straddle windows, ms. */
+export const retentionMs = 86_400_000;
+
+/** What processes that share a limit claim before one of them reports a step. */
+export interface StepClaim {
+  /** Identifies the window. */
+  readonly name: string;
+  /** Until when it is claimed, wall-clock ms. */
+  readonly expiresAt: number;
+}
+
+/** Fractions of a limit that were reached. */
+export interface ReachedSteps {
+  readonly steps: readonly number[];
+  /** Amount spent by all processes. */
+  readonly spent: number;
+  /** End of the window, wall-clock ms. */
+  readonly end: number;
+  readonly claim: StepClaim;
+}
+
+/** What counts against a limit. */
+export type WindowTotals = Pick<WindowSums, "spent" | "reserved" | "othersSpent" | "othersTaken" | "end">;
+
 /** Constructor options of a {@linkcode WindowLimit}. */
-interface WindowLimitParts extends WindowCounterParts {
+export interface WindowLimitParts extends WindowCounterParts {
   /** The amount of a call that counts; undefined for calls, which count when they are sent. */
   readonly measure?: keyof Settlement;
   /** Whether a whole amount must fit. Otherwise it fits while the limit is not reached. */
@@ -30,8 +54,8 @@ export class WindowLimit extends WindowCounter {
   /** Without the earlier limit, which has its own earlier one in turn. */
   readonly #parts: Omit<WindowLimitParts, keyof WindowCounterParts>;
 
-  constructor({ limit, windowAt, before, ...parts }: WindowLimitParts) {
-    super({ limit, windowAt, before });
+  constructor({ limit, windowAt, before, maxWindows, ...parts }: WindowLimitParts) {
+    super({ limit, windowAt, before, ...(maxWindows !== undefined && { maxWindows }) });
     this.#parts = parts;
   }
 
@@ -45,15 +69,55 @@ export class WindowLimit extends WindowCounter {
     return this.#parts.staysInWindow ? this.latest(wallTimeMs) : this.at(wallTimeMs);
   }
 
+  /** Returns what counts against the limit, and when it ends to count. */
+  totals(wallTimeMs: number): WindowTotals {
+    return this.at(wallTimeMs);
+  }
+
+  /**
+   * Returns when an amount fits; for the amount 0, when the limit is no longer exhausted.
+   *
+   * @returns Wall-clock ms; undefined if now.
+   */
+  freeAt(wallTimeMs: number, amount: number): number | undefined {
+    const window = this.at(wallTimeMs);
+    const isFree = amount === 0 ? !this.isSpent(window) : this.fits(window, amount);
+    return isFree ? undefined : window.end;
+  }
+
+  /**
+   * Returns the fractions of the limit that settled amounts have reached in a window, each once.
+   *
+   * @param steps Fractions, ascending.
+   * @returns Undefined if none was reached.
+   */
+  takeSteps(window: WindowSums, steps: readonly number[]): ReachedSteps | undefined {
+    const { end } = window;
+    const spent = sum(window.spent, window.othersSpent);
+    const share = spent / this.limit; // 0 when unlimited
+    if (!(share > window.alertedShare) || this.limit === 0) return undefined;
+    const before = window.alertedShare;
+    window.alertedShare = share;
+    const reached = steps.filter((step) => step > before && step <= share);
+    return reached.length === 0 ? undefined : { steps: reached, spent, end, claim: { name: `${end}`, expiresAt: end } };
+  }
+
+  /** Skips the fractions that other processes have reached, and reported, before this one has spent anything. */
+  skipSteps(window: WindowSums, spent: number): void {
+    if (spent === 0) window.alertedShare = Math.max(window.alertedShare, window.othersSpent / this.limit);
+  }
+
   /** Returns the counters to replicate. */
   *replicas(wallTimeMs: number): Iterable<ReplicatedCounter> {
     if (this.limit === Infinity) return;
     const present = this.present(wallTimeMs);
-    for (const window of this.windows) {
-      const isPresent = window === present;
-      yield { ...this.#replica(window, "spent"), isPresent };
-      if (this.measure !== undefined) yield { ...this.#replica(window, "taken"), isPresent };
-    }
+    for (const window of this.windows) yield* this.replicasOfWindow(window, window === present);
+  }
+
+  /** Returns the counters of a window. */
+  protected *replicasOfWindow(window: WindowSums, isPresent: boolean): Iterable<ReplicatedCounter> {
+    yield { ...this.replica(window, "spent"), isPresent };
+    if (this.measure !== undefined) yield { ...this.replica(window, "taken"), isPresent };
   }
 
   /** Returns what an amount in a window requests of the shared counters. */
@@ -61,7 +125,7 @@ export class WindowLimit extends WindowCounter {
     if (amount === 0 || this.limit === Infinity) return [];
     const { measure, isStrict, reason } = this.#parts;
     return [{
-      counter: this.#replica(window, measure === undefined ? "spent" : "taken"),
+      counter: this.replica(window, measure === undefined ? "spent" : "taken"),
       amount,
       limit: isStrict ? this.limit : sum(this.limit - 1, amount),
       isLeased: measure !== undefined,
@@ -73,7 +137,7 @@ export class WindowLimit extends WindowCounter {
    * Returns one replicated counter: of settled amounts (`spent`), or of settled and reserved ones (`taken`). A store
    * that has lost its data receives what is known of both.
    */
-  #replica(window: WindowSums, kind: "spent" | "taken"): ReplicatedCounter {
+  protected replica(window: WindowSums, kind: "spent" | "taken"): ReplicatedCounter {
     const { keyFor, expiresAt } = this.#parts;
     const key = keyFor(window);
     const { spent, reserved, unconfirmed, reached } = window;
@@ -108,15 +172,21 @@ export interface ReservedAmount {
 
 /** Limits of one owner, such as the daily and the monthly limit of a budget. */
 export class WindowLimits implements CounterGroup {
-  readonly #limits: readonly WindowLimit[];
-  /** Those of which calls use an amount. */
-  readonly #measured: readonly WindowLimit[];
+  #limits: readonly WindowLimit[];
   /** Set while other processes share the limits: reports changes to them. */
   #report: (() => void) | undefined;
 
   constructor(limits: readonly WindowLimit[]) {
     this.#limits = limits;
-    this.#measured = limits.filter(({ measure }) => measure !== undefined);
+  }
+
+  /** The limits. Amounts that limits reserved before they were replaced are settled there. */
+  protected get limits(): readonly WindowLimit[] {
+    return this.#limits;
+  }
+
+  protected set limits(limits: readonly WindowLimit[]) {
+    this.#limits = limits;
   }
 
   /** Whether other processes share the limits. */
@@ -154,9 +224,10 @@ export class WindowLimits implements CounterGroup {
     },
   ): ReservedAmounts {
     const reserved: ReservedAmount[] = [];
-    for (const limit of this.#measured) {
+    for (const limit of this.#limits) {
+      if (limit.measure === undefined) continue;
       const window = limit.present(wallTimeMs);
-      const amount = roundUp(amounts[limit.measure!]);
+      const amount = roundUp(amounts[limit.measure]);
       window.reserve(amount);
       reserved.push({ limit, window, amount });
     }

@@ -115,8 +115,7 @@ export class UsageTrackers {
   #budgetScope(id: string, written: BudgetSettings | undefined, reason: BudgetScope["reason"]): BudgetScope[] {
     if (written === undefined) return [];
     const existing = this.#counted.budgets.get(id);
-    const limits = { daily: written.dailyNanoUsd, monthly: written.monthlyNanoUsd, alertAt: written.alertAt };
-    const budget = existing ?? new Budget(limits, id, this.#before?.budgets.get(id));
+    const budget = existing ?? new Budget(written, id, this.#before?.budgets.get(id));
     if (existing === undefined) this.sharedCounters.register(budget);
     this.#counted.budgets.set(id, budget);
     return [{ id, budget, reason }];

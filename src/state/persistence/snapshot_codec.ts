@@ -3,6 +3,7 @@
  * @module
  */
 import { MeshError } from "../../errors.ts";
+import type { SavedSpans } from "../limits/budget.ts";
 import type { SavedWindow } from "../counters/window_counter.ts";
 import type { MeshSnapshot, SavedApiKey, SavedBreaker, SavedFailures, SavedSpending, SavedUsage } from "./snapshot.ts";
 
@@ -49,9 +50,18 @@ export function readSnapshot(
 function readSpending(spending: unknown, read: ReadEntries): readonly SavedSpending[] {
   const budgets = read<SavedSpending>(spending, "spending", ({ budget }) => isString(budget) ? undefined : "budget");
   const windows = (list: unknown, at: string) => read<SavedWindow>(list, at, wrongInWindow);
-  return budgets.map(({ days, months, ...rest }) => {
+  return budgets.map(({ days, months, windows: spans, ...rest }) => {
     const at = `spending "${rest.budget}"`;
-    return { ...rest, days: windows(days, `${at} days`), months: windows(months, `${at} months`) };
+    return {
+      ...rest,
+      days: windows(days, `${at} days`),
+      months: windows(months, `${at} months`),
+      ...(spans !== undefined && {
+        windows: read<SavedSpans>(spans, `${at} windows`, ({ window }) => isString(window) ? undefined : "window").map(
+          ({ window, sums }) => ({ window, sums: windows(sums, `${at} ${window}`) }),
+        ),
+      }),
+    };
   });
 }
 

@@ -5,6 +5,7 @@
 import type { Clock } from "../../contracts/runtime.ts";
 import { groupBy } from "../../util/entries.ts";
 import { type CircuitBreaker, recordKey, type Standby } from "../breaker/circuit_breaker.ts";
+import type { SavedWindow } from "../counters/window_counter.ts";
 import type { Budget } from "../limits/budget.ts";
 import type { MeshState, StateRestorer } from "../model/mesh_state.ts";
 import type { MemberState } from "../model/model_state.ts";
@@ -28,8 +29,11 @@ import { readSnapshot } from "./snapshot_codec.ts";
 /** Tolerance for two representations of the same time (two clocks, rounding), ms. */
 const toleranceMs = 1000;
 
-/** Age beyond which spending counts in no window, ms. */
+/** Age beyond which spending counts in no calendar window, ms. */
 const spendingRetentionMs = 62 * 24 * 60 * 60 * 1000;
+
+/** Age beyond which it counts in no window of a list: the longest is 366 days, ms. */
+const listedRetentionMs = 400 * 24 * 60 * 60 * 1000;
 
 /**
  * Writes and restores snapshots of a state. When several processes share one record, the mapper keeps the version it
@@ -89,8 +93,11 @@ export class SnapshotMapper implements StateRestorer {
 
   #spending(wallTimeMs: number): readonly SavedSpending[] {
     const budgets = this.#budgets();
-    const isRetained = ({ budget, months }: SavedSpending) =>
-      !budgets.has(budget) && months.some(({ start }) => start > wallTimeMs - spendingRetentionMs);
+    const isSince = (sums: readonly SavedWindow[], ageMs: number) =>
+      sums.some(({ start }) => start > wallTimeMs - ageMs);
+    const isRetained = ({ budget, months, windows = [] }: SavedSpending) =>
+      !budgets.has(budget) && (isSince(months, spendingRetentionMs) ||
+        windows.some(({ sums }) => isSince(sums, listedRetentionMs)));
     return [
       ...[...budgets].map(([budget, of]) => ({ budget, ...of.snapshot() })),
       ...this.#base?.spending?.filter(isRetained) ?? [],
