@@ -3,7 +3,6 @@
  * @module
  */
 import { nanoPerUsd } from "../../util/pricing.ts";
-import type { BudgetLimit, BudgetSettings } from "../settings/settings.ts";
 import { defaultAlertAt } from "../settings/defaults.ts";
 import type { ValueLocation } from "./_scalars.ts";
 import type { Given } from "./field.ts";
@@ -60,6 +59,23 @@ export const budget = {
     },
   }],
 } as const;
+
+/** A limit of a budget. */
+export interface BudgetLimit {
+  /** Identifies its window: `day` and `month` (UTC), `1w europe/berlin`, `rolling 720h`. */
+  readonly id: string;
+  /** Its window as configured: `day` and `month` of `daily_limit` and `monthly_limit`, `1w`, `rolling 30d`. */
+  readonly window: string;
+  /** The time zone of its window as configured. */
+  readonly timezone?: string;
+  /** Maximum in the window, nano-dollars (10⁻⁹ USD). */
+  readonly limitNanoUsd: number;
+  /** Fractions of the limit at which an event is emitted, ascending. */
+  readonly alertAt?: readonly number[];
+}
+
+/** Limits of a budget, one per window. */
+export type BudgetSettings = readonly BudgetLimit[];
 
 /** A budget as given. */
 export type BudgetValues = Given<typeof budget>;

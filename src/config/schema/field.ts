@@ -5,7 +5,7 @@
  */
 import type { Provider } from "../../contracts/provider.ts";
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
-import type { ValueLocation } from "./_scalars.ts";
+import type { Report } from "./report.ts";
 
 /** A format of strings. */
 export type Format =
@@ -69,7 +69,7 @@ export interface Field {
   /** Format of a string without secret references, or what returns the error of one. */
   readonly format?: Format | ((text: string) => string | undefined);
   /** Reports what is wrong with a list as a whole. */
-  readonly check?: (value: unknown, location: ValueLocation) => void;
+  readonly check?: (value: unknown, location: { readonly path: string; readonly report: Report }) => void;
 }
 
 export type Fields = Readonly<Record<string, Field>>;

@@ -5,6 +5,7 @@
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
 import type { Cron } from "../../util/cron.ts";
 import type { HedgeDelay } from "../schema/units.ts";
+export type { BudgetLimit, BudgetSettings } from "../schema/budget.ts";
 import type { Completed } from "../schema/complete.ts";
 import type { pool, PoolValues } from "../schema/pools.ts";
 import type { provider } from "../schema/providers.ts";
@@ -24,23 +25,6 @@ export interface RetrySettings extends Omit<RetrySection, "retryableCodes" | "no
 
 /** Retry budget: limits retries on the same model to a fraction of a provider's traffic. */
 export type RetryBudgetSettings = Completed<typeof provider.fields.retry.fields.budget>;
-
-/** A limit of a budget. */
-export interface BudgetLimit {
-  /** Identifies its window: `day` and `month` (UTC), `1w europe/berlin`, `rolling 720h`. */
-  readonly id: string;
-  /** Its window as configured: `day` and `month` of `daily_limit` and `monthly_limit`, `1w`, `rolling 30d`. */
-  readonly window: string;
-  /** The time zone of its window as configured. */
-  readonly timezone?: string;
-  /** Maximum in the window, nano-dollars (10⁻⁹ USD). */
-  readonly limitNanoUsd: number;
-  /** Fractions of the limit at which an event is emitted, ascending. */
-  readonly alertAt?: readonly number[];
-}
-
-/** Limits of a budget, one per window. */
-export type BudgetSettings = readonly BudgetLimit[];
 
 /** When a second model is asked for the same request. */
 export interface HedgeSettings {

@@ -74,6 +74,7 @@ export class RollingLimit extends WindowLimit {
     if (isFree()) return undefined;
     let end = present.end;
     for (const slice of this.#listAround(present).toSorted((first, second) => first.start - second.start)) {
+      if (!hasAmount(slice)) continue;
       left.spent -= slice.spent;
       left.reserved -= slice.reserved;
       left.othersSpent -= slice.othersSpent;
@@ -207,11 +208,15 @@ export class RollingLimit extends WindowLimit {
       reserved = sum(reserved, slice.reserved);
       othersSpent = sum(othersSpent, slice.othersSpent);
       othersTaken = sum(othersTaken, slice.othersTaken);
-      if (slice.spent + slice.reserved + slice.othersTaken > 0) oldest = Math.min(oldest, slice.end);
+      if (hasAmount(slice)) oldest = Math.min(oldest, slice.end);
     }
     const end = (oldest < Infinity ? oldest : present.end) + this.#windowMs;
     return { spent, reserved, othersSpent, othersTaken, end };
   }
+}
+
+function hasAmount({ spent, reserved, othersSpent, othersTaken }: WindowSums): boolean {
+  return spent + reserved + othersSpent + othersTaken > 0;
 }
 
 /** What is known of a slice in the shared counter: this process's confirmed part, and that of others. */

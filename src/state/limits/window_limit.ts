@@ -164,7 +164,7 @@ export class WindowLimit extends WindowCounter {
 }
 
 /** An amount reserved in a window of a limit. */
-export interface ReservedAmount {
+interface ReservedAmount {
   readonly limit: WindowLimit;
   readonly window: WindowSums;
   readonly amount: number;

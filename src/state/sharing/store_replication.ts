@@ -255,8 +255,8 @@ export class StoreReplication implements Replication {
         applyTotal(counter, accounts[index]!, { change, total: sums[index]! });
       });
       if (isGranted) onGrant();
-      const full = requests.find(({ amount, limit }, index) => sums[index]! + amount > limit) ?? requests[0]!;
-      return { denied: isGranted ? undefined : full.reason };
+      const full = reservations.findIndex(({ amount, limit }, index) => sums[index]! + amount > limit);
+      return { denied: isGranted ? undefined : requests[Math.max(0, full)]!.reason };
     } catch (error) {
       this.#setUnavailable(true, error);
       return undefined;
