@@ -208,7 +208,7 @@ describe("A rolling limit of two processes", () => {
     return { shared, clock, one: await join(shared, clock), other: await join(shared, clock) };
   }
 
-  it("is spent once, whoever spends, in one slice and across slices", async () => {
+  it("is spent once by both, in one slice and across slices", async () => {
     const { clock, one, other } = await scene();
     assertEquals([await one.spend(60), await other.spend(60)], [true, false]);
     await clock.advance(minuteMs);
