@@ -86,7 +86,7 @@ export type {
   SavedSpending,
   SavedUsage,
 } from "./src/state/persistence/snapshot.ts";
-export type { BudgetSnapshot } from "./src/state/limits/budget.ts";
+export type { BudgetSnapshot, SavedLimit } from "./src/state/limits/budget.ts";
 export type { SavedWindow } from "./src/state/counters/window_counter.ts";
 export type { UsageCounts } from "./src/state/limits/quota.ts";
 export type { MockBody } from "./src/client/mock.ts";

@@ -52,11 +52,11 @@ export interface BudgetSnapshot {
   /** UTC months, the last used one last. */
   readonly months: readonly SavedWindow[];
   /** Other windows; absent if there are none. */
-  readonly windows?: readonly SavedSpans[];
+  readonly windows?: readonly SavedLimit[];
 }
 
 /** The persisted windows of one limit. */
-export interface SavedSpans {
+export interface SavedLimit {
   /** Identifies the limit, such as `1w europe/berlin`. */
   readonly window: string;
   /** Its windows, the last used one last; of a rolling limit, the slices. */

@@ -3,7 +3,7 @@
  * @module
  */
 import { MeshError } from "../../errors.ts";
-import type { SavedSpans } from "../limits/budget.ts";
+import type { SavedLimit } from "../limits/budget.ts";
 import type { SavedWindow } from "../counters/window_counter.ts";
 import type { MeshSnapshot, SavedApiKey, SavedBreaker, SavedFailures, SavedSpending, SavedUsage } from "./snapshot.ts";
 
@@ -57,7 +57,7 @@ function readSpending(spending: unknown, read: ReadEntries): readonly SavedSpend
       days: windows(days, `${at} days`),
       months: windows(months, `${at} months`),
       ...(spans !== undefined && {
-        windows: read<SavedSpans>(spans, `${at} windows`, ({ window }) => isString(window) ? undefined : "window").map(
+        windows: read<SavedLimit>(spans, `${at} windows`, ({ window }) => isString(window) ? undefined : "window").map(
           ({ window, sums }) => ({ window, sums: windows(sums, `${at} ${window}`) }),
         ),
       }),
