@@ -10,7 +10,7 @@ import { fromFileUrl, root } from "./npm/files.ts";
 const target = new URL("src/proxy/_ui_page.ts", root);
 
 /** The style sheets, in the order of the cascade. */
-const sheets = ["style", "layout", "traffic", "decisions", "pools", "playground", "spend"];
+const sheets = ["style", "layout", "traffic", "decisions", "pools", "playground", "spend", "clients"];
 
 /** The page and the hashes of what is inlined in it, as a Content-Security-Policy names them. */
 interface Page {

@@ -1,21 +1,24 @@
 /**
- * Budgets and clients: what was spent, and by whom.
+ * Budgets, and the sums of requests that were not read again.
  * @module
  */
 import type { RoutingRecord } from "../src/contracts/events.ts";
 import { byId, el, setSpan } from "./dom.ts";
-import { count, counted, percent, span, usd, words } from "./format.ts";
-import type { BudgetStatus, ClientTotals, MeshStatus } from "./records.ts";
+import { percent, span, usd, words } from "./format.ts";
+import type { BudgetStatus, MeshStatus } from "./records.ts";
 
 /** A budget's share of its limit from which on it is shown as a warning. */
 const warnAt = 0.8;
 
-/** Shows budgets and clients. */
-export function showAccounts({ budgets, clients = [] }: MeshStatus, now: number): void {
+/** Shows budgets. */
+export function showBudgets({ budgets }: MeshStatus, now: number): void {
   byId("budgets").replaceChildren(...budgets.map((budget) => budgetRow(budget, now)));
   byId("budgets-title").hidden = budgets.length === 0;
-  byId("clients").replaceChildren(...clients.map(clientRow));
-  byId("clients-title").hidden = clients.length === 0;
+}
+
+/** Whether it is the first request of a client since the status was read: its sums and budgets are not known yet. */
+export function isOfNewClient({ clients = [] }: MeshStatus, { client, client_id = client }: RoutingRecord): boolean {
+  return client_id !== undefined && !clients.some(({ name, id = name }) => id === client_id);
 }
 
 /** Adds the cost of a request to the last known sums, so that the page need not read them again. */
@@ -50,7 +53,7 @@ function budgetRow(budget: BudgetStatus, now: number): HTMLElement {
   setSpan(bar, { share });
   const title = `${id === "" ? "All requests" : `${scope} ${name}`}, ${words(window)}`;
   const left = Date.parse(resets_at) - now;
-  const state = share >= 1 ? "used up" : `${percent(share)} used`;
+  const state = share >= 1 ? "used up" : `${percent(share)} used, ${usd(limit_usd - spent_usd)} left`;
   return el(
     "li",
     {},
@@ -62,15 +65,5 @@ function budgetRow(budget: BudgetStatus, now: number): HTMLElement {
       el("span", { "data-tone": tone }, state),
       el("span", {}, `resets in ${span(left)}`),
     ),
-  );
-}
-
-function clientRow({ name, requests, tokens_in, tokens_out, cost_usd }: ClientTotals): HTMLElement {
-  const sums = `${counted(requests, "request")} · ${count(tokens_in + tokens_out)} tokens`;
-  return el(
-    "li",
-    {},
-    el("div", { class: "fact" }, el("span", {}, name), el("span", {}, usd(cost_usd))),
-    el("small", { class: "muted" }, sums),
   );
 }

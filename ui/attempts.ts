@@ -5,6 +5,7 @@
 import type { FallbackStep } from "../src/contracts/events.ts";
 import { el, setSpan } from "./dom.ts";
 import { duration, words } from "./format.ts";
+import { isFailedStep } from "./records.ts";
 
 /** The models that were asked, in one line. */
 export function showChain(steps: readonly FallbackStep[], status?: number): HTMLElement {
@@ -26,15 +27,15 @@ export function showAttempts(chain: readonly FallbackStep[]): HTMLElement {
   const total = Math.max(1, chain.reduce((sum, { ms }) => sum + ms, 0));
   let start = 0;
   const rows = chain.map((step) => {
-    const { model, provider, outcome, ms } = step;
-    const bar = el("i", outcome === "ok" ? {} : { "data-tone": "bad" });
+    const { model, provider, ms } = step;
+    const bar = el("i", { "data-tone": getTone(step) });
     setSpan(bar, { start: start / total, share: ms / total });
     start += ms;
     return el(
       "li",
       {},
       el("span", {}, `${model} (${provider})`),
-      el("span", { class: outcome === "ok" ? "fine" : "problem" }, formatOutcome(step)),
+      el("span", { "data-tone": getTone(step) }, formatOutcome(step)),
       el("span", { class: "lane", "aria-hidden": "true" }, bar),
       el("span", { class: "ms" }, duration(ms)),
     );
@@ -55,6 +56,13 @@ function formatOutcome({ outcome, status }: FallbackStep): string {
 }
 
 function stepChip(step: FallbackStep): HTMLElement {
-  if (step.outcome === "ok") return el("span", { class: "chip", "data-tone": "good" }, step.model);
-  return el("span", { class: "chip", "data-tone": "bad" }, step.model, el("small", {}, formatOutcome(step)));
+  const details = step.outcome === "ok" ? [] : [el("small", {}, formatOutcome(step))];
+  return el("span", { class: "chip", "data-tone": getTone(step) }, step.model, ...details);
+}
+
+/** A rate limit passes by itself; a model that was not waited for has done nothing wrong. */
+function getTone(step: FallbackStep): "good" | "warn" | "bad" | "none" {
+  if (step.outcome === "ok") return "good";
+  if (step.outcome === "rate_limited") return "warn";
+  return isFailedStep(step) ? "bad" : "none";
 }

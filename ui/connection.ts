@@ -19,6 +19,13 @@ export class TokenError extends Error {
   override readonly name = "TokenError";
 }
 
+/** What the body of an error says. */
+interface Fault {
+  readonly message: string;
+  readonly code?: string | undefined;
+  readonly param?: string | undefined;
+}
+
 /** The proxy returned an error. */
 export class ResponseError extends Error {
   override readonly name = "ResponseError";
@@ -26,11 +33,14 @@ export class ResponseError extends Error {
   readonly status: number;
   /** Code of the error, if it had one. */
   readonly code: string | undefined;
+  /** The field of the body that it is about, if it is about one. */
+  readonly param: string | undefined;
 
-  constructor(status: number, message: string, code?: string) {
+  constructor(status: number, { message, code, param }: Fault) {
     super(message);
     this.status = status;
     this.code = code;
+    this.param = param;
   }
 }
 
@@ -45,8 +55,8 @@ export class UnreachableError extends Error {
 
 /** What {@linkcode Connection.follow} calls. */
 interface Follower {
-  /** The stream is open. */
-  readonly onOpen: () => void;
+  /** The stream is open, of a process with this id if several share the storage. */
+  readonly onOpen: (process: string) => void;
   /** Records have arrived. */
   readonly onRecords: (records: readonly MeshRecord[]) => void;
 }
@@ -99,14 +109,14 @@ export class Connection {
       throw init.signal?.aborted ? cause : new UnreachableError(cause);
     });
     if (response.ok) return response;
-    const { message, code } = await readFault(response);
-    throw response.status === 401 ? new TokenError(message) : new ResponseError(response.status, message, code);
+    const fault = await readFault(response);
+    throw response.status === 401 ? new TokenError(fault.message) : new ResponseError(response.status, fault);
   }
 
   /** Sends JSON. */
   post(path: string, body: unknown, init: RequestInit = {}): Promise<Response> {
     const headers = { "content-type": "application/json", ...init.headers };
-    return this.request(path, { ...init, method: "POST", headers, body: JSON.stringify(body) });
+    return this.request(path, { method: "POST", ...init, headers, body: JSON.stringify(body) });
   }
 
   /**
@@ -141,7 +151,7 @@ export class Connection {
     try {
       const headers = { "last-event-id": String(this.#lastId) };
       const response = await this.request("/mesh/events", { headers, signal: end.signal });
-      onOpen();
+      onOpen(response.headers.get("x-mesh-process") ?? "");
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
       const backlog: Backlog = { after: this.#lastId };
       let text = "";
@@ -191,11 +201,12 @@ interface Backlog {
   isRead?: boolean;
 }
 
-async function readFault(response: Response): Promise<{ readonly message: string; readonly code?: string }> {
+async function readFault(response: Response): Promise<Fault> {
   const text = await response.text().catch(() => "");
+  const read = (value: unknown) => typeof value === "string" ? value : undefined;
   try {
-    const { message, code } = JSON.parse(text).error;
-    return { message: String(message), ...(typeof code === "string" ? { code } : {}) };
+    const { message, code, param } = JSON.parse(text).error;
+    return { message: String(message), code: read(code), param: read(param) };
   } catch {
     return { message: text.slice(0, 300) || `The proxy returned status ${response.status}` };
   }

@@ -71,6 +71,8 @@ function partsOfEvent({ event, pool = "", model, provider, from, to, reason, met
       const group = `the ${pool === "" ? "provider" : "pool"}`;
       return to === "up"
         ? row(name, "good", `${group} is up again`)
+        : reason === "rate_limited"
+        ? row(name, "warn", `${group} waits · ${reasonText}`)
         : row(name, "bad", `${group} is down · ${reasonText}`);
     }
     case "health":

@@ -8,14 +8,11 @@ import { countStates } from "./summary.ts";
 import { showTiles } from "./tiles.ts";
 
 /** Shows it. */
-export function showHealth(status: Pick<MeshStatus, "pools">): void {
-  const { pools, down, models, standby } = countStates(status);
-  const [first, ...others] = down;
-  const detail = first === undefined
-    ? `${pools === 1 ? "the pool is" : `all ${pools} pools are`} up`
-    : others.length > 0
-    ? `${down.length} of ${pools} pools are down`
-    : `pool ${first} is down`;
+export function showHealth(status: Pick<MeshStatus, "pools">, now: number): void {
+  const { pools, down, paused, models, standby } = countStates(status, now);
+  const [first] = down;
+  const detail = describe(down, pools, "down") ?? describe(paused, pools, "rate limited") ??
+    `${pools === 1 ? "the pool is" : `all ${pools} pools are`} up`;
   showTiles({
     "Models active": {
       value: `${models - standby} of ${models}`,
@@ -23,7 +20,12 @@ export function showHealth(status: Pick<MeshStatus, "pools">): void {
       tone: first !== undefined ? "bad" : standby > 0 ? "warn" : "good",
     },
   });
-  showTitle(first !== undefined ? detail : standby > 0 ? `${counted(standby, "model")} in standby` : "");
+  showTitle(down.length + paused.length > 0 ? detail : standby > 0 ? `${counted(standby, "model")} in standby` : "");
+}
+
+function describe([name, ...others]: readonly string[], pools: number, state: string): string | undefined {
+  if (name === undefined) return undefined;
+  return others.length > 0 ? `${others.length + 1} of ${pools} pools are ${state}` : `pool ${name} is ${state}`;
 }
 
 /** Shows a state in the title of the tab. */

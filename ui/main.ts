@@ -3,7 +3,8 @@
  * connects, and follows `/mesh/events`. Between records it sends nothing.
  * @module
  */
-import { showAccounts, withCost } from "./accounts.ts";
+import { isOfNewClient, showBudgets, withCost } from "./accounts.ts";
+import { Clients } from "./clients.ts";
 import { Connection, ResponseError, TokenError } from "./connection.ts";
 import { Decisions } from "./decisions.ts";
 import { byId, setText } from "./dom.ts";
@@ -14,6 +15,7 @@ import { showFound, waitToRetry } from "./lost.ts";
 import { notify } from "./notice.ts";
 import { Playground } from "./playground.ts";
 import { Pools } from "./pools.ts";
+import { Processes } from "./processes.ts";
 import { Providers } from "./providers.ts";
 import type { MeshRecord, MeshStatus } from "./records.ts";
 import { Series } from "./series.ts";
@@ -33,6 +35,8 @@ const series = new Series(connection.coverage);
 const traffic = new Traffic(series, () => draw());
 const decisions = new Decisions();
 const spend = new Spend(connection);
+const clients = new Clients(connection, () => drawSoon());
+const processes = new Processes(connection, () => drawSoon());
 const playground = new Playground(connection);
 const pools = new Pools(override);
 const providers = new Providers(override);
@@ -52,13 +56,15 @@ function draw(): void {
   const now = lostAt ?? connection.now;
   const uptimeMs = status.uptime_seconds * 1000 + now - receivedAt;
   setText(byId("about"), `Version ${status.version}, up for ${span(uptimeMs)}`);
-  showHealth(status);
+  showHealth(status, now);
   traffic.draw(now);
   spend.draw(now);
   decisions.draw();
   pools.draw(status, now);
   providers.draw(status, now);
-  showAccounts(status, now);
+  showBudgets(status, now);
+  clients.draw(status);
+  processes.draw(now);
   if (lostAt !== undefined) showTitle("Disconnected");
   else if (hasOverdueRecovery(status, now)) refreshSoon();
 }
@@ -79,6 +85,7 @@ async function refresh(): Promise<void> {
   statusAt = performance.now();
   status = await connection.status();
   receivedAt = connection.now;
+  document.body.dataset.role = status.role;
   playground.setModels(status);
   drawSoon();
 }
@@ -99,20 +106,25 @@ function onRecords(records: readonly MeshRecord[]): void {
     series.add(record);
     playground.onRecord(record);
     if (Date.parse(record.timestamp) > spendReadAt) spend.add(record);
-    if (status !== undefined && Date.parse(record.timestamp) > receivedAt) status = withCost(status, record);
+    if (status === undefined || Date.parse(record.timestamp) <= receivedAt) continue;
+    if (isOfNewClient(status, record)) refreshSoon();
+    else status = withCost(status, record);
   }
   decisions.add(records);
   drawSoon();
 }
 
-async function override(action: "activate" | "deactivate", { kind, name }: OverrideTarget): Promise<void> {
+async function override(action: "activate" | "deactivate", target: OverrideTarget): Promise<void> {
+  const { kind, name } = target;
   try {
     const response = await connection.post(`/mesh/${action}`, { [kind]: name });
     const { status } = await response.json();
     await refresh();
     draw();
-    if (action === "deactivate") notify(`The ${kind} ${name} is in standby until it is activated`, "good");
-    else if (status === "active") notify(`The ${kind} ${name} is active`, "good");
+    if (action === "deactivate") {
+      const undo = () => override("activate", target);
+      notify(`The ${kind} ${name} is in standby until it is activated`, "good", undo);
+    } else if (status === "active") notify(`The ${kind} ${name} is active`, "good");
     else notify(`The ${kind} ${name} stays in standby: the reason that is shown still holds`, "bad");
   } catch (error) {
     notify((error as Error).message, "bad");
@@ -129,13 +141,14 @@ function show(state: "connecting" | "live" | "lost", text: string): void {
 async function follow(onLive: () => void): Promise<void> {
   if (await connection.lacksToken()) throw new TokenError("The proxy requires a token");
   await refresh();
-  await spend.read(status!);
+  await Promise.all([spend, clients, processes].map((part) => part.read(status!)));
   spendReadAt = connection.now;
   byId("app").hidden = false;
   byId("forget").hidden = !connection.hasToken;
   await connection.follow({
     onRecords,
-    onOpen() {
+    onOpen(process) {
+      processes.current = process;
       lostAt = undefined;
       document.body.classList.remove("stale");
       showFound();

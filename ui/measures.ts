@@ -24,6 +24,8 @@ export interface Measure {
   readonly minTop: number;
   /** All of them are drawn for all requests together; of groups only the first one. */
   readonly lines: readonly [MeasureLine, ...MeasureLine[]];
+  /** Is drawn for models in place of the first line: a failover counts as a request of the model that answered. */
+  readonly ofModels?: { readonly title: string; readonly line: MeasureLine };
   /** Whether a covered point without requests is 0; otherwise it has no value. */
   readonly isCount: boolean;
 }
@@ -53,6 +55,10 @@ export const measures: readonly Measure[] = [
     format: percent,
     minTop: 0.05,
     lines: [{ name: "overall", of: ({ failed, requests }) => requests === 0 ? null : failed / requests }],
+    ofModels: {
+      title: "Failed attempts",
+      line: { name: "share", of: ({ failedAttempts, attempts }) => attempts === 0 ? null : failedAttempts / attempts },
+    },
     isCount: false,
   },
   {

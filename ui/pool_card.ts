@@ -6,6 +6,7 @@ import type { ModelStatus, PoolStatus } from "../src/registry/status.ts";
 import { el, setText } from "./dom.ts";
 import { span, words } from "./format.ts";
 import { type Override, type StateRow, stateRow } from "./state_row.ts";
+import { isPaused } from "./summary.ts";
 
 /** Pools of up to this number of models show a dot for each. */
 const maxDots = 16;
@@ -52,9 +53,10 @@ export class PoolCard {
   update(pool: PoolStatus, now: number): void {
     this.#shown = [pool, now];
     const { active, total, models } = pool;
-    this.#badge.dataset.tone = total > 0 && active === 0 ? "bad" : active < total ? "warn" : "good";
+    const state = total === 0 || active > 0 ? undefined : isPaused(pool, now) ? "rate limited" : "down";
+    this.#badge.dataset.tone = state === "down" ? "bad" : active < total ? "warn" : "good";
     const text = `${active} of ${total} active`;
-    setText(this.#badge, total === 0 ? "no models" : active === 0 ? `down, ${text}` : text);
+    setText(this.#badge, total === 0 ? "no models" : state === undefined ? text : `${state}, ${text}`);
     this.#dots.forEach((dot, index) => dot.dataset.tone = models[index]!.status === "active" ? "good" : "warn");
     setText(this.#standby, this.element.open ? "" : standbyText(models, now));
     if (this.element.open) this.#updateRows(models, now);

@@ -2,7 +2,14 @@
  * What the proxy reports: the records of `/mesh/events`, and `/mesh/status`.
  * @module
  */
-import type { LogRecord, MeshEvent, NoticeRecord, RoutingRecord, TraceEntry } from "../src/contracts/events.ts";
+import type {
+  FallbackStep,
+  LogRecord,
+  MeshEvent,
+  NoticeRecord,
+  RoutingRecord,
+  TraceEntry,
+} from "../src/contracts/events.ts";
 import type { PoolStatus } from "../src/registry/status.ts";
 
 /** A record as it arrives. */
@@ -46,6 +53,10 @@ export interface ClientTotals {
 /** The response of `/mesh/status`. */
 export interface MeshStatus {
   readonly version: string;
+  /** What the token may do. */
+  readonly role: "administrator" | "client";
+  /** The id of the process that answered, if several share the storage. */
+  readonly process?: string;
   readonly uptime_seconds: number;
   readonly pools: Readonly<Record<string, PoolStatus>>;
   readonly providers: readonly ProviderStatus[];
@@ -67,4 +78,9 @@ export function isFailed({ status = 200 }: Pick<RoutingRecord, "status">): boole
 export function isSaved(record: Pick<RoutingRecord, "status" | "fallback_chain">): boolean {
   const left = record.fallback_chain.filter(({ outcome }) => outcome !== "hedge_lost");
   return !isFailed(record) && left.length > 1;
+}
+
+/** Whether a model that was asked did not serve the request; one that was not waited for is not a failure. */
+export function isFailedStep({ outcome }: Pick<FallbackStep, "outcome">): boolean {
+  return outcome !== "ok" && outcome !== "aborted" && outcome !== "hedge_lost";
 }

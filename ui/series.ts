@@ -38,14 +38,14 @@ class Layer {
     this.cells = cells;
   }
 
-  add(at: number, labels: Labels, record: RoutingRecord): void {
+  add(at: number, labels: Labels, count: (totals: Totals) => void): void {
     const step = Math.floor(at / this.stepMs);
     let cells = this.#steps.get(step);
     if (cells === undefined) this.#steps.set(step, cells = new Map());
     const key = `${labels.pool}\n${labels.model}\n${labels.client}`;
     let cell = cells.get(key);
     if (cell === undefined) cells.set(key, cell = { labels, totals: new Totals() });
-    cell.totals.addRecord(record);
+    count(cell.totals);
     if (this.#steps.size > this.cells + 60) this.#forget(step);
   }
 
@@ -79,7 +79,7 @@ export interface View {
   /** How much of the window is covered by records, s. */
   readonly totalSeconds: number;
   readonly total: Totals;
-  /** By number of requests. */
+  /** By number of requests, or of attempts where these are more. */
   readonly groups: readonly Group[];
 }
 
@@ -116,7 +116,12 @@ export class Series {
     const at = Date.parse(record.timestamp);
     if (Number.isNaN(at)) return;
     const labels = { pool: record.pool, model: record.model ?? "no model", client: record.client ?? "no name" };
-    for (const layer of this.#layers) layer.add(at, labels, record);
+    for (const layer of this.#layers) {
+      layer.add(at, labels, (totals) => totals.addRecord(record));
+      for (const step of record.fallback_chain) {
+        layer.add(at, { ...labels, model: step.model }, (totals) => totals.addAttempt(step));
+      }
+    }
   }
 
   /** A window of time, in points. */
@@ -168,7 +173,8 @@ function groupCells(
 }
 
 function limited(groups: readonly Group[], length: number): readonly Group[] {
-  const sorted = groups.toSorted((first, second) => second.total.requests - first.total.requests);
+  const busyness = ({ total: { requests, attempts } }: Group) => Math.max(requests, attempts);
+  const sorted = groups.toSorted((first, second) => busyness(second) - busyness(first));
   if (sorted.length <= maxGroups + 1) return sorted;
   const other = { name: "others", total: new Totals(), points: new Array<Totals | undefined>(length) };
   for (const { total, points } of sorted.slice(maxGroups)) {

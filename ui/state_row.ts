@@ -63,7 +63,7 @@ function describeState({ isActive, active, reason = "", retryAt }: RowState, now
 }
 
 function overrideButton(target: OverrideTarget, override: Override) {
-  const button = el("button", { type: "button", class: "small" });
+  const button = el("button", { type: "button", class: "small admin" });
   let isActive = true;
   let isPending = false;
   const show = () => {

@@ -2,15 +2,19 @@
  * What is counted of requests.
  * @module
  */
-import type { RoutingRecord } from "../src/contracts/events.ts";
+import type { FallbackStep, RoutingRecord } from "../src/contracts/events.ts";
 import { Durations } from "./durations.ts";
-import { isFailed, isSaved } from "./records.ts";
+import { isFailed, isFailedStep, isSaved } from "./records.ts";
 
 /** Requests of a span of time. */
 export class Totals {
   requests = 0;
   failed = 0;
   saved = 0;
+  /** Models that were asked: a request that fails over asks several. */
+  attempts = 0;
+  /** Those of them that did not serve it. */
+  failedAttempts = 0;
   tokensIn = 0;
   tokensOut = 0;
   costUsd = 0;
@@ -29,11 +33,19 @@ export class Totals {
     if (record.ttft_ms !== undefined) this.firstToken.add(record.ttft_ms);
   }
 
+  /** Counts one model that was asked. */
+  addAttempt(step: FallbackStep): void {
+    this.attempts++;
+    if (isFailedStep(step)) this.failedAttempts++;
+  }
+
   /** Adds those of another span. */
   add(other: Totals): void {
     this.requests += other.requests;
     this.failed += other.failed;
     this.saved += other.saved;
+    this.attempts += other.attempts;
+    this.failedAttempts += other.failedAttempts;
     this.tokensIn += other.tokensIn;
     this.tokensOut += other.tokensOut;
     this.costUsd += other.costUsd;

@@ -59,7 +59,7 @@ export class Traffic {
     const grouped = this.#series.view({ ...options, grouping: by });
     const view = grouping === "none" ? this.#series.view({ ...options, grouping }) : grouped;
     drawTiles(view, view.totalSeconds > options.seconds - 2 * stepSeconds ? name : span(view.totalSeconds * 1000));
-    this.#charts.forEach((chart, index) => chart.set(toChartData(measures[index]!, view, grouping !== "none")));
+    this.#charts.forEach((chart, index) => chart.set(toChartData(measures[index]!, view, grouping)));
     drawLegend(grouping === "none" ? [] : view.groups);
     this.#breakdown.draw(grouped.groups, by);
   }
@@ -94,13 +94,16 @@ function drawTiles({ total, totalSeconds }: View, length: string): void {
   });
 }
 
-function toChartData(measure: Measure, view: View, isGrouped: boolean): ChartData {
+function toChartData(measure: Measure, view: View, grouping: Grouping): ChartData {
   const { total, totalSeconds, groups, times } = view;
   const figure = ({ of }: MeasureLine) => {
     const value = total.requests === 0 ? null : of(total, totalSeconds);
     return value === null || !Number.isFinite(value) ? none : measure.format(value);
   };
-  const [first] = measure.lines;
+  const isGrouped = grouping !== "none";
+  const ofModels = grouping === "model" ? measure.ofModels : undefined;
+  const first = ofModels?.line ?? measure.lines[0];
+  const title = ofModels?.title ?? measure.title;
   const lines: Line[] = isGrouped
     ? groups.map((group, color) => ({
       name: group.name,
@@ -117,7 +120,7 @@ function toChartData(measure: Measure, view: View, isGrouped: boolean): ChartDat
     }));
   const isOne = isGrouped && measure.lines.length > 1;
   return {
-    title: isOne ? `${measure.title}, ${first.name}` : measure.title,
+    title: isOne ? `${title}, ${first.name}` : title,
     figure: figure(first),
     times,
     lines,

@@ -1,14 +1,14 @@
 /** The dashboard for everyone: on every width, by keyboard, read out by a screen reader, in light and dark. */
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { answer, startUpstream, status } from "../support/upstream.ts";
-import { axe } from "./_axe.ts";
+import { assertAccessible, assertFits, keepPicture } from "./_accessible.ts";
 import { testInChromium } from "./_chromium.ts";
 import { Dashboard, type DashboardProxy, startDashboardProxy } from "./_dashboard.ts";
 
 const token = "token-of-the-operator-0123456789";
 
 /** Every width, and every scheme. */
-const windows = [[360, "light"], [768, "dark"], [1440, "light"]] as const;
+const windows = [[360, "light"], [768, "dark"], [1280, "light"], [1680, "dark"]] as const;
 
 testInChromium(
   "In the dashboard axe finds nothing serious, Tab reaches each control, and no page is wider than its window",
@@ -19,6 +19,7 @@ testInChromium(
       models: { first: priced("first"), second: priced("second") },
       budget: { daily_limit: 20 },
       proxy: { auth: { method: "bearer", tokens: [{ token, name: "a-client" }] } },
+      storage: { connector: "mesh.memory.v1" },
     };
     const upstreams = { first: first.url, second: second.url };
     await using proxy = await startDashboardProxy({ upstreams, config, tokens: [token] });
@@ -30,6 +31,7 @@ testInChromium(
         await dashboard.signIn(token);
         await dashboard.isLive();
         await dashboard.shows("#stream summary", "second");
+        await dashboard.shows("#clients li", "a-client");
         await dashboard.page.locator("#stream summary").first().click();
         await dashboard.page.getByRole("button", { name: "Send" }).click();
         await dashboard.shows("#play-route", "Overhead");
@@ -114,25 +116,6 @@ function priced(provider: string) {
   return { provider, capabilities: ["chat-completion"], pricing: { input: 0.01, output: 0.04 } };
 }
 
-async function assertAccessible({ page }: Dashboard): Promise<void> {
-  await page.evaluate(`${axe.source}; 0`);
-  const found = await page.evaluate<string[]>(
-    `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`,
-  );
-  assertEquals(found, []);
-}
-
-async function assertFits({ page }: Dashboard, width: number): Promise<void> {
-  assertEquals(await page.evaluate("innerWidth"), width);
-  const fits = await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth");
-  assert(fits, "the page is wider than its window");
-  const cut = await page.evaluate<string[]>(`[...document.querySelectorAll(".facts span")]
-    .filter((fact) => fact.scrollWidth > fact.clientWidth).map((fact) => fact.textContent)`);
-  assertEquals(cut, [], "figures wider than their column");
-}
-
 /** Goes through the page by Tab until it begins anew; each control has to be passed, and to have a name. */
 async function assertReachable({ page }: Dashboard): Promise<void> {
   const missing = await page.evaluate<number>(`{
@@ -151,12 +134,4 @@ async function assertReachable({ page }: Dashboard): Promise<void> {
     .filter((one) => !passed.has(one)).map((one) => one.outerHTML.slice(0, 120))`,
   );
   assertEquals(left, []);
-}
-
-/** Keeps a picture for people, where a folder for such is given. */
-async function keepPicture({ page }: Dashboard, name: string): Promise<void> {
-  const folder = Deno.env.get("MODELMESH_ARTIFACTS");
-  if (folder === undefined) return;
-  await page.evaluate("scrollTo(0, 0)");
-  await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
 }

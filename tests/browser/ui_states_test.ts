@@ -96,6 +96,18 @@ testInChromium("The title of the tab says what is in standby or down", async (br
   await dashboard.holds('document.title === "ModelMesh"');
 });
 
+testInChromium("A rate limit of seconds is not an outage", async (browser) => {
+  await using only = await startUpstream(status(429, { headers: { "retry-after": "40" } }));
+  await using proxy = await startDashboardProxy({ upstreams: { only: only.url } });
+  await using dashboard = await Dashboard.open(browser, proxy);
+  await dashboard.isLive();
+  await proxy.chat();
+  await dashboard.holds('document.title === "pool chat is rate limited · ModelMesh"');
+  await dashboard.shows(".tile[data-tone=warn]", /0 of 1\s*pool chat is rate limited/);
+  await dashboard.shows("#pools .badge[data-tone=warn]", "rate limited, 0 of 1 active");
+  await dashboard.shows("#stream .event", /chat waits · rate limited|the pool waits · rate limited/);
+});
+
 testInChromium("The dashboard's rates are over the time whose records the proxy has kept", async (browser) => {
   await using upstream = await startUpstream(answer());
   await using proxy = await startDashboardProxy({ upstreams: { only: upstream.url } });

@@ -18,7 +18,8 @@ testInChromium("The dashboard shows a failover while it happens, and what it cos
   await dashboard.shows("#pools .model", /first.*standby: rate limited, recovers in \d+ s/s);
   await dashboard.shows("#pools", "1 of 2 active");
   await dashboard.shows(".tile", /Saved by failover\s*1/);
-  await dashboard.shows("#table", "second");
+  await dashboard.shows("#table tbody tr", /first\s*1\s*100 %\s*0/); // asked, failed, and served nothing
+  await dashboard.shows("#table tbody tr", /second\s*1\s*0 %\s*1/);
 
   await dashboard.page.locator("#stream summary").filter({ hasText: "second" }).click();
   await dashboard.shows("#stream .attempts li", /second \(second\)\s*ok/);
@@ -96,9 +97,8 @@ testInChromium("The dashboard deactivates and activates by its buttons, as far a
   await using dashboard = await Dashboard.open(browser, proxy);
   await dashboard.signIn(token);
   const deactivate = dashboard.page.getByRole("button", { name: "Deactivate model only" });
-  await deactivate.click();
-  await dashboard.shows("#action", "for administrators");
-  assertEquals(proxy.mesh.poolStatus().chat?.active, 1);
+  await dashboard.shows("#pools .model", "active · only");
+  assertEquals(await deactivate.count(), 0, "a button that is for administrators");
 
   await dashboard.page.getByRole("button", { name: "Sign out" }).click();
   await dashboard.signIn(admin);
@@ -109,6 +109,11 @@ testInChromium("The dashboard deactivates and activates by its buttons, as far a
   assertEquals(proxy.mesh.poolStatus().chat?.active, 0);
   await dashboard.page.getByRole("button", { name: "Activate model only" }).press("Enter");
   await dashboard.shows("#pools", "1 of 1 active");
+  assertEquals(proxy.mesh.poolStatus().chat?.active, 1);
+  await deactivate.press("Enter");
+  await dashboard.page.getByRole("button", { name: "Undo" }).press("Enter");
+  await dashboard.shows("#action", "The model only is active");
+  assertEquals(await dashboard.page.evaluate("document.activeElement.ariaLabel"), "Deactivate model only");
   assertEquals(proxy.mesh.poolStatus().chat?.active, 1);
   await dashboard.page.getByRole("button", { name: "Deactivate provider only" }).click();
   await dashboard.shows("#providers", "standby: manual");

@@ -24,7 +24,7 @@ function record(atMs: number, more: Partial<RoutingRecord> = {}): RoutingRecord 
     model: "a",
     provider: "a",
     delivery: "sync",
-    fallback_chain: [{ model: "a", provider: "a", outcome: "ok", ms: 1 }],
+    fallback_chain: [{ model: more.model ?? "a", provider: "a", outcome: "ok", ms: 1 }],
     routing_latency_ms: 0,
     attempts: 1,
     status: 200,
@@ -54,6 +54,23 @@ Deno.test("Series counts requests, failures, failovers, tokens and cost", () => 
   });
   assertAlmostEquals(total.latency.percentile(1)!, 200, 12, "the time of a failure is no latency");
   assertAlmostEquals(total.firstToken.percentile(0.5)!, 50, 3);
+});
+
+Deno.test("Series counts an attempt of each model that was asked, and failures of those that did not serve", () => {
+  const series = seriesFrom(-3_600_000);
+  const step = (model: string, outcome: string) => ({ model, provider: model, outcome, ms: 1 });
+  series.add(record(0, { model: "well", fallback_chain: [step("sick", "server_error"), step("well", "ok")] }));
+  series.add(record(0, { model: "well", fallback_chain: [step("sick", "hedge_lost"), step("well", "ok")] }));
+  series.add(record(0, { model: "sick", status: 499, fallback_chain: [step("sick", "aborted")] }));
+  series.add(record(0, { model: null, status: 503, fallback_chain: [] }));
+  const { groups, total } = minute(series, "model");
+  const counts = Object.fromEntries(
+    groups.map((
+      { name, total: { requests, attempts, failedAttempts } },
+    ) => [name, [requests, attempts, failedAttempts]]),
+  );
+  assertEquals(counts, { sick: [1, 3, 1], well: [2, 2, 0], "no model": [1, 0, 0] });
+  assertEquals([total.requests, total.attempts, total.failedAttempts], [4, 5, 1]);
 });
 
 Deno.test("Series puts requests into points of a window, and those before it nowhere", () => {

@@ -1,0 +1,37 @@
+/** Several processes on one storage in the dashboard. */
+import { assertEquals } from "@std/assert";
+import { answer, startUpstream } from "../support/upstream.ts";
+import { tempFolder } from "../support/_runtime_clients.ts";
+import { testInChromium } from "./_chromium.ts";
+import { Dashboard, startDashboardProxy } from "./_dashboard.ts";
+
+testInChromium("The dashboard offers a choice among the processes of a storage", async (browser) => {
+  await using upstream = await startUpstream(answer());
+  await using folder = await tempFolder();
+  const config = (address: string) => ({
+    proxy: { address },
+    storage: { connector: "mesh.local-file.v1", path: `${folder.path}/state.json`, sync_policy: "periodic" },
+  });
+  const upstreams = { only: upstream.url };
+  await using one = await startDashboardProxy({ upstreams, config: config("one:8080") });
+  await using other = await startDashboardProxy({ upstreams, config: config("other:8080") });
+  for (let sent = 0; sent < 3; sent++) await one.chat();
+  await fetch(`${other.url}/live`);
+  await other.chat();
+  await using dashboard = await Dashboard.open(browser, one);
+  const { page } = dashboard;
+  await dashboard.isLive();
+  await dashboard.holds(`document.querySelector("#process option:checked")?.text === "one:8080, this page's"`);
+  await page.getByLabel("Process", { exact: true }).selectOption("All 2 processes");
+  await dashboard.shows("#process-table tbody tr", /one:8080.*3/s);
+  await dashboard.shows("#process-tiles .tile", /Requests\s*4/);
+  await dashboard.shows("#process-about", "Charts and decisions are those of the process that this page is connected");
+  assertEquals([await page.locator("#tiles").isVisible(), await page.locator("#charts").isVisible()], [false, true]);
+  await page.getByLabel("Process", { exact: true }).selectOption("other:8080");
+  await dashboard.shows("#process-tiles .tile", /In flight/);
+  await page.locator("#charts").waitFor({ state: "hidden" }); // they are those of another process
+  await other[Symbol.asyncDispose]();
+  await page.reload();
+  await dashboard.isLive();
+  assertEquals(await page.locator("#processes").isVisible(), false);
+});

@@ -1,0 +1,96 @@
+/**
+ * What a client that is managed at runtime consists of: the fields of its form, and its limits in words.
+ * @module
+ */
+import { count, usd, words } from "./format.ts";
+
+/** A client of `/mesh/clients`, with whatever limits it has. */
+export interface ManagedClient extends Readonly<Record<string, unknown>> {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** One field of the form. */
+export interface ClientField {
+  /** The member of the client. */
+  readonly name: string;
+  readonly label: string;
+  readonly kind: "text" | "list" | "count" | "budget" | "date" | "notes";
+  readonly hint?: string;
+  /** Whether only a new client has it. */
+  readonly isFixed?: boolean;
+}
+
+/** The fields in their order. */
+export const clientFields: readonly ClientField[] = [
+  { name: "name", label: "Name", kind: "text", isFixed: true, hint: "Appears in records and metrics, and stays" },
+  { name: "pools", label: "Pools", kind: "list", hint: "Separated by commas; empty: all" },
+  { name: "budget", label: "Budget, USD", kind: "budget" },
+  { name: "rpm", label: "Requests per minute", kind: "count" },
+  { name: "priority", label: "Highest priority", kind: "count" },
+  { name: "expires_at", label: "Expires on (UTC)", kind: "date" },
+];
+
+/** Windows of a budget that can be chosen. */
+export const windows: Readonly<Record<string, string>> = { "1d": "a day", "1mo": "a month" };
+
+/** One limit of a budget. */
+export interface BudgetLine {
+  readonly limit: number;
+  readonly window: string;
+}
+
+/** The limits of a budget. */
+export function readBudget(budget: unknown): readonly BudgetLine[] {
+  const { daily_limit, monthly_limit } = (budget ?? {}) as { daily_limit?: number; monthly_limit?: number };
+  return [
+    ...(daily_limit === undefined ? [] : [{ limit: daily_limit, window: "1d" }]),
+    ...(monthly_limit === undefined ? [] : [{ limit: monthly_limit, window: "1mo" }]),
+  ];
+}
+
+/** A budget of limits; undefined without any. */
+export function toBudget(lines: readonly BudgetLine[]): unknown {
+  if (lines.length === 0) return undefined;
+  const limits = { "1d": "daily_limit", "1mo": "monthly_limit" } as Readonly<Record<string, string>>;
+  return Object.fromEntries(lines.map(({ limit, window }) => [limits[window], limit]));
+}
+
+/**
+ * The body that makes a client, or changes one.
+ *
+ * @param values The values of the form; undefined for an empty field.
+ * @param before The client, of which only what differs is sent; null removes a limit.
+ */
+export function toClientBody(
+  values: Readonly<Record<string, unknown>>,
+  before: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
+      if (JSON.stringify(value) === JSON.stringify(before[name])) return [];
+      return [[name, value ?? null]];
+    }),
+  );
+}
+
+/** Whether an error's `param` means a field: `pools[0]` is one of `pools`. */
+export function concerns(param: string, name: string): boolean {
+  return param === name || param.startsWith(`${name}[`) || param.startsWith(`${name}.`);
+}
+
+/** Members that are not limits. */
+const others = new Set(["id", "name", "created_at", "team", "notes", "expires_at"]);
+const units: Readonly<Record<string, string>> = { rpm: "requests/min", tpm: "tokens/min", concurrent: "at once" };
+
+/** The limits of a client or a team, such as `$5.00 a day`, `60 requests/min`. */
+export function describeLimits(limited: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.entries(limited).flatMap(([name, value]): readonly string[] => {
+    if (others.has(name) || value === undefined || value === null) return [];
+    if (name === "budget") return readBudget(value).map(({ limit, window }) => `${usd(limit)} ${windows[window]}`);
+    if (Array.isArray(value)) return [`${words(name)}: ${value.join(", ")}`];
+    if (typeof value === "object") return [];
+    const unit = units[name];
+    return [typeof value === "number" && unit !== undefined ? `${count(value)} ${unit}` : `${words(name)} ${value}`];
+  });
+}
