@@ -158,14 +158,12 @@ class BedrockProvider extends BaseProvider {
       headers: { "content-type": "application/json" },
       body: JSON.stringify(content),
     };
-    const headers = await this.#access.authorized(call, options.credential);
-    return await this.#accepted(await options.send({ ...call, headers }));
+    return await this.#accepted(await this.#access.send(call, options));
   }
 
   async #get(path: string, options: CallOptions): Promise<JsonObject> {
     const call = { method: "GET", url: `${this.#access.listsUrl}/${path}`, headers: { accept: "application/json" } };
-    const headers = await this.#access.authorized(call, options.credential);
-    return await readJsonObject(await this.#accepted(await options.send({ ...call, headers })));
+    return await readJsonObject(await this.#accepted(await this.#access.send(call, options)));
   }
 
   async #accepted(response: UpstreamResponse): Promise<UpstreamResponse> {

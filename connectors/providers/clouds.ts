@@ -39,6 +39,15 @@ export const azure: OpenAiCompatible = {
     requires: { endpoint: ["AZURE_OPENAI_ENDPOINT", "AZURE_RESOURCE_NAME"] },
   },
   tokenScope: "https://cognitiveservices.azure.com/.default",
+  ambient: {
+    announcedBy: [
+      ["AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET"],
+      ["AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE"],
+      ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"],
+      ["AZURE_POD_IDENTITY_AUTHORITY_HOST"],
+    ],
+    load: async () => (await import("../clouds/azure.ts")).createAzureGrant,
+  },
   parameters: familyRules,
   ownState: ["annotations"],
   // a deployment that is named after no model counts as one of the newest
@@ -86,7 +95,7 @@ const bedrockModels = /* @__PURE__ */ once(() =>
  * read 2026-11-22.
  *
  * It is detected only by its own API key, since AWS credentials in the environment serve many purposes.
- * A configured entry without a key signs its calls with AWS credentials.
+ * A configured entry without a key signs its calls with AWS credentials: configured, of the environment, or of a role.
  */
 export const bedrock: ProviderDeclaration = {
   kind: "provider",
@@ -105,6 +114,7 @@ export const bedrock: ProviderDeclaration = {
     return bedrockModels();
   },
   keyless: true,
+  ambient: { announcedBy: [] }, // its connector signs calls with the credentials that it finds
   ownState: ["anthropic"],
   attributes: {
     region: { type: "text", about: "AWS region. Defaults to `AWS_REGION` or `AWS_DEFAULT_REGION`." },
@@ -130,7 +140,7 @@ const vertexModels = /* @__PURE__ */ once(() =>
 
 /**
  * Google Vertex AI: Gemini and Claude, authorized by a service account. It must be configured and is not detected: a
- * service account is not an API key.
+ * service account, or the identity of a machine, is not an API key.
  *
  * Sources, read 2026-11-22: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference and
  * https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai.
@@ -145,6 +155,10 @@ export const vertex: ProviderDeclaration = {
   telemetryName: "gcp.vertex_ai",
   ownState: ["google", "anthropic", "images"],
   tokenScope: "https://www.googleapis.com/auth/cloud-platform",
+  ambient: {
+    announcedBy: [["GOOGLE_APPLICATION_CREDENTIALS"], ["GCE_METADATA_HOST"]],
+    load: async () => (await import("../clouds/google.ts")).createGoogleGrant,
+  },
   get models() {
     return vertexModels();
   },

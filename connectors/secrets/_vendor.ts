@@ -6,6 +6,7 @@
 import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contracts/runtime.ts";
 import { ConfigError, ConnectorError, NetworkError } from "../../src/errors.ts";
 import { readBody } from "../../src/util/bytes.ts";
+import { IssuerError } from "../../src/util/call_issuer.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 
 /** Timeout of a call, ms. */
@@ -105,6 +106,21 @@ export class Vendor {
     return new ConnectorError(`${this.store}: cannot ${task}: ${reason}`);
   }
 
+  /**
+   * The error of a store that has no credentials.
+   *
+   * @param task The operation, worded to follow "cannot".
+   * @param cause Why not; anything but a failure of the endpoint that issues them is thrown again.
+   */
+  unauthorized(task: string, cause: unknown): ConnectorError {
+    if (!(cause instanceof IssuerError)) throw cause;
+    const { endpoint, reason, kind, message } = cause;
+    const isOfEndpoint = kind !== "misconfigured" || reason.startsWith("answered"); // otherwise of a file or a variable
+    if (!isOfEndpoint) return this.error(task, `${message[0]!.toLowerCase()}${message.slice(1)}`);
+    const advice = kind === "auth" ? `: check ${this.#access}` : "";
+    return this.error(`${task}, nor get credentials`, `${endpoint}: it ${reason}${advice}`);
+  }
+
   async #send(task: string, request: UpstreamRequest): Promise<{ status: number; text: string }> {
     const controller = new AbortController();
     const cancel = this.runtime.clock.after(maxResponseMs, () => controller.abort());
@@ -137,6 +153,16 @@ export class Vendor {
 export function attribute(value: unknown, path: string): string | undefined {
   if (value === undefined || typeof value === "string" && value.trim() !== "") return value?.trim();
   throw new ConfigError([{ path: `secrets.${path}`, message: "expected a string" }]);
+}
+
+/**
+ * Whether the attribute `credentials` asks for the identity of the machine.
+ *
+ * @throws {ConfigError} If it has another value.
+ */
+export function asksForAmbient(value: unknown): boolean {
+  if (value === undefined || value === "ambient") return value !== undefined;
+  throw new ConfigError([{ path: "secrets.credentials", message: 'expected "ambient"' }]);
 }
 
 /**

@@ -3,19 +3,20 @@
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
-import type { Runtime } from "../../src/contracts/runtime.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
-import { signRequest } from "../_aws_signature.ts";
-import { address, attribute, variable, Vendor, type VendorResponse } from "./_vendor.ts";
+import { type AwsKeys, signRequest } from "../_aws_signature.ts";
+import { type AwsKeySource, findAwsKeys } from "../clouds/aws.ts";
+import { address, asksForAmbient, attribute, variable, Vendor, type VendorResponse } from "./_vendor.ts";
 import { awsDeclaration } from "./declarations.ts";
 
 const { id } = awsDeclaration;
 
 /**
- * AWS Secrets Manager. Settings: `region` (defaults to `AWS_REGION`), `endpoint` (overrides the URL). Requests are
- * signed with `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if set, `AWS_SESSION_TOKEN`. A deleted secret can be
- * restored during AWS's recovery window; setting it again does so.
+ * AWS Secrets Manager. Settings: `region` (defaults to `AWS_REGION`), `endpoint` (overrides the URL), `credentials`
+ * (`ambient` for the role of an EC2 instance). Requests are signed with `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and,
+ * if set, `AWS_SESSION_TOKEN`, otherwise with credentials of the role that the environment announces. A deleted secret can
+ * be restored during AWS's recovery window; setting it again does so.
  */
 export const awsSecrets: Connector<"secretStore"> = {
   ...awsDeclaration,
@@ -27,7 +28,10 @@ export const awsSecrets: Connector<"secretStore"> = {
     const suffix = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
     const own = attribute(settings.endpoint, "endpoint");
     const url = own === undefined ? `https://secretsmanager.${region}.${suffix}` : address(own, "endpoint");
-    return createAwsStore(new Aws(runtime, `${url}/`, region));
+    const isAmbient = asksForAmbient(settings.credentials);
+    const access = "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and their permissions";
+    const vendor = new Vendor(id, runtime, access);
+    return createAwsStore(new Aws(vendor, `${url}/`, { region, isAmbient }));
   },
 };
 
@@ -78,11 +82,17 @@ class Aws {
   readonly vendor: Vendor;
   readonly #url: string;
   readonly #region: string;
+  /** Undefined without credentials. */
+  readonly #keys: AwsKeySource | undefined;
 
-  constructor(runtime: Runtime, url: string, region: string) {
-    this.vendor = new Vendor(id, runtime, "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and their permissions");
+  constructor(vendor: Vendor, url: string, { region, isAmbient }: {
+    readonly region: string;
+    readonly isAmbient: boolean;
+  }) {
+    this.vendor = vendor;
     this.#url = url;
     this.#region = region;
+    this.#keys = findAwsKeys({}, vendor.runtime, { region, isAmbient });
   }
 
   async call(
@@ -90,26 +100,29 @@ class Aws {
     action: string,
     { input, expected = [] }: { readonly input: object; readonly expected?: readonly string[] },
   ): Promise<VendorResponse> {
+    if (this.#keys === undefined) {
+      const advice = 'for the role of an EC2 instance, set "secrets.credentials" to "ambient"';
+      throw this.vendor.error(task, `set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; ${advice}`);
+    }
+    const keys = await this.#keys.get({ purpose: task }).catch((error) => {
+      throw this.vendor.unauthorized(task, error);
+    });
     const body = JSON.stringify(input);
-    const headers = await this.#signed(task, action, body);
+    const headers = await this.#sign(action, { keys, body });
     return await this.vendor.call({ task, url: this.#url, headers, body, expected });
   }
 
-  async #signed(task: string, action: string, body: string): Promise<Record<string, string>> {
-    const { runtime } = this.vendor;
-    const accessKeyId = variable(runtime, "AWS_ACCESS_KEY_ID");
-    const secretAccessKey = variable(runtime, "AWS_SECRET_ACCESS_KEY");
-    const sessionToken = variable(runtime, "AWS_SESSION_TOKEN");
-    if (accessKeyId === undefined || secretAccessKey === undefined) {
-      throw this.vendor.error(task, "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
-    }
+  async #sign(
+    action: string,
+    { keys, body }: { readonly keys: AwsKeys; readonly body: string },
+  ): Promise<Record<string, string>> {
     const call = {
       method: "POST",
       url: this.#url,
       headers: { "content-type": "application/x-amz-json-1.1", "x-amz-target": `secretsmanager.${action}` },
       body,
     };
-    const keys = { accessKeyId, secretAccessKey, sessionToken };
-    return await signRequest(call, { keys, region: this.#region, service: "secretsmanager", now: runtime.clock.now() });
+    const now = this.vendor.runtime.clock.now();
+    return await signRequest(call, { keys, region: this.#region, service: "secretsmanager", now });
   }
 }

@@ -25,6 +25,12 @@ export const awsDeclaration = {
   attributes: {
     region: { type: "text", about: "AWS region. Defaults to `AWS_REGION` or `AWS_DEFAULT_REGION`." },
     endpoint: { type: "text", about: "Overrides the address of the service." },
+    credentials: {
+      type: "text",
+      values: ["ambient"],
+      about:
+        "`ambient`: the role of the EC2 instance. Roles of containers, which the environment announces, need no setting.",
+    },
   },
 } as const;
 
@@ -42,7 +48,7 @@ export const googleDeclaration = {
     credentials: {
       type: "text",
       about:
-        "Path of a key file. Defaults to `GOOGLE_APPLICATION_CREDENTIALS`, otherwise the machine's service account.",
+        "Path of a credentials file. Defaults to `GOOGLE_APPLICATION_CREDENTIALS`, otherwise the machine's service account.",
     },
   },
 } as const;
@@ -59,6 +65,11 @@ export const keyVaultDeclaration = {
       type: "text",
       default: "https://login.microsoftonline.com",
       about: "Authority that issues tokens. Defaults to `AZURE_AUTHORITY_HOST`.",
+    },
+    credentials: {
+      type: "text",
+      values: ["ambient"],
+      about: "`ambient`: the managed identity of the machine. One that the environment announces needs no setting.",
     },
   },
 } as const;

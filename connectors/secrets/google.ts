@@ -6,7 +6,8 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { GoogleAccess } from "./_google_access.ts";
+import { TokenCache } from "../../src/util/token_cache.ts";
+import { createGoogleGrant, readGoogleCredentials } from "../clouds/google.ts";
 import { address, attribute, variable, Vendor, type VendorCall, type VendorResponse } from "./_vendor.ts";
 import { googleDeclaration } from "./declarations.ts";
 import { fromBase64, toBase64 } from "../../src/util/base64.ts";
@@ -82,6 +83,51 @@ function createGoogleStore(google: Google): Required<SecretStore> {
 function nameIn(google: Google, name: string, task: string): string {
   if (/^[\w-]{1,255}$/.test(name)) return name;
   throw google.vendor.error(task, "a name may contain only letters, digits, _ and -");
+}
+
+const scope = "https://www.googleapis.com/auth/cloud-platform";
+
+/** Access tokens, and the project of the credentials. */
+class GoogleAccess {
+  readonly #vendor: Vendor;
+  readonly #path: string | undefined;
+  readonly #tokens: TokenCache;
+
+  /** @param path Path of the credentials. Defaults to `GOOGLE_APPLICATION_CREDENTIALS`, then to the metadata server. */
+  constructor(vendor: Vendor, path: string | undefined) {
+    const { runtime } = vendor;
+    this.#vendor = vendor;
+    this.#path = path ?? variable(runtime, "GOOGLE_APPLICATION_CREDENTIALS");
+    this.#tokens = new TokenCache(createGoogleGrant(runtime, scope, this.#path), runtime.clock);
+  }
+
+  /**
+   * An access token.
+   *
+   * @param task The operation, for error messages.
+   * @throws {ConnectorError} If none can be obtained.
+   */
+  async token(task: string): Promise<string> {
+    const way = "as this machine's service account (or set GOOGLE_APPLICATION_CREDENTIALS to a key file)";
+    return await this.#tokens.get().catch((error) => {
+      throw this.#vendor.unauthorized(this.#path === undefined ? `${task} ${way}` : task, error);
+    });
+  }
+
+  /**
+   * The project of the credentials.
+   *
+   * @param task The operation, for error messages.
+   * @throws {ConnectorError} If it is unknown.
+   */
+  async project(task: string): Promise<string> {
+    const credentials = await readGoogleCredentials(this.#vendor.runtime, this.#path).catch((error) => {
+      throw this.#vendor.unauthorized(task, error);
+    });
+    const project = credentials?.project_id ?? credentials?.quota_project_id;
+    if (typeof project === "string") return project;
+    throw this.#vendor.error(task, 'the project is unknown: set "secrets.project" or GOOGLE_CLOUD_PROJECT');
+  }
 }
 
 interface GoogleOptions {

@@ -5,8 +5,17 @@
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { type IssuedToken, TokenCache } from "../../src/util/token_cache.ts";
-import { address, attribute, variable, Vendor, type VendorCall, type VendorResponse } from "./_vendor.ts";
+import { TokenCache } from "../../src/util/token_cache.ts";
+import { createAzureGrant, hasAzureIdentity } from "../clouds/azure.ts";
+import {
+  address,
+  asksForAmbient,
+  attribute,
+  variable,
+  Vendor,
+  type VendorCall,
+  type VendorResponse,
+} from "./_vendor.ts";
 import { keyVaultDeclaration } from "./declarations.ts";
 
 const { id } = keyVaultDeclaration;
@@ -18,9 +27,10 @@ const recoveryMs = 1_000;
 const maxTries = 30;
 
 /**
- * Azure Key Vault, accessed as an application with permission to get, set, list and delete secrets. Settings: `url`
- * (defaults to `AZURE_KEY_VAULT_URL`), `tenant_id` and `client_id` (default to `AZURE_TENANT_ID`, `AZURE_CLIENT_ID`).
- * The client secret is read from `AZURE_CLIENT_SECRET`. Names must not contain `_`: `OPENAI_API_KEY` is stored as
+ * Azure Key Vault, accessed as an application, or as a machine, with permission to get, set, list and delete secrets.
+ * Settings: `url` (defaults to `AZURE_KEY_VAULT_URL`), `tenant_id` and `client_id` (default to `AZURE_TENANT_ID`,
+ * `AZURE_CLIENT_ID`), `credentials` (`ambient` for the managed identity of a machine). The client secret is read from
+ * `AZURE_CLIENT_SECRET`, the token of a workload from the file in `AZURE_FEDERATED_TOKEN_FILE`. Names must not contain `_`: `OPENAI_API_KEY` is stored as
  * `OPENAI-API-KEY`.
  */
 export const keyVaultSecrets: Connector<"secretStore"> = {
@@ -41,6 +51,7 @@ export const keyVaultSecrets: Connector<"secretStore"> = {
         authority: address(authority, "authority"),
         tenant: text("tenant_id", "AZURE_TENANT_ID"),
         client: text("client_id", "AZURE_CLIENT_ID"),
+        isAmbient: asksForAmbient(settings.credentials),
       },
     );
     return createVaultStore(vault);
@@ -89,6 +100,8 @@ interface VaultOptions {
   readonly authority: string;
   readonly tenant: string | undefined;
   readonly client: string | undefined;
+  /** Whether the managed identity of the machine is used although the environment does not announce it. */
+  readonly isAmbient: boolean;
 }
 
 /** Calls a vault as an application. */
@@ -100,7 +113,7 @@ class KeyVaultName {
   constructor(vendor: Vendor, options: VaultOptions) {
     this.vendor = vendor;
     this.#options = options;
-    this.#tokens = new TokenCache((task) => this.#newToken(task), vendor.runtime.clock);
+    this.#tokens = new TokenCache(createAzureGrant(vendor.runtime, scope, options), vendor.runtime.clock);
   }
 
   toSecretPath(name: string, task: string): string {
@@ -130,7 +143,7 @@ class KeyVaultName {
       url: url ?? `${own}${path}?${version}`,
       method: method ?? "POST",
       headers: {
-        authorization: `Bearer ${await this.#tokens.get({ purpose: task })}`,
+        authorization: `Bearer ${await this.#getToken(task)}`,
         "content-type": "application/json",
       },
       ...(content === undefined ? {} : { body: JSON.stringify(content) }),
@@ -138,22 +151,14 @@ class KeyVaultName {
     });
   }
 
-  async #newToken(task: string): Promise<IssuedToken> {
-    const { authority, tenant, client } = this.#options;
-    const secret = variable(this.vendor.runtime, "AZURE_CLIENT_SECRET");
-    if (tenant === undefined || client === undefined || secret === undefined) {
-      throw this.vendor.error(task, "set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET");
+  async #getToken(task: string): Promise<string> {
+    const { runtime } = this.vendor;
+    if (!this.#options.isAmbient && !hasAzureIdentity(runtime, this.#options)) {
+      const advice = 'for the managed identity of a machine, set "secrets.credentials" to "ambient"';
+      throw this.vendor.error(task, `set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET; ${advice}`);
     }
-    const form = { grant_type: "client_credentials", client_id: client, client_secret: secret, scope };
-    const { body } = await this.vendor.call({
-      task: `${task}, nor get an access token`,
-      url: `${authority}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`,
-      headers: { "content-type": "application/x-www-form-urlencoded" },
-      body: new URLSearchParams(form).toString(),
+    return await this.#tokens.get().catch((error) => {
+      throw this.vendor.unauthorized(task, error);
     });
-    const { access_token: value, expires_in } = body;
-    const seconds = Number(expires_in);
-    if (typeof value === "string" && seconds > 0) return { value, lifetimeMs: seconds * 1000 };
-    throw this.vendor.error(task, "Microsoft returned no access token");
   }
 }

@@ -2,7 +2,7 @@
  * OAuth access tokens instead of API keys. Tokens are fetched on demand.
  * @module
  */
-import type { TokenSettings } from "../config/settings/settings.ts";
+import type { TokenGrant } from "../contracts/connector.ts";
 import type { Infrastructure } from "../contracts/infrastructure.ts";
 import type {
   CallOptions,
@@ -26,21 +26,20 @@ import { UpstreamError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Redactor } from "../observe/redact.ts";
 import { TokenCache } from "../util/token_cache.ts";
-import { createGrant, type Grant } from "./grants.ts";
 
 export interface TokenParts {
   /** The provider's entry id. */
   readonly id: string;
-  readonly tokens: TokenSettings;
-  readonly runtime: Runtime;
+  /** Fetches its tokens. */
+  readonly grant: TokenGrant;
+  readonly runtime: Pick<Runtime, "clock">;
   readonly hub: Hub;
-  /** Receives secrets and tokens, so that records do not contain them. */
+  /** Receives tokens, so that records do not contain them. */
   readonly redactor: Redactor;
 }
 
 /** Wraps a provider so that its calls are authorized with access tokens. */
 export function authorized(provider: Provider, parts: TokenParts): Provider {
-  for (const secret of collectSecrets(parts.tokens)) parts.redactor.add(secret);
   return new AuthorizedProvider(provider, new TokenCache(loggedGrant(parts), parts.runtime.clock));
 }
 
@@ -184,13 +183,11 @@ function withToken(request: UpstreamRequest, token: string): UpstreamRequest {
 }
 
 /** A grant that registers its tokens with the redactor and logs failures. */
-function loggedGrant({ id, tokens, runtime, hub, redactor }: TokenParts): Grant {
-  const grant = createGrant(tokens, runtime);
+function loggedGrant({ id, grant, hub, redactor }: TokenParts): TokenGrant {
   return async () => {
     try {
       const token = await grant();
       redactor.addToken(token.value);
-      if (token.refreshToken !== undefined) redactor.addToken(token.refreshToken);
       return token;
     } catch (error) {
       const reason = UpstreamError.isInstance(error) ? `: ${error.message}` : "";
@@ -199,15 +196,4 @@ function loggedGrant({ id, tokens, runtime, hub, redactor }: TokenParts): Grant 
       throw error;
     }
   };
-}
-
-/** Every secret in the token settings, in every form in which it might be quoted. */
-function collectSecrets({ clientSecret, refreshToken, credentials }: TokenSettings): string[] {
-  const isText = typeof credentials === "string";
-  const account = (isText ? JSON.parse(credentials) : credentials ?? {}) as Readonly<Record<string, unknown>>;
-  const { private_key: key, private_key_id: keyId } = account;
-  // a PEM key may be quoted line by line
-  const lines = typeof key === "string" ? [key, ...key.split(/\r?\n/).filter((line) => !line.startsWith("---"))] : [];
-  return [clientSecret, refreshToken, isText ? credentials : undefined, keyId, ...lines]
-    .filter((secret): secret is string => typeof secret === "string");
 }

@@ -5,20 +5,37 @@
  * @module
  */
 import type { TokenSettings } from "../config/settings/settings.ts";
+import type { TokenGrant } from "../contracts/connector.ts";
 import type { FailureKind } from "../contracts/provider.ts";
-import type { Clock, Runtime, UpstreamResponse } from "../contracts/runtime.ts";
-import { MeshError, UpstreamError } from "../errors.ts";
-import { readBody } from "../util/bytes.ts";
+import type { Clock, Runtime } from "../contracts/runtime.ts";
+import { UpstreamError } from "../errors.ts";
+import type { Redactor } from "../observe/redact.ts";
+import { callIssuer, isHeaderText, IssuerError, type IssuerResponse, parseMembers } from "../util/call_issuer.ts";
 import { assertionSigner, readServiceAccount } from "../util/service_account.ts";
-import { untilAborted } from "../util/until_aborted.ts";
 
-/** Fetches an access token. Throws an `UpstreamError`. */
-export type Grant = () => Promise<FetchedToken>;
+/** Token settings of a grant. */
+type GrantSettings = TokenSettings & { readonly method: "oauth" | "service_account" };
 
-/** The grant that the settings configure. */
-export function createGrant(settings: TokenSettings, runtime: Runtime): Grant {
-  return settings.method === "oauth" ? oauth(settings, runtime) : serviceAccount(settings, runtime);
+/**
+ * The grant that the settings configure.
+ *
+ * @param redactor Receives its secrets, so that records do not contain them.
+ */
+export function createGrant(
+  settings: GrantSettings,
+  { runtime, redactor }: { readonly runtime: Runtime; readonly redactor: Redactor },
+): TokenGrant {
+  for (const secret of collectSecrets(settings)) redactor.add(secret);
+  const grant = settings.method === "oauth" ? oauth(settings, runtime) : serviceAccount(settings, runtime);
+  return async () => {
+    const token = await grant();
+    if (token.refreshToken !== undefined) redactor.addToken(token.refreshToken);
+    return token;
+  };
 }
+
+/** Fetches a token. Throws an `UpstreamError`. */
+type Grant = () => Promise<FetchedToken>;
 
 function oauth({ tokenUrl, clientId, clientSecret, refreshToken, scope }: TokenSettings, runtime: Runtime): Grant {
   const client = { client_id: clientId, client_secret: clientSecret, scope };
@@ -48,12 +65,6 @@ function serviceAccount({ credentials, tokenUrl, scope }: TokenSettings, runtime
   };
 }
 
-/** Timeout of a token request, ms. */
-const maxWaitMs = 10_000;
-
-/** Maximum size of a response, bytes; a token takes a few kilobytes at most. */
-const maxResponseBytes = 64 * 1024;
-
 interface FetchedToken {
   readonly value: string;
   /** Lifetime of the token, ms; undefined if the endpoint reports none. */
@@ -61,6 +72,8 @@ interface FetchedToken {
   /** The refresh token to use from now on, if it was rotated. */
   readonly refreshToken?: string;
 }
+
+const endpoint = "The token endpoint";
 
 /**
  * Fetches a token with one POST request.
@@ -73,45 +86,20 @@ async function fetchToken(
   form: Readonly<Record<string, string | undefined>>,
   runtime: Runtime,
 ): Promise<FetchedToken> {
-  const controller = new AbortController();
-  const cancel = runtime.clock.after(
-    maxWaitMs,
-    () => controller.abort(failure("server", `did not respond within ${maxWaitMs} ms`)),
-  );
-  try {
-    return await untilAborted(requestToken(url, form, { runtime, signal: controller.signal }), controller.signal);
-  } catch (error) {
-    if (UpstreamError.isInstance(error)) throw error;
-    throw failure("network", MeshError.isInstance(error) ? "cannot be reached" : "broke off its response");
-  } finally {
-    cancel();
-    controller.abort(); // frees the socket of a response that is not read to its end
-  }
-}
-
-async function requestToken(
-  url: string,
-  form: Readonly<Record<string, string | undefined>>,
-  { runtime, signal }: { readonly runtime: Runtime; readonly signal: AbortSignal },
-): Promise<FetchedToken> {
   const fields = Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const response = await runtime.send({
+  const response = await callIssuer({
+    endpoint,
     url,
     headers: { "content-type": "application/x-www-form-urlencoded", "accept": "application/json" },
     body: new URLSearchParams(fields).toString(),
-    signal,
-    isNonStreaming: true,
-  });
-  const body = await readTokenJson(response);
+  }, runtime);
+  const body = parseMembers(response.text) ?? {}; // of an error, only the status matters
   if (response.status >= 200 && response.status <= 299) return tokenIn(body);
   throw createTokenRefusal(response, body);
 }
 
 function tokenIn({ access_token, expires_in, refresh_token }: Readonly<Record<string, unknown>>): FetchedToken {
-  // the token becomes a header value unchanged
-  if (typeof access_token !== "string" || !/^[\x21-\x7e]+$/.test(access_token)) {
-    throw failure("invalid_response", "answered without a token");
-  }
+  if (!isHeaderText(access_token)) throw failure("invalid_response", "answered without a token");
   const seconds = Number(expires_in ?? NaN);
   return {
     value: access_token,
@@ -120,24 +108,27 @@ function tokenIn({ access_token, expires_in, refresh_token }: Readonly<Record<st
   };
 }
 
-function createTokenRefusal({ status }: UpstreamResponse, { error }: Readonly<Record<string, unknown>>): UpstreamError {
+function createTokenRefusal(
+  { status }: IssuerResponse,
+  { error }: Readonly<Record<string, unknown>>,
+): IssuerError {
   const code = typeof error === "string" && /^[a-z_]{1,40}$/.test(error) ? ` ${error}` : "";
   if (status >= 500 || status === 408 || status === 429) return failure("server", `answered ${status}${code}`);
   if (status < 400) return failure("misconfigured", `answered ${status}: its URL is probably wrong`);
   return failure("auth", `refused the credentials configured for it: ${status}${code}`);
 }
 
-function failure(kind: FailureKind, what: string): UpstreamError {
-  return new UpstreamError(`The token endpoint ${what}`, { kind });
+function failure(kind: FailureKind, what: string): IssuerError {
+  return new IssuerError(endpoint, what, kind);
 }
 
-async function readTokenJson(response: UpstreamResponse): Promise<Readonly<Record<string, unknown>>> {
-  const tooLarge = () => failure("invalid_response", `answered with more than ${maxResponseBytes} bytes`);
-  const bytes = await readBody(response, { maxBytes: maxResponseBytes, tooLarge });
-  try {
-    const value = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof value === "object" && value !== null ? value : {};
-  } catch {
-    return {}; // only its status matters: a response without a token is rejected anyway
-  }
+/** Every secret in the token settings, in every form in which it might be quoted. */
+function collectSecrets({ clientSecret, refreshToken, credentials }: TokenSettings): string[] {
+  const isText = typeof credentials === "string";
+  const account = (isText ? JSON.parse(credentials) : credentials ?? {}) as Readonly<Record<string, unknown>>;
+  const { private_key: key, private_key_id: keyId } = account;
+  // a PEM key may be quoted line by line
+  const lines = typeof key === "string" ? [key, ...key.split(/\r?\n/).filter((line) => !line.startsWith("---"))] : [];
+  return [clientSecret, refreshToken, isText ? credentials : undefined, keyId, ...lines]
+    .filter((secret): secret is string => typeof secret === "string");
 }

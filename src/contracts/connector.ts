@@ -137,6 +137,41 @@ export interface ProviderSettings extends Readonly<Record<string, unknown>> {
   readonly id: string;
   /** Overrides the vendor's base URL. */
   readonly baseUrl?: string;
+  /** Whether calls are authorized by the identity of the machine (`auth.method: ambient`). */
+  readonly isAmbient?: boolean;
+}
+
+/** An issued credential. */
+export interface IssuedToken<Value = string> {
+  /** The credential; of an access token, the value of `Authorization` after its scheme. */
+  readonly value: Value;
+  /**
+   * Lifetime, ms. Infinity: until the server rejects it.
+   * @default Infinity
+   */
+  readonly lifetimeMs?: number;
+  /**
+   * How long before callers would wait for the next one it is fetched in the background, ms.
+   * @default 0
+   */
+  readonly aheadMs?: number;
+}
+
+/** Fetches an access token. Its errors contain no credential. */
+export type TokenGrant = () => Promise<IssuedToken>;
+
+/** How a provider authenticates without a configured credential: as the machine that it is called from. */
+export interface AmbientIdentity {
+  /**
+   * Sets of environment variables. If all variables of one are set, the identity is used by a provider that has no
+   * credential; otherwise only if `auth.method` asks for it.
+   */
+  readonly announcedBy: readonly (readonly string[])[];
+  /**
+   * Imports the function that creates a source of access tokens for a scope. Omitted by a connector that authenticates
+   * its calls itself (`ProviderSettings.isAmbient`).
+   */
+  readonly load?: () => Promise<(runtime: Runtime, scope: string) => TokenGrant>;
 }
 
 /** Environment variables by which a provider is detected. Names are in order of precedence. */
@@ -224,6 +259,8 @@ export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   readonly ownState?: readonly string[];
   /** The OAuth scope of its access tokens, unless `auth.scope` overrides it. */
   readonly tokenScope?: string;
+  /** How it authenticates as the machine; omitted if it cannot. */
+  readonly ambient?: AmbientIdentity;
   /**
    * The file, batch and fine-tuning features that it supports. Empty if that depends on the server; omitted if the
    * connector supports none.

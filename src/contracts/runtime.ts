@@ -156,6 +156,8 @@ export interface UpstreamRequest {
   readonly onBytes?: () => void;
   /** Connect timeout, ms, on runtimes that can measure the connection phase. */
   readonly connectTimeoutMs?: number;
+  /** Whether the request never uses an outbound proxy, as for an address on the machine's own network. */
+  readonly isDirect?: boolean;
   /** Whether the response is read at once rather than streamed; a runtime may use a faster client for that. */
   readonly isNonStreaming?: boolean;
   /** Certificate authorities trusted for this request in addition to the runtime's own. */
@@ -225,4 +227,9 @@ export interface Runtime {
   stopper?(): Stopper;
   /** Reads an environment variable; undefined if unset. */
   env(name: string): string | undefined;
+  /**
+   * Takes note of a short-lived secret, such as a token that a connector was issued, so that records do not contain it.
+   * Provided by a mesh.
+   */
+  addSecret?(value: string): void;
 }

@@ -100,8 +100,8 @@ const secretNames =
 const maxVariableDepth = 4;
 
 /**
- * Wraps a runtime so that secret environment variables are redacted once they are read. Connectors read some that no
- * configuration names, such as `AWS_SESSION_TOKEN`.
+ * Wraps a runtime so that secret environment variables are redacted once they are read, and credentials once connectors
+ * obtain them. Connectors read some variables that no configuration names, such as `AWS_SESSION_TOKEN`.
  */
 export function withSecretVariables(runtime: Runtime, redactor: Redactor): Runtime {
   const seen = new Set<string>();
@@ -115,6 +115,7 @@ export function withSecretVariables(runtime: Runtime, redactor: Redactor): Runti
       }
       return value;
     },
+    addSecret: (value) => redactor.addToken(value),
   };
 }
 

@@ -47,7 +47,7 @@ export const sendByConnection: (request: UpstreamRequest) => Promise<UpstreamRes
 
 /** The upstream client. `fetch` uses the outbound proxies of the environment. */
 export function send(request: UpstreamRequest): Promise<UpstreamResponse> {
-  return isProxied() ? sendByFetch(request) : sendByConnection(request);
+  return isProxied() && !request.isDirect ? sendByFetch(request) : sendByConnection(request);
 }
 
 /** By the key of the additional authorities. */

@@ -29,6 +29,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "limits of a pool, with 40 calls begun in one turn": connections,
     "the proxy": sockets,
   },
+  [`${b}/cloud_credentials_test.ts`]: vendor,
   [`${b}/queue_clients_test.ts`]: server,
   [`${b}/queue_http_test.ts`]: server,
   [`${b}/hedging_test.ts`]: {

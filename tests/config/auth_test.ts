@@ -42,11 +42,11 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     auth({ method: "basic" }),
-    `${at}.auth.method: unknown value "basic"; allowed: "api_key", "oauth", "service_account"`,
+    `${at}.auth.method: unknown value "basic"; allowed: "api_key", "oauth", "service_account", "ambient"`,
   ],
   [
     auth({ method: "oath", token_url: "https://t.example" }),
-    `${at}.auth.method: unknown value "oath", did you mean "oauth"? (allowed: "api_key", "oauth", "service_account")`,
+    `${at}.auth.method: unknown value "oath", did you mean "oauth"? (allowed: "api_key", "oauth", "service_account", "ambient")`,
   ],
   [
     auth({ method: "oauth" }),

@@ -173,7 +173,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     acme({ auth: { method: "basic" } }),
-    'providers.acme.llm.v1.auth.method: unknown value "basic"; allowed: "api_key", "oauth", "service_account"',
+    'providers.acme.llm.v1.auth.method: unknown value "basic"; allowed: "api_key", "oauth", "service_account", "ambient"',
   ],
   [
     { providers: { mine: { instance: { complete() {} } } } },

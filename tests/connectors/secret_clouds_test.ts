@@ -114,7 +114,7 @@ describe("A secret store whose credentials are wrong", () => {
       ],
       "no private key": [JSON.stringify({ ...file, private_key: "x" }), /the private key in "key.json" cannot be read/],
       "no JSON": [`{"private_key": "${value}`, /the credentials "key.json" cannot be read as JSON/],
-      "another type": ['{"type": "external_account"}', /"key.json" are neither of the type/],
+      "another type": ['{"type": "impersonated_service_account"}', /"key.json" are neither of the type/],
     };
     for (const [what, [text, expected]] of Object.entries(files)) {
       const runtime = { ...loopbackRuntime({}, { "key.json": text }), clock };

@@ -24,6 +24,8 @@ export interface TestProxyOptions {
   readonly clock?: FakeClock;
   /** Where state is persisted. */
   readonly storage?: ReturnType<typeof stateIn>;
+  /** Environment variables; by default, those of the tests. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Sinks by connector id, for `config.observability`. */
   readonly sinks?: Readonly<Record<string, Observability>>;
 }
@@ -69,9 +71,10 @@ export function testConfig({ upstreams, pool, provider, config }: TestProxyOptio
 export async function startTestProxy(options: TestProxyOptions): Promise<TestProxy> {
   const records: (MeshEvent | RoutingRecord)[] = [];
   const clock = options.clock ?? fakeClock({ skipSleeps: true });
-  const { storage } = options;
+  const { storage, env } = options;
   const mesh = new ModelMesh({
     clock,
+    ...env && { env },
     random: () => 0.5,
     on: (record) => records.push(record),
     ...storage && { storage },

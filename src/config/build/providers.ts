@@ -5,7 +5,7 @@
 import { checkCapability, checkCodes, type ConnectorOf, expandProviders, type ProviderParts } from "../check/names.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { readAttributes } from "../check/attributes.ts";
-import { buildTokenSettings, checkAuth } from "../check/auth.ts";
+import { buildTokenSettings, checkAmbient, checkAuth } from "../check/auth.ts";
 import { baseUrlWarning } from "../schema/formats.ts";
 import { mergeBudgets } from "../schema/budget.ts";
 import { type Report, show, suggest, under } from "../schema/report.ts";
@@ -130,7 +130,9 @@ function checkProvider(
     report.problem(connectorPath, `no connector ${show(entry.connector)} is registered${hint}`);
   }
   checkAuth(value, path, report);
-  const declared = entry.instance === undefined ? connector?.attributes : undefined;
+  const own = entry.instance === undefined ? connector : undefined;
+  checkAmbient(value, { path, connector: own, connectors }, report);
+  const declared = own?.attributes;
   const config = readAttributes(entry.config, { path: `${path}.config`, connector: entry.connector, declared, report });
   const { baseUrl } = entry;
   const needsAddress = connector?.needsBaseUrl && entry.enabled && entry.instance === undefined;

@@ -8,6 +8,7 @@ import { quoted, type Report } from "../schema/report.ts";
 import { referencesIn } from "../schema/references.ts";
 import type { Completed } from "../schema/complete.ts";
 import { type AuthValues, provider, type ProviderValues } from "../schema/providers.ts";
+import type { KnownProvider } from "../settings/known.ts";
 import type { TokenSettings } from "../settings/settings.ts";
 
 /** The keys of `auth` that each method uses. */
@@ -15,6 +16,7 @@ const keysOf: Readonly<Record<NonNullable<AuthValues["method"]>, readonly (keyof
   api_key: ["api_key", "key_rotation"],
   oauth: ["token_url", "client_id", "client_secret", "refresh_token", "scope"],
   service_account: ["credentials", "token_url", "scope"],
+  ambient: ["scope"],
 };
 
 /** How access tokens are fetched; undefined for a provider with API keys or without credentials. */
@@ -38,9 +40,33 @@ export function checkAuth({ api_key, auth = {} }: ProviderValues, path: string, 
     report.problem(`${path}.api_key`, `has no effect if "auth.method" is "${method}": remove it`);
   }
   if (method === "oauth") checkOAuth(auth, `${path}.auth`, report);
-  else checkAccount(auth, `${path}.auth`, report);
+  else if (method === "service_account") checkAccount(auth, `${path}.auth`, report);
   const warning = auth.token_url === undefined ? undefined : baseUrlWarning(auth.token_url, true);
   if (warning !== undefined) report.warn(`${path}.auth.token_url`, warning);
+}
+
+/**
+ * Reports the method `ambient` for a connector that has no identity of a machine, or for an instance.
+ *
+ * @param connector The entry's connector; undefined for an instance.
+ */
+export function checkAmbient(
+  { auth }: ProviderValues,
+  { path, connector, connectors }: {
+    readonly path: string;
+    readonly connector: KnownProvider | undefined;
+    readonly connectors: readonly KnownProvider[];
+  },
+  report: Report,
+): void {
+  if (auth?.method !== "ambient") return;
+  if (connector?.ambient === undefined) {
+    const owners = connectors.flatMap(({ id, ambient }) => ambient === undefined ? [] : id);
+    const hint = owners.length === 0 ? "no connector here has one" : `connectors with one: ${quoted(owners)}`;
+    return report.problem(`${path}.auth.method`, `"ambient" needs the identity of a machine in a cloud; ${hint}`);
+  }
+  const hasTokens = connector.ambient.load !== undefined;
+  if (auth.scope !== undefined && !hasTokens) report.warn(`${path}.auth.scope`, "has no effect: calls are signed");
 }
 
 /** Reports token settings that cannot work, with secrets resolved: an invalid URL or service account key. */

@@ -57,8 +57,11 @@ export const provider = {
     auth: {
       type: "object",
       fields: {
-        /** Authentication method: API keys, or tokens fetched by `oauth` or `service_account`. */
-        method: { type: "choice", values: ["api_key", "oauth", "service_account"], default: "api_key" },
+        /**
+         * Authentication method: API keys, tokens fetched by `oauth` or `service_account`, or the identity of the machine
+         * in its cloud (`ambient`), which is used without this setting if there is no key and the environment announces it.
+         */
+        method: { type: "choice", values: ["api_key", "oauth", "service_account", "ambient"], default: "api_key" },
         /** Alias of `api_key`. */
         api_key: {
           type: "list",
@@ -76,7 +79,7 @@ export const provider = {
         client_secret: { type: "text", isSecret: true },
         /** Refresh token (`oauth`). */
         refresh_token: { type: "text", isSecret: true },
-        /** Requested scopes, separated by spaces (`oauth`, `service_account`). */
+        /** Requested scopes, separated by spaces (`oauth`, `service_account`, `ambient`). */
         scope: { type: "text" },
         /** JSON key of the service account (`service_account`). Use a secret reference. */
         credentials: {

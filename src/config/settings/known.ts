@@ -23,6 +23,7 @@ export interface KnownProvider extends
     | "billsAudioByDuration"
     | "apis"
     | "promptCache"
+    | "ambient"
   > {
   readonly models: readonly KnownModel[];
 }

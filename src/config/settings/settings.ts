@@ -34,7 +34,8 @@ export interface PoolSettings {
 
 /**
  * How a provider's access tokens are fetched, with unresolved secret references. `oauth`: the refresh token grant if
- * there is a refresh token, otherwise client credentials; `service_account`: a signed JWT assertion. Without a URL of
+ * there is a refresh token, otherwise client credentials; `service_account`: a signed JWT assertion; `ambient`: as the
+ * connector's cloud issues them to this machine. Without a URL of
  * the token endpoint, that of the service account's key.
  */
 export interface TokenSettings

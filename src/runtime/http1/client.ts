@@ -39,7 +39,12 @@ export interface Network {
  * @throws {NetworkError} (its calls) With our own message; the signal's reason after an abort.
  */
 export function http1Client(network: Network): (request: UpstreamRequest) => Promise<UpstreamResponse> {
-  const parts = { network, pool: new ConnectionPool(), targets: new Targets(network.via) };
+  const parts = {
+    network,
+    pool: new ConnectionPool(),
+    targets: new Targets(network.via),
+    directTargets: new Targets(),
+  };
   return (request) => new Http1Call(request, parts).send();
 }
 
@@ -48,6 +53,8 @@ interface Http1ClientParts {
   readonly network: Network;
   readonly pool: ConnectionPool;
   readonly targets: Targets;
+  /** Targets of requests that use no outbound proxy. */
+  readonly directTargets: Targets;
 }
 
 const ignore = (): void => {};
@@ -120,7 +127,9 @@ class Http1Call {
 
   #prepare(): { target: Target; head: string } {
     try {
-      const target = this.#parts.targets.of(this.#request.url, this.#request.authorities);
+      const { targets, directTargets } = this.#parts;
+      const { url, authorities, isDirect } = this.#request;
+      const target = (isDirect ? directTargets : targets).of(url, authorities);
       return { target, head: requestHead(this.#request, target) };
     } catch (error) {
       if (NetworkError.isInstance(error)) throw error;
