@@ -18,7 +18,7 @@ import {
 import { toBase64 } from "../../src/util/base64.ts";
 import { isObject, objectOrEmpty } from "../../src/util/is_object.ts";
 import { aheadMs, type CloudRuntime, readTokenFile, toLifetimeMs } from "./_environment.ts";
-import { type GoogleCredentials, postTokenForm, readUrl } from "./google.ts";
+import { postTokenForm, readUrl } from "./_google_tokens.ts";
 
 const cloudScope = "https://www.googleapis.com/auth/cloud-platform";
 
@@ -33,7 +33,7 @@ const fileSubject = "The credentials file";
  */
 export async function exchangeExternalToken(
   runtime: CloudRuntime,
-  credentials: GoogleCredentials,
+  credentials: Readonly<Record<string, unknown>>,
   scope: string,
 ): Promise<IssuedToken> {
   const { client_id, client_secret, workforce_pool_user_project: userProject } = credentials;
@@ -82,7 +82,10 @@ async function impersonate(runtime: CloudRuntime, { url, token, scope, lifetime 
 }
 
 /** The token of the other issuer. It is read each time, since it is replaced. */
-async function readSubjectToken(runtime: CloudRuntime, credentials: GoogleCredentials): Promise<string> {
+async function readSubjectToken(
+  runtime: CloudRuntime,
+  credentials: Readonly<Record<string, unknown>>,
+): Promise<string> {
   const source = credentials.credential_source;
   if (!isObject(source) || source.environment_id !== undefined || source.executable !== undefined) {
     const reason = 'has a "credential_source" that is neither a file nor a URL';
@@ -125,7 +128,7 @@ function readFormatted(text: string, format: unknown): string {
   );
 }
 
-function readText(credentials: GoogleCredentials, name: string): string {
+function readText(credentials: Readonly<Record<string, unknown>>, name: string): string {
   const value = credentials[name];
   if (typeof value === "string" && value !== "") return value;
   throw new IssuerError(fileSubject, `has no "${name}"`, "misconfigured");

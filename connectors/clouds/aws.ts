@@ -25,7 +25,7 @@ export interface AwsKeySource {
 }
 
 /** How the environment announces that AWS issues credentials to this machine. */
-export const awsAnnouncements = [
+const awsAnnouncements = [
   ["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"],
   ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"],
   ["AWS_CONTAINER_CREDENTIALS_FULL_URI"],

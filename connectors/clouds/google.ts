@@ -7,17 +7,11 @@
  * @module
  */
 import type { IssuedToken, TokenGrant } from "../../src/contracts/connector.ts";
-import {
-  callIssuer,
-  isHeaderText,
-  IssuerError,
-  type IssuerResponse,
-  parseMembers,
-  readIssuedJson,
-} from "../../src/util/call_issuer.ts";
+import { callIssuer, IssuerError, parseMembers } from "../../src/util/call_issuer.ts";
 import { assertionSigner, readServiceAccount } from "../../src/util/service_account.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { aheadMs, type CloudRuntime, findVariable, readFile } from "./_environment.ts";
+import { postTokenForm, readIssuedToken, readUrl, type TokenRequest } from "./_google_tokens.ts";
 
 const defaultTokenUrl = "https://oauth2.googleapis.com/token";
 
@@ -28,7 +22,7 @@ const tries = 3;
 const metadataLimitMs = 5_000;
 
 /** A credentials file in the format of Google's tools. */
-export type GoogleCredentials = Readonly<Record<string, unknown>>;
+type GoogleCredentials = Readonly<Record<string, unknown>>;
 
 /**
  * Creates a source of access tokens.
@@ -75,31 +69,6 @@ export async function readGoogleCredentials(
   throw new IssuerError(subject, reason, "misconfigured");
 }
 
-/** A token request. */
-interface TokenRequest {
-  readonly url: string;
-  readonly form: Readonly<Record<string, string | undefined>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly runtime: CloudRuntime;
-}
-
-/**
- * Sends a form to a token endpoint.
- *
- * @throws {IssuerError} If it returns no token.
- */
-export async function postTokenForm({ url, form, headers = {}, runtime }: TokenRequest): Promise<IssuedToken> {
-  const endpoint = "Google's token endpoint";
-  const fields = Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const response = await callIssuer({
-    endpoint,
-    url,
-    headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams(fields).toString(),
-  }, runtime);
-  return readToken(endpoint, response, runtime);
-}
-
 /** The assertion grant, RFC 7523. */
 async function createAssertion(
   credentials: GoogleCredentials,
@@ -144,28 +113,5 @@ async function askMetadata(runtime: CloudRuntime): Promise<IssuedToken> {
     isLocal: true,
   }, runtime);
   if (response.status === 404) throw new IssuerError(endpoint, "knows no service account of this machine", "auth");
-  return { ...readToken(endpoint, response, runtime), aheadMs };
-}
-
-function readToken(endpoint: string, response: IssuerResponse, runtime: CloudRuntime): IssuedToken {
-  const { access_token: value, expires_in } = readIssuedJson({ endpoint }, response);
-  const seconds = Number(expires_in);
-  if (!isHeaderText(value) || !(seconds > 0)) {
-    throw new IssuerError(endpoint, "returned no access token", "invalid_response");
-  }
-  runtime.addSecret?.(value);
-  return { value, lifetimeMs: seconds * 1000 };
-}
-
-/**
- * A URL of a credentials file.
- *
- * @returns Undefined if there is none.
- * @throws {IssuerError} If it is not a URL to which a credential may be sent.
- */
-export function readUrl(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
-  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === "") return url.href;
-  throw new IssuerError("The credentials file", "has an address that is not an http or https URL", "misconfigured");
+  return { ...readIssuedToken(endpoint, response, runtime), aheadMs };
 }

@@ -17,7 +17,7 @@ const maxResponseBytes = 64 * 1024;
 const firstPauseMs = 100;
 
 /** The used parts of a runtime. */
-export type IssuerRuntime = Pick<Runtime, "send" | "clock">;
+type IssuerRuntime = Pick<Runtime, "send" | "clock">;
 
 /** A call. */
 export interface IssuerCall extends Pick<UpstreamRequest, "url" | "method" | "headers" | "body"> {

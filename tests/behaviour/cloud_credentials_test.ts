@@ -113,7 +113,7 @@ const representatives = ["EC2 metadata", "Google metadata", "Azure workload iden
 for (const [name, machine] of Object.entries(machines)) {
   const steps = machine.steps ?? 1;
   describe(`the identity of a machine: ${name}`, () => {
-    it("authorizes whole and streamed calls, is fetched once for all who wait, and appears nowhere", async () => {
+    it("authorizes calls, streamed or not, is fetched once for all who wait, and appears nowhere", async () => {
       await using world = await enter(machine);
       const { stage, services } = world;
       const traces = listTraces(stage);

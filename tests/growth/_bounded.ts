@@ -4,11 +4,21 @@
  */
 
 const oneValue = "one value, without a loop";
+const issued = "at most 64 KiB of a service that issues credentials";
+const ownFile = "a file of the operator's own machine";
 const ownProcess = "input of the operator's own command line";
 
 /** Reasons, by path and name, or the beginning of them. */
 export const bounded: Readonly<Record<string, string>> = {
   "src/proxy/processes/process_record.ts#readProcessRecord": "at most 4 KiB",
+  "connectors/clouds/_environment.ts#readFile": ownFile,
+  "connectors/clouds/_environment.ts#readTokenFile": ownFile,
+  "connectors/clouds/_environment.ts#toLifetimeMs": oneValue,
+  "connectors/clouds/_google_tokens.ts#readIssuedToken": issued,
+  "connectors/clouds/_google_tokens.ts#readUrl": oneValue,
+  "connectors/clouds/google.ts#readGoogleCredentials": ownFile,
+  "src/util/call_issuer.ts#parseMembers": issued,
+  "src/util/call_issuer.ts#readIssuedJson": issued,
   "connectors/providers/_gemini_native.ts#toNativeChunk": "one event, which GeminiStream translates",
   "src/dialects/gemini/_carried.ts#toCarriedState": oneValue,
   "src/dialects/messages/_search_blocks.ts#toSearchBlocks": "the results of one search",
