@@ -10,7 +10,7 @@ import type { AwsKeys } from "../_aws_signature.ts";
 import { type CloudRuntime, findVariable } from "./_environment.ts";
 
 /** Attributes of a connector that configure credentials. */
-export interface AwsAttributes {
+interface AwsAttributes {
   readonly access_key_id?: unknown;
   readonly secret_access_key?: unknown;
   readonly session_token?: unknown;
