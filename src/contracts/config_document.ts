@@ -554,8 +554,8 @@ export interface ProviderDocument {
   readonly base_url?: string;
   /** Authentication of requests to the provider. */
   readonly auth?: {
-    /** Authentication method: API keys, or tokens fetched by `oauth` or `service_account`. */
-    readonly method?: "api_key" | "oauth" | "service_account";
+    /** Authentication method: API keys, tokens fetched by `oauth` or `service_account`, or the identity of the machine in its cloud (`ambient`), which is used without this setting if there is no key and the environment announces it. */
+    readonly method?: "api_key" | "oauth" | "service_account" | "ambient";
     /** Alias of `api_key`. */
     readonly api_key?: string | readonly string[];
     /** Whether requests rotate over several keys. A list of keys implies it. */
@@ -568,7 +568,7 @@ export interface ProviderDocument {
     readonly client_secret?: string;
     /** Refresh token (`oauth`). */
     readonly refresh_token?: string;
-    /** Requested scopes, separated by spaces (`oauth`, `service_account`). */
+    /** Requested scopes, separated by spaces (`oauth`, `service_account`, `ambient`). */
     readonly scope?: string;
     /** JSON key of the service account (`service_account`). Use a secret reference. */
     readonly credentials?: string | Readonly<Record<string, unknown>>;
