@@ -5,7 +5,8 @@
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
 import { assertionSigner, readServiceAccount, type ServiceAccount } from "../../src/util/service_account.ts";
 import { TokenCache } from "../../src/util/token_cache.ts";
-import { callRemote, type RemoteRuntime, textSetting } from "./_remote.ts";
+import { textSetting } from "./_attributes.ts";
+import { callRemote, type RemoteRuntime } from "./_remote.ts";
 
 const scope = "https://www.googleapis.com/auth/drive";
 const tokenUrl = "https://oauth2.googleapis.com/token";

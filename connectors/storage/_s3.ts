@@ -25,6 +25,10 @@ interface BucketCall {
   /** Headers; names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
+  /** Timeout of the complete response, ms. */
+  readonly timeoutMs?: number;
+  /** Aborts the request. */
+  readonly signal?: AbortSignal;
   /** Accepted statuses in addition to 200 and 204. */
   readonly accepts?: readonly number[];
 }
@@ -51,17 +55,20 @@ export class Bucket {
    *
    * @throws {ConnectorError} If it is rejected, or the connection fails.
    */
-  async call({ method, name = "", query = {}, headers = {}, body, accepts = [] }: BucketCall): Promise<RemoteResponse> {
+  async call(call: BucketCall): Promise<RemoteResponse> {
+    const { method, name = "", query = {}, headers = {}, body, accepts = [], timeoutMs, signal } = call;
     const url = this.#toUrl(name);
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
     const hash = await hashHex(body ?? "");
-    const call = { method, url: url.href, headers: { ...headers, "x-amz-content-sha256": hash } };
+    const unsigned = { method, url: url.href, headers: { ...headers, "x-amz-content-sha256": hash } };
     const { region } = this.#options;
     const facts = { keys: this.#options, region, service: "s3", now: this.#runtime.clock.now(), signsPathAsSent: true };
     const response = await callRemote(this.#id, this.#runtime, {
-      ...call,
-      headers: await signRequest(call, facts),
+      ...unsigned,
+      headers: await signRequest(unsigned, facts),
       body,
+      timeoutMs,
+      signal,
     });
     if (response.status === 200 || response.status === 204 || accepts.includes(response.status)) return response;
     throw this.#refusal(method, response);
@@ -83,11 +90,11 @@ export class Bucket {
     const detail = code === undefined ? `status ${status}` : `status ${status}, ${code}`;
     const elsewhere = headers.get("x-amz-bucket-region");
     const advice = status === 403
-      ? "Check the keys and their permission to get, put, list and delete objects of this bucket"
+      ? "Check the keys and their permissions for the objects of this bucket"
       : status === 404
       ? "Check the bucket's name and the endpoint"
       : elsewhere !== null && elsewhere !== region
-      ? `Set storage.region to "${elsewhere}"`
+      ? `Set "region" to "${elsewhere}"`
       : "Try again later";
     const isForGood = status === 403 || status === 404 || elsewhere !== null;
     return new ConnectorError(

@@ -47,34 +47,41 @@ export const localFileDeclaration = {
   },
 } as const;
 
-/** S3, or a compatible service. */
-export const s3Declaration = {
-  id: "aws.s3.v1",
-  kind: "storage",
-  sharing: "records",
-  attributes: {
-    bucket: { type: "text", about: "Name of the bucket. Required." },
-    region: {
-      type: "text",
-      default: "us-east-1",
-      about: "AWS region. `AWS_REGION` or `AWS_DEFAULT_REGION` override the default.",
-    },
-    endpoint: { type: "text", about: "Address of the service. Defaults to `AWS_ENDPOINT_URL_S3`, otherwise AWS." },
-    path_style: {
-      type: "flag",
-      about: "Whether the bucket is part of the path. Defaults to `true` if `endpoint` is set.",
-    },
-    prefix: { type: "text", default: "modelmesh/", about: "Prefix of object keys." },
-    access_key_id: { type: "text", about: "Access key id. Defaults to `AWS_ACCESS_KEY_ID`." },
-    secret_access_key: { type: "text", about: "Secret access key. Defaults to `AWS_SECRET_ACCESS_KEY`." },
-    session_token: { type: "text", about: "Session token of temporary credentials. Defaults to `AWS_SESSION_TOKEN`." },
-    key: key as typeof key,
-    credentials: {
-      type: ["object", "text"],
-      about: "`access_key_id`, `secret_access_key` and `session_token` as one object, or its JSON.",
-    },
+/** Address and credentials of a bucket. */
+export const bucketAttributes = {
+  bucket: { type: "text", about: "Name of the bucket. Required." },
+  region: {
+    type: "text",
+    default: "us-east-1",
+    about: "AWS region. `AWS_REGION` or `AWS_DEFAULT_REGION` override the default.",
   },
+  endpoint: { type: "text", about: "Address of the service. Defaults to `AWS_ENDPOINT_URL_S3`, otherwise AWS." },
+  path_style: {
+    type: "flag",
+    about: "Whether the bucket is part of the path. Defaults to `true` if `endpoint` is set.",
+  },
+  access_key_id: { type: "text", about: "Access key id. Defaults to `AWS_ACCESS_KEY_ID`." },
+  secret_access_key: { type: "text", about: "Secret access key. Defaults to `AWS_SECRET_ACCESS_KEY`." },
+  session_token: { type: "text", about: "Session token of temporary credentials. Defaults to `AWS_SESSION_TOKEN`." },
+  credentials: {
+    type: ["object", "text"],
+    about: "`access_key_id`, `secret_access_key` and `session_token` as one object, or its JSON.",
+  },
+  ca: { type: "text", about: "PEM file of certificate authorities that are trusted in addition to the runtime's own." },
 } as const;
+
+const s3Prefix = {
+  prefix: { type: "text", default: "modelmesh/", about: "Prefix of object keys." },
+  key: key as typeof key,
+} as const;
+
+/** S3, or a compatible service. */
+export const s3Declaration: {
+  readonly id: "aws.s3.v1";
+  readonly kind: "storage";
+  readonly sharing: "records";
+  readonly attributes: typeof bucketAttributes & typeof s3Prefix;
+} = { id: "aws.s3.v1", kind: "storage", sharing: "records", attributes: { ...bucketAttributes, ...s3Prefix } };
 
 /** Google Drive. */
 export const driveDeclaration = {

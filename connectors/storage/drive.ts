@@ -5,12 +5,12 @@
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
 import { type DriveFile, DriveFolder } from "./_drive.ts";
-import { failAttribute, getPrefix } from "./_attributes.ts";
+import { failAttribute, getPrefix, textSetting } from "./_attributes.ts";
 import { googleToken } from "./_google_token.ts";
 import { keyOfName, nameOfKey } from "./_keys.ts";
 import { acquireLock, type LockRecord } from "./_lock.ts";
 import { KeyedQueue } from "./_queue.ts";
-import { type RemoteRuntime, textSetting } from "./_remote.ts";
+import type { RemoteRuntime } from "./_remote.ts";
 import { driveDeclaration } from "./declarations.ts";
 
 const { id, attributes } = driveDeclaration;

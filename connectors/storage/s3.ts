@@ -5,12 +5,14 @@
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
 import { ConnectorError } from "../../src/errors.ts";
-import { failAttribute, getPrefix, withCredentials } from "./_attributes.ts";
+import { withAuthorities } from "../_authorities.ts";
+import { getPrefix, textSetting } from "./_attributes.ts";
 import { keyOfName, nameOfKey } from "./_keys.ts";
 import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
 import { KeyedQueue } from "./_queue.ts";
-import { type RemoteRuntime, textSetting } from "./_remote.ts";
+import type { RemoteRuntime } from "./_remote.ts";
 import { Bucket, type BucketOptions } from "./_s3.ts";
+import { readBucketOptions } from "./_s3_options.ts";
 import { s3Declaration } from "./declarations.ts";
 
 const { id, attributes } = s3Declaration;
@@ -206,36 +208,13 @@ function unquote(text: string): string {
 }
 
 /**
- * Storage in S3. Settings: `bucket`, `region`, `endpoint`, `path_style`, `prefix`, `access_key_id`,
- * `secret_access_key`, `session_token`. Region and credentials default to those of the environment.
+ * Storage in S3; its declaration documents the settings.
  */
 export const s3Storage: Connector<"storage"> = {
   ...s3Declaration,
-  create: (settings, runtime) => new S3Storage(runtime, readS3Options(settings, runtime)),
+  create: (settings, runtime) => {
+    const prefix = textSetting({ prefix: getPrefix(settings) }, "prefix") ?? attributes.prefix.default;
+    const options = { ...readBucketOptions(settings, runtime), prefix };
+    return new S3Storage(withAuthorities(runtime, settings, "storage"), options);
+  },
 };
-
-function readS3Options(rawSettings: Readonly<Record<string, unknown>>, { env }: RemoteRuntime): S3Options {
-  const credentials = withCredentials(rawSettings, ["access_key_id", "secret_access_key", "session_token"]);
-  const settings: Readonly<Record<string, unknown>> = { ...credentials, prefix: getPrefix(credentials) };
-  const text = (name: string, variable?: string) =>
-    textSetting(settings, name) ?? (variable === undefined ? undefined : env(variable) || undefined);
-  const region = text("region", "AWS_REGION") ?? env("AWS_DEFAULT_REGION") ?? attributes.region.default;
-  const endpoint = text("endpoint", "AWS_ENDPOINT_URL_S3");
-  const { path_style = endpoint !== undefined } = settings;
-  if (typeof path_style !== "boolean") failAttribute("path_style", "expected true or false");
-  if (endpoint !== undefined && !/^https?:\/\//.test(endpoint)) {
-    failAttribute("endpoint", "expected an http or https URL");
-  }
-  return {
-    bucket: text("bucket") ?? failAttribute("bucket", "missing: set the name of the bucket"),
-    region,
-    endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
-    isPathStyle: path_style,
-    prefix: text("prefix") ?? attributes.prefix.default,
-    accessKeyId: text("access_key_id", "AWS_ACCESS_KEY_ID") ??
-      failAttribute("access_key_id", "missing, and so is AWS_ACCESS_KEY_ID"),
-    secretAccessKey: text("secret_access_key", "AWS_SECRET_ACCESS_KEY") ??
-      failAttribute("secret_access_key", "missing, and so is AWS_SECRET_ACCESS_KEY"),
-    sessionToken: text("session_token", "AWS_SESSION_TOKEN"),
-  };
-}

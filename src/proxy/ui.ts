@@ -6,7 +6,7 @@
 import { ifNoneMatch } from "@std/http/etag";
 import { accepts, acceptsEncodings } from "@std/http/negotiation";
 import type { PlainResponse } from "../contracts/shell.ts";
-import { decompress } from "../storage/_gzip.ts";
+import { decompress } from "../util/gzip.ts";
 import { fromBase64, toBase64 } from "../util/base64.ts";
 import { hashes, packedPage } from "./_ui_page.ts";
 import { HttpError } from "./error_body.ts";

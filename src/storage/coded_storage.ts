@@ -11,7 +11,7 @@
 import type { Lock, LockOptions, Shared, Storage, StorageStat } from "../contracts/storage.ts";
 import { ConnectorError } from "../errors.ts";
 import { type FormatModules, formatModules, fromJson, type RecordFormat, toJson } from "./_formats.ts";
-import { compress, decompress, isGzip } from "./_gzip.ts";
+import { compress, decompress, isGzip } from "../util/gzip.ts";
 
 /** Name of the secret from which the encryption key is derived. */
 export const storageKeyName = "MESH_STORAGE_KEY";

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { readAll } from "../util/bytes.ts";
+import { readAll } from "./bytes.ts";
 
 /** Maximum decompressed size, bytes. Valid records are smaller; more indicates damage or a decompression bomb. */
 const maxBytes = 64 * 1024 * 1024;
