@@ -116,6 +116,11 @@ export const serverConnectors: readonly PluggableConnector[] = [
     ...sinks.openTelemetryDeclaration,
     load: async () => (await import("./observability/opentelemetry.ts")).openTelemetryObservability,
   },
+  { ...sinks.s3LogDeclaration, load: async () => (await import("./observability/s3_log.ts")).s3LogObservability },
+  {
+    ...sinks.clickHouseDeclaration,
+    load: async () => (await import("./observability/clickhouse.ts")).clickHouseObservability,
+  },
   {
     ...sinks.localFileDeclaration,
     load: async () => (await import("./observability/local_file.ts")).localFileObservability,

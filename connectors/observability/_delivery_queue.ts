@@ -5,15 +5,24 @@
 import { Queue } from "../../src/util/queue.ts";
 
 /** Options of a {@linkcode DeliveryQueue}. */
-interface DeliveryQueueOptions<Item> {
+export interface DeliveryQueueOptions<Item> {
   /** Maximum number of queued items; beyond it, the oldest are dropped. */
   readonly capacity: number;
+  /** Maximum size of the items that are queued or being delivered, bytes; beyond it, the oldest queued ones are dropped. */
+  readonly maxBytes?: number;
+  /** Size of an item, bytes. @default 0 */
+  readonly measure?: (item: Item) => number;
   /** Maximum number of items per batch. */
   readonly batch: number;
+  /** Maximum size of a batch of several items, bytes. */
+  readonly batchBytes?: number;
   /** Resolves when the next batch may start. @default immediately */
   readonly pause?: () => Promise<void>;
-  /** Delivers a batch; the next one waits until it settles. If it throws, all items of the batch count as lost. */
-  readonly deliver: (items: readonly Item[]) => Promise<void>;
+  /**
+   * Delivers a batch; the next one waits until it settles. Returns the number of items that were lost; if it throws, all
+   * items of the batch count as lost.
+   */
+  readonly deliver: (items: readonly Item[]) => Promise<number | void>;
 }
 
 /**
@@ -21,13 +30,17 @@ interface DeliveryQueueOptions<Item> {
  */
 export class DeliveryQueue<Item> {
   readonly #options: DeliveryQueueOptions<Item>;
+  readonly #measure: (item: Item) => number;
   readonly #waiting = new Queue<Item>();
+  #waitingBytes = 0;
+  #bytesInDelivery = 0;
   #lost = 0;
   #delivery: Promise<void> | undefined;
 
   /** @param options Bounds and destination. */
   constructor(options: DeliveryQueueOptions<Item>) {
     this.#options = options;
+    this.#measure = options.measure ?? (() => 0);
   }
 
   /** Number of items that were dropped or failed to be delivered. */
@@ -35,13 +48,26 @@ export class DeliveryQueue<Item> {
     return this.#lost;
   }
 
-  /** Adds an item. */
+  /** Whether the queued items fill a batch. */
+  get hasFullBatch(): boolean {
+    const { batch, batchBytes = Infinity } = this.#options;
+    return this.#waiting.length >= batch || this.#waitingBytes >= batchBytes;
+  }
+
+  /** Adds an item. One that exceeds the maximum size by itself is lost. */
   add(item: Item): void {
-    if (this.#waiting.length >= this.#options.capacity) {
-      this.#waiting.shift();
+    const { capacity, maxBytes = Infinity } = this.#options;
+    const size = this.#measure(item);
+    while (
+      this.#waiting.length > 0 &&
+      (this.#waiting.length >= capacity || this.#waitingBytes + this.#bytesInDelivery + size > maxBytes)
+    ) {
+      this.#take();
       this.#lost++;
     }
+    if (this.#bytesInDelivery + size > maxBytes) return void this.#lost++;
     this.#waiting.push(item);
+    this.#waitingBytes += size;
     this.#delivery ??= this.#deliver();
   }
 
@@ -51,18 +77,36 @@ export class DeliveryQueue<Item> {
   }
 
   async #deliver(): Promise<void> {
-    const { batch, pause, deliver } = this.#options;
+    const { pause, deliver } = this.#options;
     await Promise.resolve(); // items added in the same turn join the batch
     while (this.#waiting.length > 0) {
       await pause?.();
-      const items: Item[] = [];
-      while (items.length < batch && this.#waiting.length > 0) items.push(this.#waiting.shift()!);
+      const items = this.#takeBatch();
       try {
-        await deliver(items);
+        this.#lost += await deliver(items) ?? 0;
       } catch {
         this.#lost += items.length;
       }
+      this.#bytesInDelivery = 0;
     }
     this.#delivery = undefined;
+  }
+
+  #takeBatch(): readonly Item[] {
+    const { batch, batchBytes = Infinity } = this.#options;
+    const items: Item[] = [];
+    while (items.length < batch && this.#waiting.length > 0) {
+      const size = this.#measure(this.#waiting.first!);
+      if (items.length > 0 && this.#bytesInDelivery + size > batchBytes) break;
+      items.push(this.#take());
+      this.#bytesInDelivery += size;
+    }
+    return items;
+  }
+
+  #take(): Item {
+    const item = this.#waiting.shift()!;
+    this.#waitingBytes -= this.#measure(item);
+    return item;
   }
 }

@@ -10,6 +10,7 @@ import { ConfigError, ConnectorError } from "../../src/errors.ts";
 import { dayMs } from "../../src/util/windows.ts";
 import { storageDeclaration } from "./declarations.ts";
 import { DeliveryQueue } from "./_delivery_queue.ts";
+import { Pause } from "./_pause.ts";
 
 const capacity = 10_000;
 const batch = 1_000;
@@ -49,10 +50,13 @@ function createStorageSink(
   const { max_size = attributes.max_size.default, retention = attributes.retention.default } = settings;
   const records = new DayRecords(mesh, { clock, maxBytes: max_size as number, retentionMs: retention as number });
   const pause = new Pause(clock);
+  let flushes = 0;
   const queue = new DeliveryQueue<StoredLine>({
     capacity,
     batch,
-    pause: () => pause.wait(),
+    pause: async () => {
+      if (flushes === 0) await pause.wait(intervalMs);
+    },
     deliver: (lines) => withRetries(() => records.append(lines), clock),
   });
   return {
@@ -63,7 +67,15 @@ function createStorageSink(
     emit: () => {},
     log: (line) => queue.add(line),
     trace: () => {},
-    flush: () => pause.without(() => queue.idle()),
+    async flush() {
+      flushes++;
+      pause.end();
+      try {
+        await queue.idle();
+      } finally {
+        flushes--;
+      }
+    },
   };
 }
 
@@ -74,38 +86,6 @@ async function withRetries(append: () => Promise<void>, clock: Clock): Promise<v
     } catch (error) {
       if (tries === maxTries) throw error;
       await new Promise<void>((resolve) => void clock.after(retryMs, resolve)); // does not keep the process alive
-    }
-  }
-}
-
-/** The interval between writes, which a flush shortens. */
-class Pause {
-  readonly #clock: Clock;
-  #flushes = 0;
-  #end = () => {};
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  async wait(): Promise<void> {
-    if (this.#flushes > 0) return;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#clock.after(intervalMs, resolve);
-      this.#end = () => {
-        cancel();
-        resolve();
-      };
-    });
-  }
-
-  async without(work: () => Promise<void>): Promise<void> {
-    this.#flushes++;
-    this.#end();
-    try {
-      await work();
-    } finally {
-      this.#flushes--;
     }
   }
 }

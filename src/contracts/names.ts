@@ -205,6 +205,8 @@ export type ConnectorName =
   | "mesh.webhook.v1"
   | "mesh.prometheus.v1"
   | "mesh.opentelemetry.v1"
+  | "mesh.s3-log.v1"
+  | "mesh.clickhouse.v1"
   | "mesh.registry-sync.v1"
   | "mesh.health-monitor.v1"
   | (string & Record<never, never>);

@@ -1,5 +1,6 @@
 /** `docs/observability.md` names what there is: every header and every metric, with its labels. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { formatTableDefinition } from "../../connectors/observability/_clickhouse_table.ts";
 import type { RoutingRecord } from "../../mod.ts";
 import type { TokenCount } from "../../src/pipeline/count_tokens.ts";
 import { addCountHeaders, addRoutingHeaders } from "../../src/proxy/routing_headers.ts";
@@ -100,4 +101,8 @@ Deno.test("docs/observability.md has every metric, with its labels", async () =>
   );
   const byName = (one: readonly [string, unknown], other: readonly [string, unknown]) => one[0] < other[0] ? -1 : 1;
   assertEquals(documented.toSorted(byName), found.toSorted(byName));
+});
+
+Deno.test("docs/observability.md has the definition of the table in ClickHouse", () => {
+  assertStringIncludes(page, `\`\`\`sql\n${formatTableDefinition("`default`.`modelmesh`", undefined)}\n\`\`\``);
 });

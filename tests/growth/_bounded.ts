@@ -73,6 +73,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/util/responses_usage.ts#toChatUsage": "the usage of one response",
   "src/cli/": ownProcess,
   "connectors/observability/_otlp.ts#toNanos": oneValue,
+  "connectors/storage/_s3_options.ts#readBucketOptions": "the settings of one bucket",
   "connectors/observability/_otlp.ts#toOperationName": oneValue,
   "connectors/providers/_bedrock_blocks.ts#toCachePoint": oneValue,
   "connectors/providers/_audio.ts#readAudio": "passes chunks of bytes on",

@@ -14,6 +14,8 @@ export interface S3ServerOptions {
   readonly pageSize?: number;
   /** Whether it ignores conditional requests, as some services do. */
   readonly ignoresConditions?: boolean;
+  /** Answers in place of the server; undefined lets it answer. Called after the signature has been verified. */
+  fault?: (() => Response | Promise<Response> | undefined) | undefined;
 }
 
 /** A running server. */
@@ -60,6 +62,8 @@ export function startS3(options: S3ServerOptions = {}): S3Server {
     calls.push(`${request.method} ${url.pathname}${url.search}`);
     try {
       checkSignature(request, url, body);
+      const fault = options.fault?.();
+      if (fault !== undefined) return await fault;
       return answer({ request, url, body, objects, options });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
