@@ -27,7 +27,7 @@ export class RejectedError extends Error {}
 export type Attempt = (call: (signal: AbortSignal) => Promise<void>) => Promise<void>;
 
 /** Options of a {@linkcode BatchDelivery}. */
-export interface BatchDeliveryOptions<Item> {
+interface BatchDeliveryOptions<Item> {
   /** Interval between batches, ms; a full batch is delivered at once. */
   readonly intervalMs: number;
   /** Maximum size of the records that wait, bytes; beyond it, the oldest are dropped. */

@@ -5,7 +5,7 @@
 import { Queue } from "../../src/util/queue.ts";
 
 /** Options of a {@linkcode DeliveryQueue}. */
-export interface DeliveryQueueOptions<Item> {
+interface DeliveryQueueOptions<Item> {
   /** Maximum number of queued items; beyond it, the oldest are dropped. */
   readonly capacity: number;
   /** Maximum size of the items that are queued or being delivered, bytes; beyond it, the oldest queued ones are dropped. */
