@@ -35,6 +35,26 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
     assertEquals(a.calls, 20);
   });
 
+  it("spend calendar windows in a time zone and rolling windows together, and know of them after a restart", async () => {
+    await using a = await startUpstream(answer);
+    const week = { limit: 30, window: "1w", timezone: "Europe/Berlin" };
+    const options = (limit: number) => {
+      const config = { models: models(["a"]), budget: [week, { limit, window: "rolling 24h" }] };
+      return { redis, upstreams: { a: a.url }, config, prefix: "windows" };
+    };
+    const ask = async (proxies: readonly SharedProxy[]) => {
+      const results = await Promise.all(times(40).map((index) => proxies[index % proxies.length]!.chat()));
+      return tally(results.map(({ status, code }) => code ?? status));
+    };
+    {
+      await using proxies = await startSharedProxies(options(20));
+      assertEquals(await ask(proxies), { 200: 20, budget_exceeded: 20 });
+    }
+    await using proxies = await startSharedProxies(options(25)); // another limit of the same window
+    assertEquals(await ask(proxies), { 200: 5, budget_exceeded: 35 });
+    assertEquals(a.calls, 25);
+  });
+
   it("report each step of a budget once, whichever of them sees it first", async () => {
     await using a = await startUpstream(answer);
     const config = { models: models(["a"]), budget: { daily_limit: 10 } };
