@@ -46,12 +46,14 @@ export function withCost(status: MeshStatus, record: RoutingRecord): MeshStatus 
 }
 
 function budgetRow(budget: BudgetStatus, now: number): HTMLElement {
-  const { scope, id, name = id, window, spent_usd, limit_usd, resets_at } = budget;
+  const { scope, id, name = id, window, timezone, spent_usd, limit_usd, resets_at } = budget;
   const share = limit_usd === 0 ? 1 : spent_usd / limit_usd;
   const tone = share >= 1 ? "bad" : share >= warnAt ? "warn" : "good";
   const bar = el("i", { "data-tone": tone });
   setSpan(bar, { share });
-  const title = `${id === "" ? "All requests" : `${scope} ${name}`}, ${words(window)}`;
+  const title = `${id === "" ? "All requests" : `${scope} ${name}`}, ${words(window)}${
+    timezone === undefined ? "" : ` (${timezone})`
+  }`;
   const left = Date.parse(resets_at) - now;
   const state = share >= 1 ? "used up" : `${percent(share)} used, ${usd(limit_usd - spent_usd)} left`;
   return el(

@@ -32,16 +32,24 @@ export const clientFields: readonly ClientField[] = [
 ];
 
 /** Windows of a budget that can be chosen. */
-export const windows: Readonly<Record<string, string>> = { "1d": "a day", "1mo": "a month" };
+export const windows: Readonly<Record<string, string>> = {
+  "1h": "an hour",
+  "1d": "a day",
+  "1w": "a week",
+  "1mo": "a month",
+};
 
 /** One limit of a budget. */
 export interface BudgetLine {
   readonly limit: number;
   readonly window: string;
+  readonly timezone?: string;
+  readonly alert_at?: readonly number[];
 }
 
 /** The limits of a budget. */
 export function readBudget(budget: unknown): readonly BudgetLine[] {
+  if (Array.isArray(budget)) return budget;
   const { daily_limit, monthly_limit } = (budget ?? {}) as { daily_limit?: number; monthly_limit?: number };
   return [
     ...(daily_limit === undefined ? [] : [{ limit: daily_limit, window: "1d" }]),
@@ -49,10 +57,18 @@ export function readBudget(budget: unknown): readonly BudgetLine[] {
   ];
 }
 
+/** The window of a limit in words: `a day (Europe/Berlin)`, `in the last 30d`. */
+export function describeWindow({ window, timezone }: Pick<BudgetLine, "window" | "timezone">): string {
+  const name = windows[window] ?? window.replace("rolling", "in the last");
+  return timezone === undefined ? name : `${name} (${timezone})`;
+}
+
 /** A budget of limits; undefined without any. */
 export function toBudget(lines: readonly BudgetLine[]): unknown {
   if (lines.length === 0) return undefined;
   const limits = { "1d": "daily_limit", "1mo": "monthly_limit" } as Readonly<Record<string, string>>;
+  const isList = lines.some(({ window, timezone, alert_at }) => limits[window] === undefined || timezone || alert_at);
+  if (isList) return lines;
   return Object.fromEntries(lines.map(({ limit, window }) => [limits[window], limit]));
 }
 
@@ -87,7 +103,7 @@ const units: Readonly<Record<string, string>> = { rpm: "requests/min", tpm: "tok
 export function describeLimits(limited: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.entries(limited).flatMap(([name, value]): readonly string[] => {
     if (others.has(name) || value === undefined || value === null) return [];
-    if (name === "budget") return readBudget(value).map(({ limit, window }) => `${usd(limit)} ${windows[window]}`);
+    if (name === "budget") return readBudget(value).map((line) => `${usd(line.limit)} ${describeWindow(line)}`);
     if (Array.isArray(value)) return [`${words(name)}: ${value.join(", ")}`];
     if (typeof value === "object") return [];
     const unit = units[name];

@@ -7,6 +7,7 @@ import {
   type ClientField,
   clientFields,
   concerns,
+  describeWindow,
   type ManagedClient,
   readBudget,
   toBudget,
@@ -97,7 +98,7 @@ function showBudget(
   const lines = readBudget(value);
   const unused = Object.keys(windows).filter((window) => !lines.some((line) => line.window === window));
   const shown: readonly Partial<BudgetLine>[] = [...lines, ...unused.map((window) => ({ window }))];
-  const rows = shown.map(({ limit, window }) => showLine({ limit, window }, described));
+  const rows = shown.map((line) => showLine(line, described));
   const element = el("fieldset", { class: "field" }, el("legend", {}, field.label), ...rows.map((row) => row.element));
   element.append(problem);
   const read = () => {
@@ -107,12 +108,13 @@ function showBudget(
   return { field, element, controls: rows.map(({ input }) => input), problem, read };
 }
 
-function showLine({ limit, window = "" }: Partial<BudgetLine>, described: Readonly<Record<string, string>>) {
-  const name = windows[window] ?? window;
+function showLine(line: Partial<BudgetLine>, described: Readonly<Record<string, string>>) {
+  const { limit, window = "" } = line;
+  const name = describeWindow({ ...line, window });
   const label = { "aria-label": `USD ${name}`, ...described };
   const input = el("input", { type: "number", min: "0", step: "any", ...label });
   input.value = limit === undefined ? "" : String(limit);
-  const read = () => input.value === "" ? undefined : { limit: Number(input.value), window };
+  const read = () => input.value === "" ? undefined : { ...line, limit: Number(input.value), window };
   return { element: el("div", { class: "line" }, input, el("span", {}, name)), input, read };
 }
 

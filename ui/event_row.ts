@@ -81,11 +81,19 @@ function partsOfEvent({ event, pool = "", model, provider, from, to, reason, met
       return row(
         formatBudget(metadata),
         "warn",
-        `${percent(Number(metadata.step))} of the limit of this ${metadata.window}`,
+        `${percent(Number(metadata.step))} of the limit of ${formatWindow(metadata)}`,
       );
     default:
       return row(name, "none", `${event} · ${reasonText}`);
   }
+}
+
+const spans: Readonly<Record<string, string>> = { "1h": "hour", "1d": "day", "1w": "week", "1mo": "month" };
+
+function formatWindow({ window, timezone }: MeshEvent["metadata"]): string {
+  const name = String(window);
+  if (name.startsWith("rolling")) return name.replace("rolling", "the last");
+  return `this ${spans[name] ?? name}${timezone === undefined ? "" : ` (${timezone})`}`;
 }
 
 function formatBudget({ scope, id }: MeshEvent["metadata"]): string {

@@ -34,6 +34,7 @@ export interface BudgetStatus {
   /** The name of a client, unless it is the id. */
   readonly name?: string;
   readonly window: string;
+  readonly timezone?: string;
   readonly spent_usd: number;
   readonly limit_usd: number;
   readonly resets_at: string;

@@ -13,6 +13,13 @@ Deno.test("A budget is read and written as it was", () => {
   for (const budget of [undefined, { daily_limit: 0 }, { daily_limit: 3, monthly_limit: 40.5 }]) {
     assertEquals(toBudget(readBudget(budget)), budget);
   }
+  const list = [{ limit: 3, window: "1d", timezone: "Europe/Berlin" }, {
+    limit: 9,
+    window: "rolling 30d",
+    alert_at: [1],
+  }];
+  assertEquals(toBudget(readBudget(list)), list);
+  assertEquals(describeLimits({ budget: list }), ["$3.00 a day (Europe/Berlin)", "$9.00 in the last 30d"]);
 });
 
 Deno.test("Limits are described with their units, also those that the page does not know", () => {
