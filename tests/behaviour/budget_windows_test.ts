@@ -15,7 +15,7 @@ const a = ok({ text: "from a" });
 const dollar = { pricing: { input: 0, output: 0, per_request: 1 } };
 const hourSeconds = 3_600;
 
-/** Status and Retry-After of an answer. */
+/** The status, or Retry-After of a refusal. */
 const summarize = ({ status, headers }: Seen) => status === 429 ? headers.get("retry-after") : status;
 
 /** Spends a budget of one dollar at 18:00:00 UTC on 1 January 2026, a Thursday, and asks again. */
