@@ -8,5 +8,6 @@ export const optionalPackages: Readonly<Record<string, string>> = {
   "@cfworker/json-schema": "4.1.6",
   "@msgpack/msgpack": "3.1.3",
   "@redis/client": "6.3.1",
+  "jose": "6.2.17",
   "ws": "8.23.0",
 };

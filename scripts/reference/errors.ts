@@ -62,6 +62,16 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
     "Add a section `storage` to the configuration; for the list, one that several processes share.",
   ],
   invalid_api_key: ["401", "The token is missing or invalid.", "Send `Authorization: Bearer <token>`."],
+  access_denied: [
+    "403",
+    "The token is valid, but names no known client or team, lacks a value that `proxy.auth.jwt` requires, or is that of a viewer.",
+    "The proxy's log states the reason. The operator configures the client, the team or the conditions.",
+  ],
+  issuer_unavailable: [
+    "503",
+    "The keys of the token's issuer cannot be fetched, and none are known.",
+    "Retry after `Retry-After`. The proxy's log states why the issuer cannot be reached.",
+  ],
   host_not_allowed: [
     "403",
     "Without a token, only loopback host names are served.",

@@ -5,6 +5,7 @@
 
 /** Codes that a client may receive from the proxy, and a program as `code` of a `MeshError`. */
 export type RequestErrorCode =
+  | "access_denied"
   | "all_attempts_failed"
   | "budget_exceeded"
   | "client_not_found"
@@ -16,6 +17,7 @@ export type RequestErrorCode =
   | "invalid_json"
   | "invalid_url"
   | "invalid_value"
+  | "issuer_unavailable"
   | "item_not_found"
   | "method_not_allowed"
   | "missing_required_parameter"

@@ -7,9 +7,9 @@ import type { Runtime } from "../contracts/runtime.ts";
 import { toBase64 } from "../util/base64.ts";
 import { stripTrailing } from "../util/strip_trailing.ts";
 
-/** Forms that well-known keys and tokens of clients made at runtime have, and header values that carry one. */
+/** Forms that well-known keys, tokens of clients made at runtime and JWTs have, and header values that carry one. */
 const keyForms =
-  /\b(?:sk|pk|rk|gsk|xai|pplx|hf|nvapi|AIza|tvly|csk|fw|r8)[-_]?[A-Za-z0-9_-]{16,}|\bmm_[\w-]{43}|\bBearer\s{1,64}[^\s"',;]+/g;
+  /\b(?:sk|pk|rk|gsk|xai|pplx|hf|nvapi|AIza|tvly|csk|fw|r8)[-_]?[A-Za-z0-9_-]{16,}|\bmm_[\w-]{43}|\beyJ[\w.-]{16,}|\bBearer\s{1,64}[^\s"',;]+/g;
 
 /** Credentials in the authority of a URL. */
 const urlCredentials = /(:\/\/)[^\s/?#@"'<>]{1,256}@/g;

@@ -5,10 +5,16 @@
 import type { ProxySettings } from "../config/settings/settings.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
 import type { DialectConventions } from "../dialects/dialect.ts";
+import type { Engine } from "../engine/engine.ts";
+import { onceResolved } from "../util/once.ts";
+import { stripTrailing } from "../util/strip_trailing.ts";
 import { ConfigError, type ConfigProblem } from "../errors.ts";
 import type { Caller, Client } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
 import { HttpError } from "./error_body.ts";
+import type { RouteEntry } from "./exchange.ts";
+import type { JwtAuthenticator } from "./jwt/jwt_authenticator.ts";
+import type { SigningKeys } from "./jwt/signing_keys.ts";
 
 const encoder = new TextEncoder();
 
@@ -17,7 +23,22 @@ interface AcceptedToken extends Caller {
   readonly token: string;
 }
 
+/** Clients and tokens that are not in the list of tokens. */
+interface OtherSenders {
+  /** Clients created at runtime. */
+  readonly runtime?: Pick<ClientSlot, "clients">;
+  /** Verifies JWTs. Its code is imported with the first one. */
+  readonly jwt?: {
+    readonly load: () => Promise<JwtAuthenticator>;
+    /** The URL under which clients reach the proxy; by default that of the request. */
+    readonly resource: string | undefined;
+  } | undefined;
+}
+
 const anonymous: Caller = { isAdministrator: true };
+
+/** Path of the metadata about accepted tokens (RFC 9728). */
+export const metadataPath = "/.well-known/oauth-protected-resource";
 
 /** Prefix of the tokens of clients created at runtime. */
 export const runtimePrefix = "mm_";
@@ -30,12 +51,14 @@ export class Authenticator {
   /** Whether no token is required. */
   readonly isOpen: boolean;
   readonly #callers: readonly { readonly bytes: Uint8Array; readonly caller: Caller }[];
-  readonly #runtime: Pick<ClientSlot, "clients"> | undefined;
+  readonly #runtime: OtherSenders["runtime"];
+  readonly #jwt: OtherSenders["jwt"];
+  #verifier: JwtAuthenticator | undefined;
 
-  /** @param runtime Clients created at runtime. */
-  constructor(tokens: readonly AcceptedToken[], runtime?: Pick<ClientSlot, "clients">) {
+  constructor(tokens: readonly AcceptedToken[], { runtime, jwt }: OtherSenders = {}) {
     this.#runtime = runtime;
-    this.isOpen = tokens.length === 0;
+    this.#jwt = jwt;
+    this.isOpen = tokens.length === 0 && jwt === undefined;
     this.#callers = tokens.map((caller) => ({ bytes: encoder.encode(caller.token), caller }));
   }
 
@@ -53,26 +76,70 @@ export class Authenticator {
     const received = encoder.encode(token);
     let found: Caller | undefined;
     for (const { bytes, caller } of this.#callers) if (isSameDigest(bytes, received)) found ??= caller;
-    return found ?? (isRuntimeToken(token) ? this.#runtime?.clients?.findCaller(token) : undefined);
+    if (found !== undefined) return found;
+    if (isRuntimeToken(token)) return this.#runtime?.clients?.findCaller(token);
+    return this.#verifier === undefined || !isJwt(token) ? undefined : this.#verifier.find(token);
   }
 
   /**
-   * Requires an accepted token.
+   * Requires an accepted token, unless the path is public. A JWT that is unknown so far is verified.
    *
-   * @param dialect Its clients may send the token in another header.
-   * @throws {HttpError} 401 otherwise.
+   * @param entry The path; clients of its dialect may send the token in another header.
+   * @returns Undefined for a public path.
+   * @throws {HttpError} 401 otherwise; also rejects with it, or as {@linkcode JwtAuthenticator.verify} does.
    */
-  authenticate(request: PlainRequest, dialect?: DialectConventions): Caller {
+  authenticate(
+    request: PlainRequest,
+    { dialect, isPublic, showsMore }: Pick<RouteEntry, "dialect" | "isPublic" | "showsMore"> = {},
+  ): Caller | undefined | Promise<Caller | undefined> {
+    if (isPublic && !(showsMore && this.#jwt !== undefined)) return undefined;
     const caller = this.findSender(request, dialect);
     if (caller !== undefined) return caller;
+    const jwt = this.#jwt && [bearerToken(request.headers.get("authorization") ?? ""), dialect?.findToken?.(request)]
+      .find(isJwt);
+    if (jwt !== undefined) {
+      const verified = this.#verify(jwt, request);
+      return isPublic ? verified.catch(() => undefined) : verified;
+    }
+    if (isPublic) return undefined;
     const hasToken = request.headers.has("authorization") || dialect?.findToken?.(request) !== undefined;
     const hint = "`Authorization: Bearer <token>`" +
       (dialect?.tokenHint === undefined ? "" : ` or \`${dialect.tokenHint}\``);
     throw new HttpError(
       hasToken ? "The bearer token is not accepted" : `A bearer token is needed: send the header ${hint}`,
-      { status: 401, code: "invalid_api_key", headers: { "www-authenticate": "Bearer" } },
+      {
+        status: 401,
+        code: "invalid_api_key",
+        headers: {
+          "www-authenticate": this.#jwt === undefined
+            ? "Bearer"
+            : createChallenge(this.#jwt, request) + (hasToken ? ', error="invalid_token"' : ""),
+        },
+      },
     );
   }
+
+  async #verify(token: string, request: PlainRequest): Promise<Caller> {
+    this.#verifier ??= await this.#jwt!.load();
+    const { signal } = request;
+    return await this.#verifier.verify(token, { challenge: createChallenge(this.#jwt!, request), signal });
+  }
+}
+
+/** The URL under which a client reaches the proxy. */
+export function toResourceUrl({ resource }: { readonly resource?: string | undefined }, { url }: PlainRequest): string {
+  return resource ?? (URL.canParse(url) ? new URL(url).origin : "");
+}
+
+/** The start of `WWW-Authenticate` (RFC 9728, section 5.1). */
+function createChallenge(settings: { readonly resource: string | undefined }, request: PlainRequest): string {
+  const resource = stripTrailing(toResourceUrl(settings, request), "/");
+  return `Bearer resource_metadata="${resource}${metadataPath}"`;
+}
+
+/** Whether a token has the form of a JWT, signed or not. */
+function isJwt(token: string | undefined): boolean {
+  return token !== undefined && /^eyJ[\w-]*(?:\.[\w-]*){2,4}$/.test(token);
 }
 
 /** The token of the scheme `Bearer` in the header `authorization`; empty if there is none. */
@@ -92,16 +159,47 @@ function isSameDigest(token: Uint8Array, received: Uint8Array): boolean {
   return difference === 0;
 }
 
+/** Who may send requests. */
+interface Senders {
+  /** Accepted tokens, in addition to the configuration's. */
+  readonly tokens: readonly string[];
+  /** Configured clients, by name. */
+  readonly clients: ReadonlyMap<string, Client>;
+  /** Clients created at runtime. */
+  readonly runtime: Pick<ClientSlot, "clients">;
+  readonly mesh: Engine;
+}
+
+/**
+ * Creates the authenticator of a configuration.
+ *
+ * @param keys Keys of issuers of JWTs, which outlast a reload.
+ */
+export function createAuthenticator(
+  proxy: ProxySettings,
+  senders: Senders,
+  keys: Map<string, SigningKeys>,
+): Authenticator {
+  const { runtime, clients, mesh } = senders;
+  const { jwt: issuers, resource } = proxy;
+  const accepted = acceptedTokens(proxy, senders);
+  if (issuers === undefined) return new Authenticator(accepted, { runtime });
+  const findClient = (name: string) => clients.get(name) ?? runtime.clients?.findNamed(name);
+  const load = onceResolved(async () => {
+    const { createJwtAuthenticator } = await import("./jwt/jwt_authenticator.ts");
+    return await createJwtAuthenticator({ issuers, mesh, keys, findClient, isTeam: () => false });
+  });
+  return new Authenticator(accepted, { runtime, jwt: { load, resource } });
+}
+
 /** Tokens of clients, of the command line, and of administrators. */
-export function acceptedTokens(
-  { clients, adminTokens }: ProxySettings,
-  received: { readonly tokens: readonly string[]; readonly clients: ReadonlyMap<string, Client> },
-): AcceptedToken[] {
+function acceptedTokens({ clients, adminTokens }: ProxySettings, received: Senders): AcceptedToken[] {
   return [
     ...clients.map(({ token, name = "" }) => ({ token, client: received.clients.get(name) })),
     ...[...received.tokens, ...adminTokens ?? []].map((token) => ({ token, client: undefined })),
   ].map((accepted) => ({
     ...accepted,
+    identity: accepted.token,
     isAdministrator: adminTokens?.includes(accepted.token) ?? accepted.client?.isUnlimited ?? true,
   }));
 }
@@ -111,8 +209,8 @@ export function acceptedTokens(
  *
  * @param tokens Accepted tokens, in addition to the configuration's.
  */
-export function hasToken({ clients, adminTokens = [] }: ProxySettings, tokens: readonly string[]): boolean {
-  return tokens.length + clients.length + adminTokens.length > 0;
+export function hasToken({ clients, adminTokens = [], jwt = [] }: ProxySettings, tokens: readonly string[]): boolean {
+  return tokens.length + clients.length + adminTokens.length + jwt.length > 0;
 }
 
 /** Returns the problem of a proxy that is configured to store responses, and has no storage. */

@@ -176,8 +176,14 @@ export interface Caller {
   readonly client?: Client | undefined;
   /** Whether it may read everything, and activate and deactivate. */
   readonly isAdministrator: boolean;
-  /** The token, if it is a configured one. */
-  readonly token?: string;
+  /** Whether it may read everything. Without a client or team it sends no requests of its own. */
+  readonly isViewer?: boolean;
+  /** Name of a configured team, if the token states it. */
+  readonly team?: string | undefined;
+  /** Tags of its requests that the token states. */
+  readonly tags?: readonly string[];
+  /** What distinguishes it from others without a client: its token if that is a configured one, or what the token states. */
+  readonly identity?: string;
 }
 
 /**

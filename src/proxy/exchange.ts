@@ -84,6 +84,8 @@ export interface RouteEntry {
   readonly methods: readonly string[];
   /** Whether it requires no token. */
   readonly isPublic?: boolean;
+  /** Whether a path that requires no token shows more to a sender with one. */
+  readonly showsMore?: boolean;
   /** Whether only administrators may call it, and only from the same origin. */
   readonly isAdministrative?: boolean;
   /** Whether it takes a slot of `max_concurrent` after reading the body, and is rejected during shutdown. */

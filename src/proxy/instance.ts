@@ -12,10 +12,10 @@ import { toClientFacts } from "../pipeline/request.ts";
 import { isStream } from "../util/bytes.ts";
 import { isAmbiguous, readPath } from "../util/request_path.ts";
 import { isSocketRequest } from "../util/request_id.ts";
-import { acceptedTokens, Authenticator, requireToken } from "./authenticator.ts";
+import { type Authenticator, createAuthenticator, requireToken } from "./authenticator.ts";
 import { type BodyBounds, ClientDisconnectedError, readRequestBody } from "./body_reader.ts";
 import { withDecompressedBody } from "./compressed_body.ts";
-import { checkedRoute, findRoute, invalidUrl, notAdministrator, servedEndpoints, withoutBody } from "./routes.ts";
+import { checkedRoute, checkRights, findRoute, invalidUrl, servedEndpoints, withoutBody } from "./routes.ts";
 import { type Caller, type Client, findBodyOwner, namedClients } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
 import { HttpError, toErrorRow, waitHeaders } from "./error_body.ts";
@@ -69,7 +69,8 @@ export class ProxyInstance {
     mesh.addSink(this.#shared.overview.sink);
     this.#clients = namedClients(proxy.clients, { state: mesh.state, before: before && before.#clients });
     runtimeClients.configured = this.#clients;
-    this.#authenticator = new Authenticator(acceptedTokens(proxy, { tokens, clients: this.#clients }), runtimeClients);
+    const senders = { tokens, clients: this.#clients, runtime: runtimeClients, mesh };
+    this.#authenticator = createAuthenticator(proxy, senders, this.#shared.signingKeys);
     this.#shared.authenticator = this.#authenticator;
     this.#originPolicy = new OriginPolicy({
       cors: proxy.cors,
@@ -108,8 +109,9 @@ export class ProxyInstance {
       if (entry?.isAdministrative) this.#originPolicy.refuseForeign(request);
       const preflight = this.#originPolicy.preflight(request, entry);
       if (preflight !== undefined) return { status: 204, headers: { ...headers, ...preflight }, body: null };
-      if (entry?.isPublic !== true) caller = this.#authenticator.authenticate(request, entry?.dialect);
-      if (entry?.isAdministrative && !caller?.isAdministrator) throw notAdministrator();
+      const sender = this.#authenticator.authenticate(request, entry);
+      caller = sender instanceof Promise ? await sender : sender;
+      if (entry !== undefined && !caller?.isAdministrator) checkRights(entry, caller, request);
       const incoming = { request, requestId, path, headers, client: caller?.client, from: { caller, peer } };
       if (entry === undefined) throw await this.#unknown(incoming);
       if (entry.upgrade !== undefined && isSocketRequest(request)) {
@@ -157,8 +159,8 @@ export class ProxyInstance {
   }
 
   #findRoute(path: string, { headers }: PlainRequest): RouteEntry | undefined {
-    const { endpoints: exposed, responses: { state: storesResponses } } = this.#proxy;
-    return findRoute(path, { exposed, storesResponses, headers });
+    const { endpoints: exposed, responses: { state: storesResponses }, jwt } = this.#proxy;
+    return findRoute(path, { exposed, storesResponses, hasIssuers: jwt !== undefined, headers });
   }
 
   async #respond(entry: RouteEntry, incoming: IncomingRequest): Promise<PlainResponse> {
@@ -231,7 +233,7 @@ export class ProxyInstance {
       client,
       mesh: this.#mesh,
       proxy: this.#proxy,
-      caller: () => this.#authenticator.findSender(request),
+      caller: () => incoming.from.caller ?? this.#authenticator.findSender(request),
       callerNow: () => this.#shared.authenticator?.findSender(request),
       isDraining: this.#isDraining,
       isStopping: this.#isStopping,

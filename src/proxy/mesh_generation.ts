@@ -69,6 +69,7 @@ export class MeshGeneration {
   async start(config: ConfigSource | undefined): Promise<void> {
     try {
       await this.#configure(config);
+      if (this.mesh.settings.proxy?.jwt !== undefined) await (await import("./jwt/load_jose.ts")).loadJose();
       await this.mesh.ready();
     } catch (error) {
       await this.mesh.close(); // the records of a failed start are flushed

@@ -12,7 +12,7 @@ import { version } from "../version.ts";
 import { HttpError, waitHeaders } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
 import { json } from "./json.ts";
-import { findOwnView, type Own } from "./own_view.ts";
+import { findOwnView, type Own, seesEverything } from "./own_view.ts";
 import type { OwnedRecord } from "./overview/record_ring.ts";
 import { recordStream } from "./overview/record_stream.ts";
 
@@ -20,7 +20,7 @@ import { recordStream } from "./overview/record_stream.ts";
 function viewNow({ callerNow }: Exchange): Own | undefined | "gone" {
   const caller = callerNow();
   if (caller === undefined) return "gone";
-  return caller.isAdministrator ? undefined : caller.client ?? {};
+  return seesEverything(caller) ? undefined : caller.client ?? {};
 }
 
 /** Statistics in Prometheus' text format. */

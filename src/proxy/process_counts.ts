@@ -7,6 +7,7 @@ import type { Authenticator } from "./authenticator.ts";
 import { BodyMemory } from "./body_reader.ts";
 import { LogRateLimit } from "./log_rate_limit.ts";
 import { OwnOverview, type ProxyOverview } from "./overview/overview.ts";
+import type { SigningKeys } from "./jwt/signing_keys.ts";
 import { Slots } from "./slots.ts";
 
 /** The counters of one proxy, which continue when it is reloaded. They keep none of its instances in memory. */
@@ -19,6 +20,8 @@ export class ProcessCounts {
   readonly overview: ProxyOverview;
   /** Work that goes on after its request was answered. */
   readonly background: Set<Promise<void>> = new Set();
+  /** The keys of issuers of JWTs. */
+  readonly signingKeys: Map<string, SigningKeys> = new Map();
   /** That of the current instance, for responses that outlast a reload. */
   authenticator?: Authenticator;
 

@@ -12,6 +12,8 @@ import type { CheckedOperation } from "../pipeline/operation.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { onceResolved } from "../util/once.ts";
 import { version } from "../version.ts";
+import { metadataPath } from "./authenticator.ts";
+import type { Caller } from "./client.ts";
 import { findClientsRoute } from "./clients_route.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
@@ -96,7 +98,7 @@ const geminiMethod = geminiRoute(work);
 
 const others: Readonly<Record<string, RouteEntry>> = {
   "/": { methods: ["GET"], isPublic: true, handle: root },
-  "/health": { methods: ["GET"], isPublic: true, handle: health },
+  "/health": { methods: ["GET"], isPublic: true, showsMore: true, handle: health },
   "/ready": { methods: ["GET"], isPublic: true, handle: readiness },
   "/metrics": imported({ methods: ["GET"] }, async () => ({ handle: (await import("./mesh_routes.ts")).metrics })),
   "/mesh/status": imported({ methods: ["GET"] }, async () => ({ handle: (await import("./mesh_routes.ts")).status })),
@@ -124,6 +126,11 @@ const others: Readonly<Record<string, RouteEntry>> = {
   "/live": { methods: ["GET"], isPublic: true, handle: ({ headers }) => json({ status: "ok" }, { headers }) },
 };
 
+const metadata = imported(
+  { methods: ["GET"], isPublic: true },
+  async () => ({ handle: (await import("./jwt/resource_metadata.ts")).respondWithMetadata }),
+);
+
 /** A route whose handler is imported with its first request. */
 function imported(
   facts: Omit<RouteEntry, "handle">,
@@ -145,17 +152,19 @@ function operation<Body extends RequestBody, Response>(
  *
  * @param path Case-sensitive; a trailing slash is ignored.
  * @param options Exposed endpoints, without `/v1/` (`v1beta/models` stands for all of Gemini's dialect; all by
- * default), whether responses are stored, and the request's headers.
+ * default), whether responses are stored, whether JWTs are accepted, and the request's headers.
  */
-export function findRoute(path: string, { exposed, storesResponses, headers }: {
+export function findRoute(path: string, { exposed, storesResponses, hasIssuers, headers }: {
   readonly exposed: readonly string[] | undefined;
   readonly storesResponses: boolean;
+  readonly hasIssuers: boolean;
   readonly headers: PlainRequest["headers"];
 }): RouteEntry | undefined {
   const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
   if (Object.hasOwn(others, plain)) return others[plain];
   const isExposed = (endpoint: string) => exposed?.includes(endpoint) ?? true;
   if (plain.startsWith("/v1beta/")) return isExposed(geminiEndpoint) ? createGeminiRoute(plain) : undefined;
+  if (plain === metadataPath) return hasIssuers ? metadata : undefined;
   if (!plain.startsWith(prefix)) return findClientsRoute(plain);
   const name = plain.slice(prefix.length);
   if (name.startsWith("models")) {
@@ -231,9 +240,27 @@ export function invalidUrl(): HttpError {
   return new HttpError(message, { status: 400, code: "invalid_url" });
 }
 
-export function notAdministrator(): HttpError {
-  const message = "This path is for administrators: see proxy.auth.admin_tokens";
-  return new HttpError(message, { status: 403, code: "not_an_administrator" });
+/**
+ * Checks that a caller without administrator access may call a path.
+ *
+ * @throws {HttpError} 403 otherwise.
+ */
+export function checkRights(
+  { isAdministrative, isWork }: RouteEntry,
+  caller: Caller | undefined,
+  { method }: PlainRequest,
+): void {
+  const isReader = caller?.isViewer === true && (method === "GET" || method === "HEAD");
+  if (isAdministrative && !isReader) {
+    const message = "This path is for administrators: see proxy.auth.admin_tokens";
+    throw new HttpError(message, { status: 403, code: "not_an_administrator" });
+  }
+  if (isWork && caller?.isViewer && caller.client === undefined && caller.team === undefined) {
+    throw new HttpError("A viewer without a client or a team sends no requests", {
+      status: 403,
+      code: "access_denied",
+    });
+  }
 }
 
 /** The response to HEAD: the headers of GET, including its length if known. */

@@ -146,6 +146,8 @@ export const values: Readonly<Record<string, readonly [one: unknown, other: unkn
   "observability.routing.url": ["https://one.example.com", "https://two.example.com"],
   "observability.statistics.url": ["https://one.example.com", "https://two.example.com"],
   "proxy.auth.tokens[].pools": [["talk"], undefined],
+  "proxy.auth.jwt.jwks_uri": ["https://one.example.com", "https://two.example.com"],
+  "proxy.auth.jwt.allow": [{ email_verified: true }, { groups: ["ai"] }],
   "proxy.tools.web_search.pool": ["web-search", "semantic-search"],
 };
 
@@ -155,6 +157,7 @@ export const beside: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   "secrets.region": { "secrets.store": "aws.secrets-manager.v1" },
   "providers.*.budget.alert_at": { "providers.hosted.budget.daily_limit": 9 },
   "pools.*.budget.alert_at": { "pools.talk.budget.daily_limit": 9 },
+  "proxy.auth.resource": { "proxy.auth.jwt": [{ issuer: "https://login.example.com", audience: "mesh" }] },
   "proxy.tools.web_search.max_uses": { "proxy.tools": { web_search: { pool: "web-search" } } },
   "providers.*.prompt_cache.ttl": {
     "providers.hosted.connector": "anthropic.claude.v1",

@@ -216,6 +216,8 @@ export const idle: readonly Idle[] = [
   [{ storage: undefined }, "proxy.address", "10.0.0.7:8080"],
   [{ "proxy.auth.tokens": ["token-0123456789"] }, "proxy.allowed_hosts", ["ai.example.com"]],
   [{ "proxy.auth.admin_tokens": ["token-0123456789"] }, "proxy.allowed_hosts", ["ai.example.com"]],
+  [{ "proxy.auth.jwt": [{ issuer: "https://a.example", audience: "a" }] }, "proxy.allowed_hosts", ["ai.example.com"]],
+  [{ "proxy.auth.tokens": ["token-0123456789"] }, "proxy.auth.resource", "https://ai.example.com"],
   [{ "proxy.responses.state": false }, "proxy.responses.ttl", "1h"],
   [{}, "proxy.responses.max_bytes", "1MB"],
   [{ "pools.only": { models: ["chat"] } }, "proxy.tools.web_search.pool", "only"],

@@ -3,6 +3,9 @@ import { assertEquals } from "@std/assert";
 import { validate } from "../../src/config/build/validate.ts";
 import { catchProblems, known } from "./_known.ts";
 
+const allowedAlgorithms = 'allowed: "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", ' +
+  '"EdDSA", "Ed25519"';
+
 const cyclic: Record<string, unknown> = {};
 cyclic.a = { b: [cyclic] };
 const wide = Array.from({ length: 100_001 }, () => 1);
@@ -79,6 +82,30 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
     { proxy: { auth: { method: "basic", tokens: [] } } },
     'proxy.auth.method: unknown value "basic"; allowed: "bearer"',
     "proxy.auth.tokens: expected at least one item, found an empty list",
+  ],
+  [
+    { proxy: { auth: { jwt: [{ issuer: "https://a.example", audience: "a", algorithms: ["HS256", "none"] }] } } },
+    `proxy.auth.jwt[0].algorithms[0]: unknown value "HS256", did you mean "RS256"? (${allowedAlgorithms})`,
+    `proxy.auth.jwt[0].algorithms[1]: unknown value "none"; ${allowedAlgorithms}`,
+  ],
+  [
+    { proxy: { auth: { jwt: [{ issuer: "mine", audience: [], jwks_uri: "https://a.example" }, {}] } } },
+    "proxy.auth.jwt[0].audience: expected at least one item, found an empty list",
+    "proxy.auth.jwt[1].issuer: missing: this key is required",
+    "proxy.auth.jwt[1].audience: missing: this key is required",
+  ],
+  [
+    { proxy: { auth: { jwt: [{ issuer: "mine", audience: "a", allow: { a: { b: 1 }, c: [], d: "${secrets:X}" } }] } } },
+    'proxy.auth.jwt[0].issuer: expected an https URL such as "https://login.example.com/keys", or set "jwks_uri"',
+    ...["a", "c", "d"].map((claim) =>
+      `proxy.auth.jwt[0].allow.${claim}: expected a literal string, a number, true or false, or a list`
+    ),
+  ],
+  [
+    {
+      proxy: { auth: { jwt: [{ issuer: "https://a.example", audience: "a", jwks_uri: "https://me:you@a.example" }] } },
+    },
+    'proxy.auth.jwt[0].jwks_uri: expected an https URL such as "https://login.example.com/keys" without a user name or password, found a string',
   ],
   [
     { proxy: { auth: { tokens: ["", "  ", "a b", 5, {}, { token: "x y" }] } } },

@@ -10,6 +10,7 @@ const cases: readonly (readonly [text: string, redacted: string])[] = [
   ['"https://a.example/x?a=1&API_KEY=abc#top"', '"https://a.example/x?a=1&API_KEY=[redacted]#top"'],
   ["?X-Amz-Credential=AK/1&X-Amz-Signature=0a1b", "?X-Amz-Credential=[redacted]&X-Amz-Signature=[redacted]"],
   ["?access_token=a.b-c~d", "?access_token=[redacted]"],
+  ["from eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln, of a", "from [redacted], of a"],
   ["wss://h/x?subscription-key=abc", "wss://h/x?subscription-key=[redacted]"],
 ];
 

@@ -2,13 +2,13 @@
  * Builds the section `proxy` with its clients.
  * @module
  */
-import { type Report, show, suggest } from "../schema/report.ts";
+import { type Report, show, suggest, under } from "../schema/report.ts";
 import { referencesIn } from "../schema/references.ts";
 import { complete } from "../schema/complete.ts";
 import { proxy, type ProxyValues, type TokenValues } from "../schema/proxy.ts";
-import type { ClientSettings, PoolSettings, ProxySettings } from "../settings/settings.ts";
+import type { ClientSettings, JwtIssuerSettings, PoolSettings, ProxySettings } from "../settings/settings.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
-import { tokenWarning } from "../schema/formats.ts";
+import { formatProblem, keysUrlWarning, tokenWarning } from "../schema/formats.ts";
 import { mergeBudgets } from "../schema/budget.ts";
 
 /** The settings of a proxy without the section `proxy`. */
@@ -20,19 +20,44 @@ export function builtInProxy(): ProxySettings {
 /** Resolves the clients of the section `proxy`. */
 export function buildProxy(values: ProxyValues, parts: PoolNames): ProxySettings {
   const { auth, allowedHosts = [], bodyLimit, bodyMemory, ...settings } = complete(proxy, values);
-  const { adminTokens } = auth;
+  const { adminTokens, jwt, resource } = auth;
   const { webSearch } = settings.tools;
   if (webSearch?.pool !== undefined) findPoolNames(webSearch.pool, "proxy.tools.web_search.pool", parts);
   adminTokens?.forEach((token, index) => warnOfToken(token, `proxy.auth.admin_tokens[${index}]`, parts.report));
+  jwt?.forEach((issuer, index) => checkIssuer(issuer, `proxy.auth.jwt[${index}]`, parts.report));
   return {
     ...settings,
     clients: buildClients(values.auth?.tokens ?? [], parts),
     ...(adminTokens === undefined ? {} : { adminTokens }),
+    ...(jwt === undefined ? {} : { jwt }),
+    ...(resource === undefined ? {} : { resource }),
     tokenRequired: Object.values(values.auth ?? {}).some((value) => value !== undefined),
     allowedHosts,
     bodyMemory,
     bodyLimit: Math.min(bodyLimit, clientShare(values, bodyMemory, parts.report)),
   };
+}
+
+/** Checks what the schema of an issuer cannot state. */
+function checkIssuer(
+  { issuer, jwksUri, allow = {} }: Partial<JwtIssuerSettings>,
+  path: string,
+  report: Report,
+): void {
+  if (issuer === undefined) return; // reported
+  const [key, address] = jwksUri === undefined ? ["issuer", issuer] : ["jwks_uri", jwksUri];
+  const problem = jwksUri === undefined ? formatProblem(issuer, "keysUrl") : undefined;
+  if (problem !== undefined) report.problem(`${path}.issuer`, `${problem}, or set "jwks_uri"`);
+  const warning = keysUrlWarning(address);
+  if (warning !== undefined) report.warn(`${path}.${key}`, warning);
+  for (const [claim, accepted] of Object.entries(allow)) {
+    const isValue = (value: unknown) =>
+      typeof value === "number" || typeof value === "boolean" ||
+      typeof value === "string" && referencesIn(value).names.length === 0;
+    const isList = Array.isArray(accepted) && accepted.length > 0 && accepted.every(isValue);
+    if (isList || isValue(accepted)) continue;
+    report.problem(under(`${path}.allow`, claim), "expected a literal string, a number, true or false, or a list");
+  }
 }
 
 /** A client may use a quarter of the memory for bodies. */

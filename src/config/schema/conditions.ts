@@ -173,9 +173,13 @@ const proxy = (): readonly Condition<DocumentSubject>[] => [
   {
     keys: ["proxy.allowed_hosts"],
     reason: ({ values: { proxy } }) => {
-      const { tokens = [], admin_tokens = [] } = proxy?.auth ?? {};
-      return tokens.length + admin_tokens.length > 0 ? ": with a token, every host is served" : undefined;
+      const { tokens = [], admin_tokens = [], jwt = [] } = proxy?.auth ?? {};
+      return tokens.length + admin_tokens.length + jwt.length > 0 ? ": with a token, every host is served" : undefined;
     },
+  },
+  {
+    keys: ["proxy.auth.resource"],
+    reason: ({ values: { proxy } }) => proxy?.auth?.jwt === undefined ? ' without "jwt"' : undefined,
   },
   {
     keys: ["proxy.responses.ttl", "proxy.responses.max_bytes"],

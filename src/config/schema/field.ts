@@ -19,7 +19,8 @@ export type Format =
   | "day"
   | "hours"
   | "download"
-  | "publicKey";
+  | "publicKey"
+  | "keysUrl";
 
 /** What a key of the document may have as its value. */
 export interface Field {

@@ -27,6 +27,7 @@ const problems: Readonly<Record<Format, (text: string) => string | undefined>> =
   hash: hashProblem,
   download: findDownloadProblem,
   publicKey: findKeyProblem,
+  keysUrl: findKeysUrlProblem,
 };
 
 /** Checks an API key or token; it becomes a header value unchanged. */
@@ -154,6 +155,22 @@ function findDownloadProblem(address: string): string | undefined {
   const url = parseUrl(address);
   if (url === undefined || url.protocol !== "https:" && !isLoopback(url.hostname)) return expected;
   return url.username === "" && url.password === "" ? undefined : `${expected} without a user name or password`;
+}
+
+/** Checks the address of public keys. */
+function findKeysUrlProblem(address: string): string | undefined {
+  const expected = 'expected an https URL such as "https://login.example.com/keys"';
+  const url = parseUrl(address);
+  if (url === undefined || address.includes("#")) return expected;
+  return url.username === "" && url.password === "" ? undefined : `${expected} without a user name or password`;
+}
+
+/** Warns about public keys that are fetched without encryption. */
+export function keysUrlWarning(address: string): string | undefined {
+  const url = parseUrl(address);
+  return url?.protocol === "http:" && !isLoopback(url.hostname)
+    ? "fetches the keys unencrypted, so that they can be replaced on the way: use https"
+    : undefined;
 }
 
 /** Checks an Ed25519 public key: 32 bytes, or these after the prefix of PEM files. */

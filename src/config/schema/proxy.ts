@@ -29,6 +29,60 @@ export const client = {
   },
 } as const;
 
+/** An issuer of JWTs. */
+const jwtIssuer = {
+  type: "object",
+  required: ["issuer", "audience"],
+  fields: {
+    /** The issuer, exactly as in the claim `iss`. */
+    issuer: { type: "text", isLiteral: true },
+    /** Accepted values of the claim `aud`; a token has to contain one of them. */
+    audience: { type: "list", min: 1, isSingleAllowed: true, item: { type: "text", isLiteral: true } },
+    /**
+     * URL of the issuer's public keys (JWKS). By default that of its `/.well-known/openid-configuration`, which requires
+     * an issuer that is a URL.
+     */
+    jwks_uri: { type: "text", isLiteral: true, format: "keysUrl" },
+    /** Accepted algorithms. By default all of them; none is symmetric, since who verifies with such a key can also sign. */
+    algorithms: {
+      type: "list",
+      min: 1,
+      item: {
+        type: "choice",
+        values: [
+          "RS256",
+          "RS384",
+          "RS512",
+          "PS256",
+          "PS384",
+          "PS512",
+          "ES256",
+          "ES384",
+          "ES512",
+          "EdDSA",
+          "Ed25519",
+        ],
+      },
+    },
+    /**
+     * Claim that names the client, a configured one or one created at runtime. A claim is a name, or a dotted path into
+     * nested claims. Unknown clients are refused, not created.
+     */
+    client: { type: "text", isLiteral: true },
+    /** Claim that names the team, or a list of names; the first known one counts. */
+    team: { type: "text", isLiteral: true },
+    /** Claim with the tags of its requests. */
+    tags: { type: "text", isLiteral: true },
+    /**
+     * Claim with the role, or a list of roles: `admin` makes an administrator; `viewer` reads all of `/mesh/…` and
+     * `/metrics` and changes nothing. By default no token has a role.
+     */
+    role: { type: "text", isLiteral: true },
+    /** Values that claims must have: a value, or a list of which one suffices. All claims have to match. */
+    allow: { type: "any" },
+  },
+} as const;
+
 /** The section `proxy`. */
 export const proxy = {
   type: "object",
@@ -95,6 +149,13 @@ export const proxy = {
          * not be listed in `tokens`. By default all tokens without pools, budget and rpm.
          */
         admin_tokens: { type: "list", min: 1, item: { type: "text", isSecret: true, format: "credential" } },
+        /** Issuers whose JWTs are accepted in addition to tokens. Requires the package `jose`. */
+        jwt: { type: "list", min: 1, item: jwtIssuer as typeof jwtIssuer },
+        /**
+         * URL under which clients reach the proxy, for `/.well-known/oauth-protected-resource` (RFC 9728). By default
+         * that of the request.
+         */
+        resource: { type: "text", isLiteral: true, format: "baseUrl" },
       },
     },
     /** Cross-origin requests of browsers. */

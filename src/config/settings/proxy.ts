@@ -24,12 +24,19 @@ export interface ClientSettings {
   readonly priority?: number;
 }
 
+/** An issuer of JWTs. */
+export type JwtIssuerSettings = Completed<typeof proxy.fields.auth.fields.jwt.item>;
+
 /** The section `proxy` with defaults and its clients. */
 export interface ProxySettings extends Omit<Completed<typeof proxy>, "auth"> {
   /** Clients; if empty, no token is required. */
   readonly clients: readonly ClientSettings[];
   /** Tokens with administrator access; undefined: those of clients without limits. */
   readonly adminTokens?: readonly string[];
+  /** Issuers of accepted JWTs. */
+  readonly jwt?: readonly JwtIssuerSettings[];
+  /** URL under which clients reach the proxy. */
+  readonly resource?: string;
   /** Whether startup fails if no token is configured. */
   readonly tokenRequired: boolean;
   /** Host names served without a token, in addition to loopback names. */

@@ -24,16 +24,20 @@ interface Current {
   readonly records: ClientRecords;
 }
 
+/** A client of the record. */
+interface KnownClient {
+  readonly stored: StoredClient;
+  /** Wall clock, ms. */
+  readonly expiresAt: number;
+  caller: Caller | undefined;
+}
+
 /** The clients created at runtime of one proxy, across configurations. */
 export class RuntimeClients {
   #current: Current | undefined;
   #document: ClientsDocument = noClients;
-  #byHash: ReadonlyMap<string, {
-    readonly stored: StoredClient;
-    /** Wall clock, ms. */
-    readonly expiresAt: number;
-    caller: Caller | undefined;
-  }> = new Map();
+  #byHash: ReadonlyMap<string, KnownClient> = new Map();
+  #byName: ReadonlyMap<string, KnownClient> = new Map();
   /** By id. Contains only clients that have sent requests. */
   readonly #clients = new Map<string, Client>();
   /** Configured clients. */
@@ -84,7 +88,15 @@ export class RuntimeClients {
 
   /** The sender of a token; undefined if it is unknown, revoked or expired. */
   findCaller(token: string): Caller | undefined {
-    const existing = this.#byHash.get(this.#hash(token));
+    return this.#toCaller(this.#byHash.get(this.#hash(token)));
+  }
+
+  /** The client of a name; undefined if it is unknown, revoked or expired. */
+  findNamed(name: string): Client | undefined {
+    return this.#toCaller(this.#byName.get(name))?.client;
+  }
+
+  #toCaller(existing: KnownClient | undefined): Caller | undefined {
     if (existing === undefined || existing.expiresAt <= this.#current!.mesh.runtime.clock.now()) return undefined;
     return existing.caller ??= { client: this.#createClient(existing.stored), isAdministrator: false };
   }
@@ -151,11 +163,13 @@ export class RuntimeClients {
 
   #index(): void {
     const { clients } = this.#document;
-    this.#byHash = new Map(clients.map((stored) => [stored.token_sha256, {
+    const entries = clients.map((stored): KnownClient => ({
       stored,
       expiresAt: stored.expires_at === undefined ? Infinity : Date.parse(stored.expires_at),
       caller: undefined,
-    }]));
+    }));
+    this.#byHash = new Map(entries.map((client) => [client.stored.token_sha256, client]));
+    this.#byName = new Map(entries.map((client) => [client.stored.name, client]));
   }
 
   #createClient(stored: StoredClient): Client {

@@ -230,9 +230,9 @@ export function openMemory({ mesh, proxy }: Pick<Exchange, "mesh" | "proxy">): R
 
 /** Returns the owner of what a request stores: its client, else its token; clients of an open proxy have one owner. */
 export function findOwner({ client, caller }: Pick<Exchange, "client" | "caller">): string {
-  const { token } = caller() ?? {};
-  const identity = client !== undefined ? `client ${client.id}` : token === undefined ? "" : `token ${token}`;
-  return sha256(`modelmesh responses\n${identity}`).slice(0, 32);
+  const { identity } = caller() ?? {};
+  const owner = client !== undefined ? `client ${client.id}` : identity === undefined ? "" : `token ${identity}`;
+  return sha256(`modelmesh responses\n${owner}`).slice(0, 32);
 }
 
 /**

@@ -67,15 +67,18 @@ function getLocation(path: string): string {
   return found === undefined ? path : locations[found] + path.slice(found.length);
 }
 
+/** Entries of lists that have keys of their own. */
+const entries: Readonly<Record<string, Changes>> = {
+  "proxy.auth.tokens": { token: "token-0123456789-abc", name: "app" },
+  "proxy.auth.jwt": { issuer: "https://login.example.com", audience: "mesh" },
+};
+
 /** The change that gives a key a value. */
 function createSetting(path: string, value: unknown): Changes {
-  const client = { token: "token-0123456789-abc", name: "app" };
-  const token = path.split("proxy.auth.tokens.")[1];
-  if (token === undefined) return { [getLocation(path)]: value };
-  const [key = "", inner] = token.split(".");
-  return {
-    "proxy.auth.tokens": [{ ...client, [key]: inner === undefined ? value : { daily_limit: 9, [inner]: value } }],
-  };
+  const list = Object.keys(entries).find((one) => path.startsWith(`${one}.`));
+  if (list === undefined) return { [getLocation(path)]: value };
+  const [key = "", inner] = path.slice(list.length + 1).split(".");
+  return { [list]: [{ ...entries[list], [key]: inner === undefined ? value : { daily_limit: 9, [inner]: value } }] };
 }
 
 /** What a document means: its settings, or its problems. */
