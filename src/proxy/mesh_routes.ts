@@ -55,8 +55,15 @@ export async function status(exchange: Exchange): Promise<PlainResponse> {
     in_flight: inFlight,
     ...(exchange.usage === undefined ? {} : { daily_usage: true }),
     ...(exchange.processes === undefined ? {} : { process: exchange.processes.id }),
-    role: own === undefined ? "administrator" : "client",
+    role: getRole(exchange),
   }, { headers });
+}
+
+/** What the sender may do, so that a dashboard shows no more. */
+function getRole({ caller }: Exchange): "administrator" | "viewer" | "client" {
+  const { isAdministrator = false, isViewer = false } = caller() ?? {};
+  if (isAdministrator) return "administrator";
+  return isViewer ? "viewer" : "client";
 }
 
 /** Maximum number of readers of records in one process. Each keeps a connection, and a part of the records. */

@@ -255,6 +255,9 @@ describe("the client of a JWT", () => {
         [200, 200, 400, 403, 403],
         [200, 200, 403, 403, 403],
       ]);
+      const role = async (token: string) =>
+        (await (await fetch(`${proxy.url}/mesh/status`, { headers: bearer(token) })).json()).role;
+      assertEquals(await Promise.all(tokens.map(role)), ["administrator", "viewer", "client"]);
       const metrics = async (token: string) =>
         (await (await fetch(`${proxy.url}/metrics`, { headers: bearer(token) })).text()).includes("requests_in_flight");
       assertEquals(await Promise.all(tokens.map(metrics)), [true, true, false]);
