@@ -457,6 +457,43 @@ export interface ConfigDocument {
       })[];
       /** Administrators' tokens: they see everything, activate and deactivate models, and manage clients. They need not be listed in `tokens`. By default all tokens without pools, budget and rpm. */
       readonly admin_tokens?: readonly string[];
+      /** Issuers whose JWTs are accepted in addition to tokens. Requires the package `jose`. */
+      readonly jwt?: readonly {
+        /** The issuer, exactly as in the claim `iss`. */
+        readonly issuer: string;
+        /** Accepted values of the claim `aud`; a token has to contain one of them. */
+        readonly audience: string | readonly string[];
+        /** URL of the issuer's public keys (JWKS). By default that of its `/.well-known/openid-configuration`, which requires an issuer that is a URL. */
+        readonly jwks_uri?: string;
+        /** Accepted algorithms. By default all of them; none is symmetric, since who verifies with such a key can also sign. */
+        readonly algorithms?: readonly (
+          | "RS256"
+          | "RS384"
+          | "RS512"
+          | "PS256"
+          | "PS384"
+          | "PS512"
+          | "ES256"
+          | "ES384"
+          | "ES512"
+          | "EdDSA"
+          | "Ed25519"
+        )[];
+        /** Claim that names the client, a configured one or one created at runtime. A claim is a name, or a dotted path into nested claims. Unknown clients are refused, not created. */
+        readonly client?: string;
+        /** Claim that names the team, or a list of names; the first known one counts. */
+        readonly team?: string;
+        /** Claim with the tags of its requests. */
+        readonly tags?: string;
+        /** Claim with the role, or a list of roles: `admin` makes an administrator; `viewer` reads all of `/mesh/…` and `/metrics` and changes nothing. By default no token has a role. */
+        readonly role?: string;
+        /** Values that claims must have: a value, or a list of which one suffices. All claims have to match. */
+        readonly allow?: Readonly<Record<string, unknown>>;
+        /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+        readonly [dotted: `${string}.${string}`]: unknown;
+      }[];
+      /** URL under which clients reach the proxy, for `/.well-known/oauth-protected-resource` (RFC 9728). By default that of the request. */
+      readonly resource?: string;
       /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
     };
