@@ -19,7 +19,7 @@ const spaced: ReadonlySet<string> = new Set(["scope", "scp"]);
  *
  * @param name The name of a claim, which may contain dots; otherwise a path into nested claims.
  */
-export function findClaim(claims: Claims, name: string): unknown {
+function findClaim(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   return name.split(".").reduce<unknown>((value, key) => isObject(value) ? findOwn(value, key) : undefined, claims);
 }

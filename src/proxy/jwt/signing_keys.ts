@@ -26,7 +26,7 @@ const cooldownMs = 30_000;
 const retryMs = 5_000;
 
 /** The keys that an issuer had at one time. */
-export interface KeySet {
+interface KeySet {
   readonly find: KeyFinder;
   /** The document, to notice changes. */
   readonly text: string;
@@ -44,7 +44,7 @@ export class KeysUnavailableError extends Error {
 }
 
 /** Where keys are, and how they are read. */
-export interface KeySource {
+interface KeySource {
   /** The value of `iss`. */
   readonly issuer: string;
   /** Undefined: as the issuer's configuration states (OpenID Connect Discovery 1.0, section 4). */
