@@ -9,7 +9,7 @@ import { ConnectorError, NetworkError } from "../../src/errors.ts";
 const defaultTimeoutMs = 15_000;
 
 /** The used part of a runtime. */
-export type RemoteRuntime = Pick<Runtime, "send" | "clock" | "env">;
+export type RemoteRuntime = Pick<Runtime, "send" | "clock" | "env" | "files" | "addSecret">;
 
 /** A complete response. */
 export interface RemoteResponse {

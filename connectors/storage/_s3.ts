@@ -3,11 +3,14 @@
  * @module
  */
 import { ConnectorError } from "../../src/errors.ts";
+import { IssuerError } from "../../src/util/call_issuer.ts";
 import { type AwsKeys, hashHex, signRequest } from "../_aws_signature.ts";
+import { type AwsKeySource, callWithKeys, expiredCodes } from "../clouds/aws.ts";
 import { callRemote, type RemoteResponse, type RemoteRuntime } from "./_remote.ts";
 
 /** Options of a bucket: address and credentials. */
-export interface BucketOptions extends AwsKeys {
+export interface BucketOptions {
+  readonly keys: AwsKeySource;
   readonly bucket: string;
   readonly region: string;
   /** Base URL of the service, without the bucket. */
@@ -61,15 +64,15 @@ export class Bucket {
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
     const hash = await hashHex(body ?? "");
     const unsigned = { method, url: url.href, headers: { ...headers, "x-amz-content-sha256": hash } };
-    const { region } = this.#options;
-    const facts = { keys: this.#options, region, service: "s3", now: this.#runtime.clock.now(), signsPathAsSent: true };
-    const response = await callRemote(this.#id, this.#runtime, {
-      ...unsigned,
-      headers: await signRequest(unsigned, facts),
-      body,
-      timeoutMs,
-      signal,
-    });
+    const { region, keys: source } = this.#options;
+    const perform = async (keys: AwsKeys) => {
+      const facts = { keys, region, service: "s3", now: this.#runtime.clock.now(), signsPathAsSent: true };
+      const signed = { ...unsigned, headers: await signRequest(unsigned, facts) };
+      return await callRemote(this.#id, this.#runtime, { ...signed, body, timeoutMs, signal });
+    };
+    const isExpired = (response: RemoteResponse) => expiredCodes.test(findCode(response) ?? "");
+    const response = await callWithKeys(source, perform, { isExpired, wait: { signal } })
+      .catch((error) => this.#failWithoutKeys(error));
     if (response.status === 200 || response.status === 204 || accepts.includes(response.status)) return response;
     throw this.#refusal(method, response);
   }
@@ -83,10 +86,17 @@ export class Bucket {
     return url;
   }
 
+  #failWithoutKeys(error: unknown): never {
+    if (!(error instanceof IssuerError)) throw error;
+    const message = `"${this.#id}" has no credentials for the bucket "${this.#options.bucket}": ${error.message}`;
+    throw new ConnectorError(message, error, error.kind === "auth" ? "forbidden" : undefined);
+  }
+
   /** Only the error code is exposed, since the service's message may quote the access key id. */
-  #refusal(method: string, { status, headers, bytes }: RemoteResponse): ConnectorError {
+  #refusal(method: string, response: RemoteResponse): ConnectorError {
+    const { status, headers } = response;
     const { bucket, region } = this.#options;
-    const code = /<Code>([A-Za-z]{1,60})<\/Code>/.exec(new TextDecoder().decode(bytes))?.[1];
+    const code = findCode(response);
     const detail = code === undefined ? `status ${status}` : `status ${status}, ${code}`;
     const elsewhere = headers.get("x-amz-bucket-region");
     const advice = status === 403
@@ -103,4 +113,9 @@ export class Bucket {
       isForGood ? "forbidden" : undefined,
     );
   }
+}
+
+function findCode({ status, bytes }: RemoteResponse): string | undefined {
+  if (status < 400) return undefined;
+  return /<Code>([A-Za-z]{1,60})<\/Code>/.exec(new TextDecoder().decode(bytes))?.[1];
 }

@@ -65,7 +65,8 @@ export const bucketAttributes = {
   session_token: { type: "text", about: "Session token of temporary credentials. Defaults to `AWS_SESSION_TOKEN`." },
   credentials: {
     type: ["object", "text"],
-    about: "`access_key_id`, `secret_access_key` and `session_token` as one object, or its JSON.",
+    about:
+      "`access_key_id`, `secret_access_key` and `session_token` as one object, or its JSON; `ambient` for the role of an EC2 instance. A role that the environment announces needs no setting.",
   },
   ca: { type: "text", about: "PEM file of certificate authorities that are trusted in addition to the runtime's own." },
 } as const;

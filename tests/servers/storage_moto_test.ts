@@ -1,5 +1,6 @@
 /** Records in S3, on a server of others: `moto_server` on PATH (`pip install "moto[server]"`) or in `MOTO_SERVER`. */
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
+import { findAwsKeys } from "../../connectors/clouds/aws.ts";
 import { Bucket } from "../../connectors/storage/_s3.ts";
 import { s3Storage } from "../../connectors/storage/s3.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
@@ -31,7 +32,9 @@ async function startMoto(command: string): Promise<{ url: string; stop: () => Pr
   const child = new Deno.Command(command, { args, stdin: "null", stdout: "null", stderr: "null" }).spawn();
   const url = `http://127.0.0.1:${port}`;
   await until(() => fetch(url).then((answer) => answer.body?.cancel()).then(() => true, () => false));
-  const bucket = new Bucket("test", denoRuntime(), { ...s3Place, ...s3Key, endpoint: url, isPathStyle: true });
+  const attributes = { access_key_id: s3Key.accessKeyId, secret_access_key: s3Key.secretAccessKey };
+  const keys = findAwsKeys(attributes, denoRuntime())!;
+  const bucket = new Bucket("test", denoRuntime(), { ...s3Place, keys, endpoint: url, isPathStyle: true });
   const place = `<LocationConstraint>${s3Place.region}</LocationConstraint>`;
   await bucket.call({
     method: "PUT",
