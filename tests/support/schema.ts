@@ -38,6 +38,16 @@ export function assertMatchesSchema(name: SchemaName, value: unknown): void {
   throw new AssertionError(`Not a ${name}:\n${problems}\nin ${JSON.stringify(value, null, 2)}`);
 }
 
+/**
+ * Lists what a value does not fulfil.
+ *
+ * @param schema A JSON Schema.
+ */
+export function listSchemaProblems({ $schema: _, ...schema }: Record<string, unknown>, value: unknown): string[] {
+  const validate = new Ajv.default({ strict: false, allErrors: true }).compile(schema);
+  return validate(value) ? [] : (validate.errors ?? []).map(describe);
+}
+
 function compile(name: SchemaName): ValidateFunction {
   const ajv = new Ajv.default({ strict: false, allErrors: true, validateFormats: false });
   const validate = ajv.compile(withNulls(findSchema(name)) as Record<string, unknown>);
