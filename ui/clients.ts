@@ -52,7 +52,7 @@ export class Clients {
   /** Reads the clients that are managed at runtime; a proxy without a storage has none. */
   async read({ daily_usage: isKept = false, role }: MeshStatus): Promise<void> {
     this.#managed = [];
-    this.#problem = isKept && role === "administrator" ? "" : undefined;
+    this.#problem = isKept && role !== "client" ? "" : undefined;
     if (this.#problem === undefined) return;
     try {
       this.#managed = (await (await this.#connection.request(path)).json()).data;
@@ -126,7 +126,7 @@ export class Clients {
     };
     return el(
       "span",
-      { class: "buttons" },
+      { class: "buttons admin" },
       button("Edit", () => openClientForm(current(), (body) => this.#change(id, body))),
       button("New token", () => this.#rotate(current())),
       button("Revoke", () => this.#revoke(current())),

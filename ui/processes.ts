@@ -53,7 +53,7 @@ export class Processes {
 
   /** Reads the list, if there is one. */
   async read({ role, process }: MeshStatus): Promise<void> {
-    this.#isListed = role === "administrator" && process !== undefined;
+    this.#isListed = role !== "client" && process !== undefined;
     if (this.#isListed) await this.#read();
   }
 

@@ -55,7 +55,7 @@ export interface ClientTotals {
 export interface MeshStatus {
   readonly version: string;
   /** What the token may do. */
-  readonly role: "administrator" | "client";
+  readonly role: "administrator" | "viewer" | "client";
   /** The id of the process that answered, if several share the storage. */
   readonly process?: string;
   readonly uptime_seconds: number;

@@ -2,6 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { answer, startUpstream } from "../support/upstream.ts";
 import { tempFolder } from "../support/_runtime_clients.ts";
+import { assertAccessible, assertFits, keepPicture } from "./_accessible.ts";
 import { testInChromium } from "./_chromium.ts";
 import { Dashboard, startDashboardProxy } from "./_dashboard.ts";
 
@@ -30,6 +31,17 @@ testInChromium("The dashboard offers a choice among the processes of a storage",
   await page.getByLabel("Process", { exact: true }).selectOption("other:8080");
   await dashboard.shows("#process-tiles .tile", /In flight/);
   await page.locator("#charts").waitFor({ state: "hidden" }); // they are those of another process
+  for (const [width, scheme] of [[360, "light"], [1280, "dark"]] as const) {
+    await using window = await Dashboard.open(browser, one, { width, scheme });
+    await window.isLive();
+    for (const choice of ["All 2 processes", "other:8080"]) {
+      await window.page.getByLabel("Process", { exact: true }).selectOption(choice);
+      await window.page.locator("#process-tiles").waitFor();
+      await assertAccessible(window);
+      await assertFits(window, width);
+      await keepPicture(window, `processes-${choice.slice(0, 3)}-${width}-${scheme}`);
+    }
+  }
   await other[Symbol.asyncDispose]();
   await page.reload();
   await dashboard.isLive();
