@@ -107,11 +107,12 @@ export class Processes {
 
   #describe(chosen: ProcessRecord | undefined, now: number): string {
     if (this.#selected === this.#current) return "";
-    const others = "Charts and decisions are those of the process that this page is connected to.";
-    if (chosen === undefined) return `Sums since the start of each process. ${others}`;
+    if (chosen === undefined) {
+      return "Sums since the start of each process. Charts and decisions are those of this page's process.";
+    }
     const { version, started_at, seen_at } = chosen;
     const age = span(Math.max(0, now - Date.parse(seen_at)));
-    return `Version ${version}, up for ${span(now - Date.parse(started_at))}, as of ${age} ago. ${others}`;
+    return `Version ${version}, up for ${span(now - Date.parse(started_at))}, as of ${age} ago. Its charts and decisions are on its own page.`;
   }
 }
 

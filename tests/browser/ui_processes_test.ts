@@ -26,7 +26,7 @@ testInChromium("The dashboard offers a choice among the processes of a storage",
   await page.getByLabel("Process", { exact: true }).selectOption("All 2 processes");
   await dashboard.shows("#process-table tbody tr", /one:8080.*3/s);
   await dashboard.shows("#process-tiles .tile", /Requests\s*4/);
-  await dashboard.shows("#process-about", "Charts and decisions are those of the process that this page is connected");
+  await dashboard.shows("#process-about", "Charts and decisions are those of this page's process");
   assertEquals([await page.locator("#tiles").isVisible(), await page.locator("#charts").isVisible()], [false, true]);
   await page.getByLabel("Process", { exact: true }).selectOption("other:8080");
   await dashboard.shows("#process-tiles .tile", /In flight/);
