@@ -6,6 +6,9 @@ import { assertAccessible, assertFits, keepPicture } from "./_accessible.ts";
 import { testInChromium } from "./_chromium.ts";
 import { Dashboard, startDashboardProxy } from "./_dashboard.ts";
 
+/** What is looked at, and how. */
+const looks = [[360, "light", "All 2 processes"], [1280, "dark", "other:8080"]] as const;
+
 testInChromium("The dashboard offers a choice among the processes of a storage", async (browser) => {
   await using upstream = await startUpstream(answer());
   await using folder = await tempFolder();
@@ -31,16 +34,14 @@ testInChromium("The dashboard offers a choice among the processes of a storage",
   await page.getByLabel("Process", { exact: true }).selectOption("other:8080");
   await dashboard.shows("#process-tiles .tile", /In flight/);
   await page.locator("#charts").waitFor({ state: "hidden" }); // they are those of another process
-  for (const [width, scheme] of [[360, "light"], [1280, "dark"]] as const) {
+  for (const [width, scheme, choice] of looks) {
     await using window = await Dashboard.open(browser, one, { width, scheme });
     await window.isLive();
-    for (const choice of ["All 2 processes", "other:8080"]) {
-      await window.page.getByLabel("Process", { exact: true }).selectOption(choice);
-      await window.page.locator("#process-tiles").waitFor();
-      await assertAccessible(window);
-      await assertFits(window, width);
-      await keepPicture(window, `processes-${choice.slice(0, 3)}-${width}-${scheme}`);
-    }
+    await window.page.getByLabel("Process", { exact: true }).selectOption(choice);
+    await window.page.locator("#process-tiles").waitFor();
+    await assertAccessible(window);
+    await assertFits(window, width);
+    await keepPicture(window, `processes-${width}-${scheme}`);
   }
   await other[Symbol.asyncDispose]();
   await page.reload();
