@@ -112,7 +112,9 @@ export class Processes {
     }
     const { version, started_at, seen_at } = chosen;
     const age = span(Math.max(0, now - Date.parse(seen_at)));
-    return `Version ${version}, up for ${span(now - Date.parse(started_at))}, as of ${age} ago. Its charts and decisions are on its own page.`;
+    return `Version ${version}, up for ${
+      span(now - Date.parse(started_at))
+    }, as of ${age} ago. Its charts and decisions are on its own page.`;
   }
 }
 
