@@ -35,13 +35,13 @@ testInChromium("The dashboard offers a choice among the processes of a storage",
   await dashboard.shows("#process-tiles .tile", /In flight/);
   await page.locator("#charts").waitFor({ state: "hidden" }); // they are those of another process
   for (const [width, scheme, choice] of looks) {
-    await using window = await Dashboard.open(browser, one, { width, scheme });
-    await window.isLive();
-    await window.page.getByLabel("Process", { exact: true }).selectOption(choice);
-    await window.page.locator("#process-tiles").waitFor();
-    await assertAccessible(window);
-    await assertFits(window, width);
-    await keepPicture(window, `processes-${width}-${scheme}`);
+    await using opened = await Dashboard.open(browser, one, { width, scheme });
+    await opened.isLive();
+    await opened.page.getByLabel("Process", { exact: true }).selectOption(choice);
+    await opened.page.locator("#process-tiles").waitFor();
+    await assertAccessible(opened);
+    await assertFits(opened, width);
+    await keepPicture(opened, `processes-${width}-${scheme}`);
   }
   await other[Symbol.asyncDispose]();
   await page.reload();
