@@ -1,5 +1,5 @@
 // Written by `deno task ui` from ui/: not to be edited.
-// Its sources: sha256-xFXxPmZG59/mG6Jnx0taVyiPM62PKx7fCXWMvWjnPgw=
+// Its sources: sha256-AHfN59fQVfywbDFD6wvffBHFlo598Sk31dVxlq297sQ=
 
 /** What its Content-Security-Policy allows to run and to style. */
 export const hashes = {
