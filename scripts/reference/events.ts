@@ -20,7 +20,7 @@ export const eventKinds: Readonly<Record<EventKind, readonly [when: string, chan
     "how the probe failed; `probe`, `request`: what succeeded",
   ],
   budget: [
-    "Spending has reached a share of `budget.alert_at`; once per window. `metadata` contains `scope`, `id`, `spent`, `limit`, " +
+    "Spending has reached a share of `budget.alert_at`; once per window. `metadata` contains `scope`, `id`, `window`, `spent`, `limit`, " +
     "`window_end`.",
     "",
     "`alert_at`",

@@ -7,8 +7,17 @@ import { MeshError } from "../errors.ts";
 import type { UsageRow } from "../proxy/usage/usage_table.ts";
 import { findAction } from "./actions.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
+import {
+  type BudgetChange,
+  budgetOptions,
+  type ClientBudget,
+  formatLimitList,
+  formatUtcLimits,
+  mergeBudget,
+  parseBudget,
+} from "./client_budget.ts";
 import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
-import { printable, table, usd } from "./table.ts";
+import { printable, table } from "./table.ts";
 import { readPeriod } from "./usage_period.ts";
 import { formatUsageRows } from "./usage_rows.ts";
 
@@ -16,7 +25,7 @@ interface ListedClient {
   readonly id: string;
   readonly name: string;
   readonly pools?: readonly string[];
-  readonly budget?: { readonly daily_limit?: number; readonly monthly_limit?: number };
+  readonly budget?: ClientBudget;
   readonly rpm?: number;
   readonly priority?: number;
   readonly expires_at?: string;
@@ -39,7 +48,7 @@ interface ClientTaskContext {
   readonly parts: CommandParts;
 }
 
-const limits = ["pool", "daily-limit", "monthly-limit", "rpm", "priority", "expires"];
+const limits = ["pool", ...budgetOptions, "rpm", "priority", "expires"];
 const period = ["from", "to"];
 
 const tasks: Readonly<Record<string, ClientTask>> = {
@@ -66,6 +75,8 @@ Limits:
   --pool <name>          Pool that the client may use; repeatable. All by default
   --daily-limit <usd>    Maximum cost per UTC day
   --monthly-limit <usd>  Maximum cost per UTC month
+  --budget <usd>/<window>[@<zone>]  Maximum cost in a window, in place of both; repeatable: 5/1d@Europe/Berlin,
+                         1/1h, 20/1w, 60/1mo, "30/rolling 30d"
   --rpm <count>          Requests per minute
   --priority <priority>  Maximum priority of its requests in queues, from 0 to 100
   --expires <when>       Expiry of the token: a time such as 2027-01-31T00:00:00Z, or a duration such as 30d
@@ -88,7 +99,7 @@ Examples:
 Exit code: 0 done, 1 failed, 2 usage error
 `,
   values: [...remoteValues, ...limits, ...period],
-  repeated: ["pool"],
+  repeated: ["pool", "budget"],
   switches: ["csv"],
   maxArguments: 2,
   async run(flags, parts) {
@@ -122,17 +133,18 @@ async function listAll({ flags, proxy, parts: { shell } }: ClientTaskContext): P
     return void shell.stderr.write('There are no clients. Create one with "modelmesh clients create <name>"\n');
   }
   const headers = ["NAME", "ID", "POOLS", "PER DAY", "PER MONTH", "RPM", "PRIORITY", "EXPIRES"];
-  const rows = data.map(({ name, id, pools, budget = {}, rpm, priority, expires_at }) => [
+  const hasList = data.some(({ budget }) => Array.isArray(budget));
+  const rows = data.map(({ name, id, pools, budget, rpm, priority, expires_at }) => [
     name,
     id,
     pools?.join(", ") ?? "all",
-    formatLimit(budget.daily_limit),
-    formatLimit(budget.monthly_limit),
+    ...formatUtcLimits(budget),
     rpm === undefined ? "-" : String(rpm),
     priority === undefined ? "-" : String(priority),
     expires_at ?? "-",
+    ...(hasList ? [formatLimitList(budget)] : []),
   ]);
-  shell.stdout.write(table([headers, ...rows], [3, 4, 5, 6]));
+  shell.stdout.write(table([[...headers, ...(hasList ? ["LIMITS"] : [])], ...rows], [3, 4, 5, 6]));
 }
 
 async function updateClient(context: ClientTaskContext): Promise<void> {
@@ -142,7 +154,7 @@ async function updateClient(context: ClientTaskContext): Promise<void> {
     throw new UsageError(`Nothing to change: use ${limits.map((name) => `--${name}`).join(", ")}`);
   }
   const { id, budget } = await clientNamed(context);
-  const merged = body.budget === undefined ? body : { ...body, budget: mergedBudget(budget, body.budget) };
+  const merged = body.budget === undefined ? body : { ...body, budget: mergeBudget(budget, body.budget) };
   const client = await proxy.json<ListedClient>(`/mesh/clients/${id}`, { method: "PATCH", body: merged });
   say(client, `Changed "${client.name}"`, { flags, parts });
 }
@@ -204,22 +216,19 @@ function say(
 function parseLimits(
   flags: Flags,
   { runtime: { clock } }: CommandParts,
-): Readonly<Record<string, unknown>> & { readonly budget?: Record<string, number | null> } {
+): Readonly<Record<string, unknown>> & { readonly budget?: BudgetChange } {
   const pools = flags.all("pool");
   const isEnding = (name: string) => flags.value(name) === "none";
-  const amount = (option: string, kind: string, form = /^\d+(\.\d+)?$/) => {
+  const amount = (option: string, kind: string, form: RegExp) => {
     const text = flags.value(option)!;
     if (isEnding(option)) return null;
     if (form.test(text)) return Number(text);
     throw new UsageError(`The option "--${option}" takes ${kind}, or "none", not "${text}"`);
   };
-  const budget: Record<string, number | null> = {};
-  for (const option of ["daily-limit", "monthly-limit"]) {
-    if (flags.value(option) !== undefined) budget[option.replace("-", "_")] = amount(option, "an amount in USD");
-  }
+  const budget = parseBudget(flags);
   return {
     ...(pools.length > 0 && { pools: isEnding("pool") ? null : pools }),
-    ...(Object.keys(budget).length > 0 && { budget }),
+    ...(budget !== undefined && { budget }),
     ...(flags.value("rpm") !== undefined && { rpm: amount("rpm", "an integer from 1", /^0*[1-9]\d*$/) }),
     ...(flags.value("priority") !== undefined &&
       { priority: amount("priority", "an integer from 0 to 100", /^0*(\d{1,2}|100)$/) }),
@@ -233,19 +242,4 @@ function timeIn(text: string, now: number): string {
   if (ms !== undefined) return new Date(now + ms).toISOString();
   if (/^\d{4}-\d{2}-\d{2}/.test(text)) return text;
   throw new UsageError(`The option "--expires" takes a time such as 2027-01-31T00:00:00Z, or a duration such as 30d`);
-}
-
-/** Merges limits into a budget. The other limit is kept; a budget without limits is removed. */
-function mergedBudget(
-  before: ListedClient["budget"],
-  change: Record<string, number | null>,
-): Record<string, number> | null {
-  const merged = Object.entries({ ...before, ...change }).flatMap(([key, value]) =>
-    value === null ? [] : [[key, value]]
-  );
-  return merged.length === 0 ? null : Object.fromEntries(merged);
-}
-
-function formatLimit(amount: number | undefined): string {
-  return amount === undefined ? "-" : usd(amount);
 }

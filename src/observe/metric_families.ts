@@ -10,6 +10,7 @@ interface BudgetNow {
   readonly scope: string;
   readonly id: string;
   readonly window: string;
+  readonly timezone?: string;
   /** Nano-dollars. */
   readonly spent: number;
   /** Nano-dollars. */
@@ -100,8 +101,9 @@ function budgetFamilies(budgets: readonly BudgetNow[]): readonly MetricFamily[] 
     help,
     type: "gauge",
     samples: budgets.map((budget) => {
-      const { scope, id, window } = budget;
-      return { labels: { scope, id, window }, value: read(budget) / 1e9 };
+      const { scope, id, window, timezone } = budget;
+      const labels = { scope, id, window, ...(timezone !== undefined && { timezone }) };
+      return { labels, value: read(budget) / 1e9 };
     }),
   });
   return [

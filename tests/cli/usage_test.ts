@@ -87,6 +87,14 @@ const mistakes: readonly (readonly [args: readonly string[], ...expected: string
     (rpm) => [["clients", "create", "x", `--rpm=${rpm}`], '"--rpm" takes an integer'] as const,
   ),
   [["clients", "create", "x", "--daily-limit=-1"], '"--daily-limit" takes an amount in USD'],
+  ...["5", "5/", "/1d", "x/1d", "5/1d@", "none"].map(
+    (limit) =>
+      [
+        ["clients", "create", "x", "--budget", "1/1d", `--budget=${limit}`],
+        '"--budget" takes USD and a window',
+      ] as const,
+  ),
+  [["clients", "create", "x", "--budget", "1/1d", "--daily-limit", "1"], "cannot be combined"],
   [["clients", "create", "x", "--expires", "soon"], '"--expires" takes a time'],
   [["clients", "update", "x"], "--pool, --daily-limit"],
   [["clients", "usage", "x", "--csv", "--json"], '"--csv"'],

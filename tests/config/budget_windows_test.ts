@@ -116,6 +116,10 @@ describe("A list of limits", () => {
       [...window("1w", { timezone: "Europe/Berlin" }), ...window("1w", { timezone: "europe/berlin" })],
       'budget[1].window: is the same window as that of "budget[0]"',
     ],
+    [
+      Array.from({ length: 11 }, (_, hours) => ({ limit: 1, window: `rolling ${hours + 1}h` })),
+      "budget: expected up to 10 limits, found 11",
+    ],
     ["5", "budget: expected an object, found a string"],
     [{ windows: window("1d") }, 'budget.windows: unknown key; allowed: "daily_limit", "monthly_limit", "alert_at"'],
   ];

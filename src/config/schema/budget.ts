@@ -147,6 +147,9 @@ export function toNanoUsd(usd: number): number {
   return Math.min(Math.round(usd * nanoPerUsd), Number.MAX_SAFE_INTEGER);
 }
 
+/** Maximum number of limits of one budget: each request is checked against all of them. */
+const maxLimits = 10;
+
 /** Names of Coordinated Universal Time, in lower case. */
 const utcNames: ReadonlySet<string> = new Set(["utc", "etc/utc", "gmt", "etc/gmt"]);
 
@@ -207,8 +210,10 @@ function findTimeZoneProblem(name: string): string | undefined {
 
 /** Reports windows that occur twice, and time zones without effect. */
 function checkWindows(value: unknown, { path, report }: ValueLocation): void {
+  const limits = listLimits(value as BudgetValues);
+  if (limits.length > maxLimits) report.problem(path, `expected up to ${maxLimits} limits, found ${limits.length}`);
   const first = new Map<string, string>();
-  for (const { key, id, window, timezone } of listLimits(value as BudgetValues)) {
+  for (const { key, id, window, timezone } of limits) {
     const at = `${path}${key.replace(".limit", "")}`;
     if (timezone !== undefined && id.startsWith("rolling")) {
       report.problem(

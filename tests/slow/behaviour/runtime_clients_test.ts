@@ -59,6 +59,34 @@ async function made(proxy: ClientsProxy, facts: Record<string, unknown> = {}): P
 }
 
 describe("A client made at runtime", () => {
+  it("may have limits of other windows, which hold after a change, a restart and a time", async () => {
+    await using upstream = await startUpstream(ok());
+    await using folder = await tempFolder();
+    const config = clientsConfig(upstream, { path: `${folder.path}/state.json` });
+    const clock = fakeClock({ now: Date.UTC(2026, 0, 1, 18), skipSleeps: true });
+    const week = { limit: 2, window: "1w", timezone: "Europe/Berlin" };
+    let token = "";
+    {
+      await using started = await startTestProxy({ upstreams: {}, config, clock });
+      const proxy = clientsProxy(started.url);
+      const client = await made(proxy, { budget: [week, { limit: 9, window: "rolling 24h" }] });
+      ({ token } = client);
+      assertEquals([await proxy.chat(token), await proxy.chat(token), await proxy.chat(token)], [200, 200, 429]);
+      const wrong = await proxy.ask(`PATCH /${client.id}`, { budget: [{ ...week, timezone: "Mars" }] });
+      assertMatch(JSON.stringify(wrong), /"status":400.*budget\[0\]\.timezone: expected an IANA time zone/);
+      const changed = await proxy.ask(`PATCH /${client.id}`, { budget: [{ ...week, limit: 3 }] });
+      assertEquals(changed.body.budget, [{ ...week, limit: 3 }]);
+      assertEquals([await proxy.chat(token), await proxy.chat(token)], [200, 429]);
+    }
+    await using started = await startTestProxy({ upstreams: {}, config, clock });
+    const proxy = clientsProxy(started.url);
+    assertEquals(await proxy.chat(token), 429);
+    await clock.advance(3 * 86_400_000 + 5 * 3_600_000 - 1); // Monday in Berlin
+    assertEquals(await proxy.chat(token), 429);
+    await clock.advance(1);
+    assertEquals(await proxy.chat(token), 200);
+  });
+
   it("has a token that is shown once and opens the proxy at once; the storage has its hash alone", async () => {
     await withProxy(async (proxy, folder) => {
       const facts = { name: "app", pools: ["chat"], budget: { daily_limit: 5 }, rpm: 60 };

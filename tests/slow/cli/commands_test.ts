@@ -71,6 +71,24 @@ describe("modelmesh clients", () => {
     });
   });
 
+  it("gives clients budgets of other windows, which one per day does not replace by mistake", async () => {
+    await withProxy(async (run, proxy) => {
+      const limits = ["--budget", "1/1w@Europe/Berlin", "--budget", "30/rolling 30d"];
+      const { out: token } = await run(["clients", "create", "website", ...limits]);
+      assertEquals([await proxy.chat(token.trim()), await proxy.chat(token.trim())], [200, 429]);
+      assertMatch((await run("clients list")).out, / LIMITS\n.* \$1\.00 1w Europe\/Berlin, \$30\.00 rolling 30d\n/);
+      assertMatch((await run("clients update website --daily-limit 5")).err, /replace it with --budget/);
+      assertEquals((await run("clients update website --budget 2/1w@Europe/Berlin")).code, 0);
+      assertEquals([await proxy.chat(token.trim()), await proxy.chat(token.trim())], [200, 429]);
+      assertMatch(
+        (await run("clients update website --budget 1/1fortnight")).err,
+        /budget\[0\]\.window: expected "1h"/,
+      );
+      assertEquals((await run("clients update website --budget none")).code, 0);
+      assertEquals(await proxy.chat(token.trim()), 200);
+    });
+  });
+
   it("prints JSON of one shape for each action", async () => {
     await withProxy(async (run) => {
       const { token } = assertOutput("client", (await run("clients create app --json")).out);
