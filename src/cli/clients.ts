@@ -27,6 +27,10 @@ interface ListedClient {
   readonly pools?: readonly string[];
   readonly budget?: ClientBudget;
   readonly rpm?: number;
+  readonly tpm?: number;
+  readonly concurrent?: number;
+  readonly team?: string;
+  readonly tags?: readonly string[];
   readonly priority?: number;
   readonly expires_at?: string;
   readonly created_at: string;
@@ -48,7 +52,7 @@ interface ClientTaskContext {
   readonly parts: CommandParts;
 }
 
-const limits = ["pool", ...budgetOptions, "rpm", "priority", "expires"];
+const limits = ["team", "tag", "pool", ...budgetOptions, "rpm", "tpm", "concurrent", "priority", "expires"];
 const period = ["from", "to"];
 
 const tasks: Readonly<Record<string, ClientTask>> = {
@@ -72,12 +76,16 @@ Manages the clients of a running proxy. They are kept in its storage; every prox
 second. <client> is a name or an id. Requires an administrator's token, and a section "storage" in the proxy's configuration.
 
 Limits:
+  --team <name>          Team of the client, in "teams" of the proxy's configuration
+  --tag <name>           Tag of all its requests; repeatable
   --pool <name>          Pool that the client may use; repeatable. All by default
   --daily-limit <usd>    Maximum cost per UTC day
   --monthly-limit <usd>  Maximum cost per UTC month
   --budget <usd>/<window>[@<zone>]  Maximum cost in a window, in place of both; repeatable: 5/1d@Europe/Berlin,
                          1/1h, 20/1w, 60/1mo, "30/rolling 30d"
   --rpm <count>          Requests per minute
+  --tpm <count>          Tokens per minute
+  --concurrent <count>   Requests in flight
   --priority <priority>  Maximum priority of its requests in queues, from 0 to 100
   --expires <when>       Expiry of the token: a time such as 2027-01-31T00:00:00Z, or a duration such as 30d
 
@@ -99,7 +107,7 @@ Examples:
 Exit code: 0 done, 1 failed, 2 usage error
 `,
   values: [...remoteValues, ...limits, ...period],
-  repeated: ["pool", "budget"],
+  repeated: ["pool", "tag", "budget"],
   switches: ["csv"],
   maxArguments: 2,
   async run(flags, parts) {
@@ -132,19 +140,20 @@ async function listAll({ flags, proxy, parts: { shell } }: ClientTaskContext): P
   if (data.length === 0) {
     return void shell.stderr.write('There are no clients. Create one with "modelmesh clients create <name>"\n');
   }
-  const headers = ["NAME", "ID", "POOLS", "PER DAY", "PER MONTH", "RPM", "PRIORITY", "EXPIRES"];
+  const counts = ["RPM", "TPM", "CONCURRENT", "PRIORITY"];
+  const headers = ["NAME", "ID", "TEAM", "POOLS", "PER DAY", "PER MONTH", ...counts, "EXPIRES"];
   const hasList = data.some(({ budget }) => Array.isArray(budget));
-  const rows = data.map(({ name, id, pools, budget, rpm, priority, expires_at }) => [
+  const rows = data.map(({ name, id, team, pools, budget, rpm, tpm, concurrent, priority, expires_at }) => [
     name,
     id,
+    team ?? "-",
     pools?.join(", ") ?? "all",
     ...formatUtcLimits(budget),
-    rpm === undefined ? "-" : String(rpm),
-    priority === undefined ? "-" : String(priority),
+    ...[rpm, tpm, concurrent, priority].map((count) => count === undefined ? "-" : String(count)),
     expires_at ?? "-",
     ...(hasList ? [formatLimitList(budget)] : []),
   ]);
-  shell.stdout.write(table([[...headers, ...(hasList ? ["LIMITS"] : [])], ...rows], [3, 4, 5, 6]));
+  shell.stdout.write(table([[...headers, ...(hasList ? ["LIMITS"] : [])], ...rows], [4, 5, 6, 7, 8, 9]));
 }
 
 async function updateClient(context: ClientTaskContext): Promise<void> {
@@ -217,7 +226,8 @@ function parseLimits(
   flags: Flags,
   { runtime: { clock } }: CommandParts,
 ): Readonly<Record<string, unknown>> & { readonly budget?: BudgetChange } {
-  const pools = flags.all("pool");
+  const list = (option: string) => isEnding(option) ? null : flags.all(option);
+  const counts = ["rpm", "tpm", "concurrent"].filter((name) => flags.value(name) !== undefined);
   const isEnding = (name: string) => flags.value(name) === "none";
   const amount = (option: string, kind: string, form: RegExp) => {
     const text = flags.value(option)!;
@@ -227,9 +237,11 @@ function parseLimits(
   };
   const budget = parseBudget(flags);
   return {
-    ...(pools.length > 0 && { pools: isEnding("pool") ? null : pools }),
+    ...(flags.value("team") !== undefined && { team: isEnding("team") ? null : flags.value("team") }),
+    ...(flags.all("tag").length > 0 && { tags: list("tag") }),
+    ...(flags.all("pool").length > 0 && { pools: list("pool") }),
     ...(budget !== undefined && { budget }),
-    ...(flags.value("rpm") !== undefined && { rpm: amount("rpm", "an integer from 1", /^0*[1-9]\d*$/) }),
+    ...Object.fromEntries(counts.map((name) => [name, amount(name, "an integer from 1", /^0*[1-9]\d*$/)])),
     ...(flags.value("priority") !== undefined &&
       { priority: amount("priority", "an integer from 0 to 100", /^0*(\d{1,2}|100)$/) }),
     ...(flags.value("expires") !== undefined &&

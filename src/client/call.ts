@@ -14,7 +14,7 @@ import { findSession, readTraceContext, requestIdFrom } from "../util/request_id
 import { untilAborted } from "../util/until_aborted.ts";
 import type { CallContext, OpenCall } from "./call_context.ts";
 import type { CallSettings } from "./options.ts";
-import type { RoutingConstraints } from "../pipeline/routing_constraints.ts";
+import type { RoutedRequest } from "../pipeline/request.ts";
 
 /** A call: its operation, its request, and how its result is built. */
 interface ClientCall<Body extends RequestBody, Response, Result> {
@@ -67,7 +67,7 @@ async function performCall<Body extends RequestBody, Response, Result>(
   checkTimeout(settings.timeout);
   const body = operation.check(request, files);
   const words = wordsOf?.();
-  const routingConstraints = await collectRoutingConstraints(body, settings);
+  const { routingConstraints, labels } = await collectRoutingConstraints(body, settings);
   const { clock } = engine.runtime;
   if (!engine.isReady) await untilReady(context, settings, from);
   const limitMs = Math.min(
@@ -88,6 +88,7 @@ async function performCall<Body extends RequestBody, Response, Result>(
     ...(words && { original: words.original }),
     session: findSession(headers.get("x-mesh-session"), body, settings.sessionId ?? words?.session),
     routingConstraints,
+    ...(labels && { labels }),
     userAgent: headers.get("user-agent") ?? undefined,
     trace: readTraceContext(headers),
   });
@@ -138,15 +139,16 @@ function checkTimeout(timeout: unknown): void {
 async function collectRoutingConstraints(
   request: RequestBody,
   { headers, route }: CallSettings,
-): Promise<RoutingConstraints | undefined> {
+): Promise<Partial<Pick<RoutedRequest, "labels" | "routingConstraints">>> {
   const all = new Headers(headers);
-  const [header, priority] = [all.get("x-mesh-route"), all.get("x-mesh-priority")];
-  const { mesh } = request;
-  if (header === null && priority === null && route === undefined && mesh === undefined) return undefined;
-  const { readRoutingConstraints } = await import("../pipeline/routing_constraints.ts"); // few calls have any
-  return readRoutingConstraints(
-    header,
-    route === undefined ? request : { ...request, mesh: { ...route, ...mesh as object | undefined } },
-    priority,
-  );
+  const [header, priority, tags] = ["x-mesh-route", "x-mesh-priority", "x-mesh-tags"].map((name) => all.get(name));
+  const { mesh, metadata, user, safety_identifier } = request;
+  if ((header ?? priority ?? tags ?? route ?? mesh ?? metadata ?? user ?? safety_identifier ?? null) === null) {
+    return {};
+  }
+  const { readLabels, readRoutingConstraints } = await import("../pipeline/routing_constraints.ts"); // few calls have any
+  const body = route === undefined ? request : { ...request, mesh: { ...route, ...mesh as object | undefined } };
+  const routingConstraints = readRoutingConstraints(header, body, { priority, tags });
+  const labels = readLabels(request, { ...routingConstraints });
+  return { routingConstraints, ...(labels && { labels }) };
 }

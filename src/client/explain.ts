@@ -9,7 +9,7 @@ import { invalid, requestedDelivery } from "../pipeline/check_body.ts";
 import { explain, type Explanation } from "../pipeline/explain.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
 import { operations } from "../pipeline/operations/all.ts";
-import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
+import { readLabels, readRoutingConstraints } from "../pipeline/routing_constraints.ts";
 import { findSession } from "../util/request_id.ts";
 
 /** Options of `explain`. */
@@ -49,6 +49,8 @@ export function explainRequest(
     throw invalid(`"operation" has to be one of ${names}`, "operation");
   }
   const body = operation.check(request, files);
+  const routingConstraints = readRoutingConstraints(undefined, body);
+  const labels = readLabels(body, { ...routingConstraints });
   return explain(
     {
       id: "explain",
@@ -59,7 +61,8 @@ export function explainRequest(
       files,
       timeoutMs: 0,
       session: findSession(undefined, body),
-      routingConstraints: readRoutingConstraints(undefined, body),
+      routingConstraints,
+      scopes: engine.state.scopes?.select({ own: [], client: "", ...labels }),
     },
     engine.routeDeps,
   );

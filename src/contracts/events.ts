@@ -135,6 +135,12 @@ export interface RoutingRecord {
   readonly client?: string;
   /** The client's id, if it was created at runtime. */
   readonly client_id?: string;
+  /** The team of the client, if it has one. */
+  readonly team?: string;
+  /** The tags of the request; those of an object as `name=value`. */
+  readonly tags?: readonly string[];
+  /** The end user, as the client names it, up to 256 characters. */
+  readonly user?: string;
   /** The caller's `traceparent` header (W3C Trace Context). */
   readonly traceparent?: string;
   /**
@@ -242,9 +248,11 @@ export interface RequestLogRecord {
   readonly client?: string;
   /** The client's id, if it was created at runtime. */
   readonly client_id?: string;
-  /** The request's `user`. */
+  /** The team of the client, if it has one. */
+  readonly team?: string;
+  /** The end user, as the client names it, up to 256 characters. */
   readonly user?: string;
-  /** The request's `mesh.tags`. */
+  /** The tags of the request. */
   readonly tags?: Readonly<Record<string, string>> | readonly string[];
   /** The pool's name. */
   readonly pool: string;

@@ -26,8 +26,10 @@ export interface MeshParams {
   priority?: number;
   /** Session id, for the session-stickiness strategy. */
   session?: string;
-  /** Tags added to the records of the request. */
+  /** Tags of the request, for its records and for the limits of `tags`. */
   tags?: readonly string[] | Readonly<Record<string, string>>;
+  /** The end user, for the records of the request and for the limits of `users`. By default the request's `user`. */
+  user?: string;
 }
 
 /** Parameters that the requests of all operations share. */

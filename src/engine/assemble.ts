@@ -29,7 +29,7 @@ export function assemble({ settings, addPools }: AssemblyPlan, context: Assembly
       hub.trace({ severity: "error", component: "pool", message });
     },
     onBudgetSteps: (steps, provider) => {
-      const findClientName = (id: string) => state.budgetScopes.find((scope) => scope.id === id)?.name;
+      const findClientName = (id: string) => state.budgetScopes.get(id)?.name;
       reportBudgets(steps, {
         provider,
         hub,

@@ -219,7 +219,13 @@ export class Engine implements Mesh {
     if (this.#isClosed) throw new MeshError("The mesh is closed", { code: "shutting_down" });
     if (!this.#isReady) await this.ready();
     try {
-      return await this.#lifecycle!.perform(request, this.#started.deps);
+      const { perform } = this.#lifecycle!;
+      const { deps, state: { scopes } } = this.#started;
+      if (scopes === undefined || request.labels === undefined || request.scopes !== undefined) {
+        return await perform(request, deps);
+      }
+      const { performLimited } = await import("../pipeline/perform_limited.ts");
+      return await performLimited(request, scopes, (limited) => perform(limited, deps));
     } catch (error) {
       if (MeshError.isInstance(error)) error.requestId = request.id;
       throw error;

@@ -106,6 +106,12 @@ export class Lifecycle {
     await loadConnectors(settings, engine.catalogue);
     if (settings.hasLimitLists) await loadBudgetWindows();
     const assembly = await this.#assembleOpen({ settings, addPools });
+    if (hasLimits(settings)) {
+      const { LimitedScopes } = await import("../state/limits/limited_scopes.ts");
+      const before = this.#parts.context.stateBefore(settings)?.scopes;
+      const { state } = assembly;
+      state.scopes = new LimitedScopes(settings, { state, clock: engine.runtime.clock }, before);
+    }
     if (hasAffinity(settings)) {
       const { openAffinity } = await import("../background/open_affinity.ts");
       openAffinity(assembly, { runtime: engine.runtime, warn: (messages) => engine.warn(messages) });
@@ -236,6 +242,13 @@ export class Lifecycle {
     const { retirementWarnings } = await import("../config/check/retirement.ts");
     return formatWarnings({ warnings: retirementWarnings(settings, { providers, now }) });
   }
+}
+
+/** Whether there are teams, or limits of clients, tags or end users. */
+function hasLimits({ teams, tags, users, proxy }: Settings): boolean {
+  return (teams ?? tags ?? users) !== undefined ||
+    proxy?.clients.some(({ budget, rpm, tpm, concurrent }) => (budget ?? rpm ?? tpm ?? concurrent) !== undefined) ===
+      true;
 }
 
 /** Whether a pool has prompt-cache affinity, or each that is created on demand. */

@@ -18,9 +18,12 @@ import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 /** Maximum line length of a result file, bytes. */
 const maxLineBytes = 64 * 1024 * 1024;
 
-/** Returns the budgets that apply to a model, and the client's own. */
-function listBatchBudgets({ state }: Member, { client }: Pick<ObjectCall, "client">): readonly Budget[] {
-  return state.tracker.listBudgets({ budget: client?.budget });
+/** What a batch counts against, besides the budgets of the mesh. */
+type Limited = Pick<ObjectCall, "scopes">;
+
+/** Returns the budgets that apply to a model and a call. */
+function listBatchBudgets({ state }: Member, call: Limited): readonly Budget[] {
+  return state.tracker.listBudgets(call);
 }
 
 /**
@@ -30,7 +33,7 @@ function listBatchBudgets({ state }: Member, { client }: Pick<ObjectCall, "clien
  * @param members The models by which it may be paid: it is rejected if budgets apply to all of them.
  * @throws {BudgetExceededError} When it is rejected.
  */
-export function refuseUnpriced(what: string, members: readonly Member[], call: Pick<ObjectCall, "client">): void {
+export function refuseUnpriced(what: string, members: readonly Member[], call: Limited): void {
   const isPaid = (member: Member) => !member.state.tracker.isFree && listBatchBudgets(member, call).length > 0;
   if (members.length === 0 || !members.every(isPaid)) return;
   throw new BudgetExceededError(`${what} has no known price, which a budget requires (no_price)`);
@@ -57,17 +60,17 @@ export async function reserve(
   }
   const wallTimeMs = mesh.runtime.clock.now();
   const full = budgets.filter((budget) => budget.resetsAt(wallTimeMs, cost) !== undefined);
-  if (full.length > 0) throw exceeded(full, cost, wallTimeMs);
+  if (full.length > 0) throw exceeded(full, cost, { wallTimeMs, call });
   // no await between the check and the reservation
   const { runtime: { clock }, state: { sharedCounters } } = mesh;
-  const reserved = member.state.tracker.reserveCost(cost, { budget: call.client?.budget });
+  const reserved = member.state.tracker.reserveCost(cost, call);
   const reservation = new Reservation(reserved, { clock, sharedCounters });
   const { replication } = sharedCounters;
   const requests = replication === undefined ? [] : reservation.counterRequests();
   const denied = requests.length === 0 ? undefined : await replication!.reserve(requests, () => reservation.confirm());
   if (denied !== undefined) {
     reservation.settle({ costNanoUsd: 0 });
-    throw exceeded(budgets, cost, wallTimeMs);
+    throw exceeded(budgets, cost, { wallTimeMs, call });
   }
   reservation.confirm();
   return reservation;
@@ -84,20 +87,25 @@ export async function keepReserved(reservation: Reservation): Promise<void> {
   throw new BudgetExceededError("The remaining budget is too small for this batch", takenElsewhereMs);
 }
 
-function exceeded(budgets: readonly Budget[], cost: number, wallTimeMs: number): BudgetExceededError {
+function exceeded(
+  budgets: readonly Budget[],
+  cost: number,
+  { wallTimeMs, call: { scopes } }: { readonly wallTimeMs: number; readonly call: Limited },
+): BudgetExceededError {
   const ends = budgets.flatMap((budget) => budget.resetsAt(wallTimeMs, cost) ?? []);
   const waitMs = ends.length === 0 ? undefined : Math.max(0, Math.max(...ends) - wallTimeMs);
-  return new BudgetExceededError("The remaining budget is too small for this batch", waitMs);
+  const message = "The remaining budget is too small for this batch";
+  return new BudgetExceededError(scopes?.describeBudget(message, wallTimeMs) ?? message, waitMs);
 }
 
 /** Charges a cost for which this process has no reservation. */
 export function chargeBatch(
   costNanoUsd: number,
   member: Member,
-  { client, mesh }: Pick<ObjectCall, "client"> & { readonly mesh: InfrastructureMesh },
+  { scopes, mesh }: Limited & { readonly mesh: InfrastructureMesh },
 ): void {
   const { runtime: { clock }, state: { sharedCounters } } = mesh;
-  const reserved = member.state.tracker.reserveCost(costNanoUsd, { budget: client?.budget });
+  const reserved = member.state.tracker.reserveCost(costNanoUsd, { scopes });
   new Reservation(reserved, { clock, sharedCounters }).settle({ costNanoUsd });
 }
 

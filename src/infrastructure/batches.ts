@@ -55,7 +55,7 @@ export class BatchService {
       throw invalid(`"endpoint" has to be "${facts.endpoint}", the "url" of the file's lines`, "endpoint");
     }
     const member = findBatchMember(facts, account, mesh);
-    await call.admit?.();
+    await call.scopes?.admit();
     const reservation = await reserve(facts.costNanoUsd, { member, call, mesh });
     const submitted = { ...others, endpoint: request.endpoint, completion_window: readWindow(window, member) };
     const parts = await this.#submit(file.ids, submitted, { account, call, reservation, facts });
@@ -106,7 +106,7 @@ export class BatchService {
   ): Promise<ObjectPage> {
     const mesh = this.#mesh;
     const last = after === undefined ? undefined : (await locate(after, { kind: "batch", call }, mesh)).ref;
-    await call.admit?.();
+    await call.scopes?.admit();
     const { records, hasMore } = await getObjectRecords(mesh).page({
       kind: "batch",
       owner: getObjectOwner(call),
@@ -228,7 +228,7 @@ export class BatchService {
       reservation?.settle({ costNanoUsd: used?.costNanoUsd });
       const costNanoUsd = used?.costNanoUsd ?? null;
       if (existing === undefined && costNanoUsd !== null) {
-        chargeBatch(costNanoUsd, member, { client: call.client, mesh });
+        chargeBatch(costNanoUsd, member, { scopes: call.scopes, mesh });
       }
       const { requestId = call.requestId, client: clientName = call.client?.name } = existing ?? {};
       const named = clientName === undefined ? {} : { client: clientName };

@@ -81,7 +81,7 @@ export class FileService {
     readonly order?: "asc" | "desc" | undefined;
   }, call: ObjectCall): Promise<ObjectPage> {
     const last = after === undefined ? undefined : (await locate(after, { kind: "file", call }, this.#mesh)).ref;
-    await call.admit?.();
+    await call.scopes?.admit();
     const { records, hasMore } = await getObjectRecords(this.#mesh).page({
       kind: "file",
       owner: getObjectOwner(call),
@@ -97,7 +97,7 @@ export class FileService {
   async content(id: string, call: ObjectCall): Promise<FileContent> {
     const mesh = this.#mesh;
     const { ref, account } = await locate(id, { kind: "file", call }, mesh);
-    await call.admit?.();
+    await call.scopes?.admit();
     const content = await openFileContent(ref.ids, { account, call, mesh });
     if (ref.batch === undefined) return content;
     const changes = (await getObjectRecords(mesh).load(ref))?.changes;

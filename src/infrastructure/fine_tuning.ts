@@ -115,7 +115,7 @@ export class FineTuningService {
   ): Promise<ObjectPage> {
     const context = { kind: "fine-tuning job", call } as const;
     const last = after === undefined ? undefined : (await locate(after, context, this.#mesh)).ref;
-    await call.admit?.();
+    await call.scopes?.admit();
     const { records, hasMore } = await getObjectRecords(this.#mesh).page({
       kind: "fine-tuning job",
       owner: getObjectOwner(call),

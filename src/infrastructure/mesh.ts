@@ -30,8 +30,8 @@ export interface ObjectCall {
   readonly requestId: string;
   /** Owner of created objects; undefined if clients have no names. */
   readonly client?: RequestClient | undefined;
-  /** Counts the call against the rate limit of its client: see `RoutedRequest.admit`. */
-  readonly admit?: RoutedRequest["admit"];
+  /** The limits of its client, team, tags and end user: see `RoutedRequest.scopes`. */
+  readonly scopes?: RoutedRequest["scopes"];
   /** `User-Agent` of the caller. */
   readonly userAgent?: string | undefined;
   /** Aborts the call. */

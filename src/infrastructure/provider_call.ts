@@ -67,9 +67,9 @@ export async function tryProvider<Result>(
   mesh: InfrastructureMesh,
 ): Promise<{ readonly value: Result } | FailedCall> {
   const { account, call, send } = called;
-  const { signal, timeoutMs, admit } = call;
+  const { signal, timeoutMs, scopes } = call;
   const { runtime } = mesh;
-  await admit?.();
+  await scopes?.admit();
   const connection = openConnection(account, call, mesh);
   const late = new DeadlineError(`The request timed out after ${timeoutMs} ms`);
   const cancelDeadline = runtime.clock.after(Math.max(0, timeoutMs), () => connection.abort(late));

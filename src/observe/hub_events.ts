@@ -45,7 +45,7 @@ export interface RequestPayloads {
 /** A request that has ended, including its stream. */
 export interface FinishedRequest extends RequestResult {
   readonly record: RoutingRecord;
-  /** The request's `mesh.tags`. */
+  /** The request's tags. */
   readonly tags?: RequestLogRecord["tags"] | undefined;
   /** Input tokens read from the provider's cache, if reported. */
   readonly tokensCached?: number | undefined;

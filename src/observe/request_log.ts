@@ -26,7 +26,8 @@ export function toRequestLog(
   redact: (text: string) => string,
 ): RequestLogRecord {
   const { level } = settings;
-  const { client, client_id, pool, model, provider, status = 0, code, duration_ms: latency_ms = 0, ttft_ms } = record;
+  const { client, client_id, team, pool, model, provider, status = 0, code, duration_ms: latency_ms = 0, ttft_ms } =
+    record;
   const shown = (payload: string | undefined) => payload && shortenPayload(payload, settings, redact);
   const bodies = level === "metadata"
     ? {}
@@ -38,6 +39,7 @@ export function toRequestLog(
     request_id: record.request_id,
     ...(client === undefined ? {} : { client }),
     ...(client_id === undefined ? {} : { client_id }),
+    ...(team === undefined ? {} : { team }),
     ...(payloads?.user === undefined ? {} : { user: redact(payloads.user) }),
     ...(tags === undefined ? {} : { tags: redactAll(tags, redact) }),
     pool,

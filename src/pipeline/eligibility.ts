@@ -70,12 +70,12 @@ const applyPlainly: ApplyFilter = (_reason, members, filter) => filter(members);
  */
 export function eligibility(context: EligibilityContext): Eligibility {
   const { request, pool, choice, applyFilter = applyPlainly } = context;
-  const { operation, body, files = [], client, original } = request;
+  const { operation, body, files = [], original, scopes } = request;
   const delivering = applyFilter("delivery", pool.members, () => filterByDelivery(context));
   const needs = operation.measureNeeds(body, files);
   const fees = original?.findFees(delivering);
   const priced = fees === undefined ? needs.load : { ...needs.load, units: { ...needs.load.units, ...fees } };
-  const load = client?.budget === undefined ? priced : { ...priced, budget: client.budget };
+  const load = scopes === undefined ? priced : { ...priced, scopes };
   const nativeSpeakers = original === undefined
     ? delivering
     : applyFilter("features", delivering, (members) => original.withDialect(members));

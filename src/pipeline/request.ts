@@ -5,10 +5,10 @@
 import type { RequestBody } from "../contracts/openai.ts";
 import type { Delivery, UploadedFile } from "../contracts/provider.ts";
 import type { Runtime, StopSignal } from "../contracts/runtime.ts";
-import type { Budget } from "../state/limits/budget.ts";
+import type { RequestScopes } from "../state/limits/request_scopes.ts";
 import type { Operation } from "./operation.ts";
 import type { OriginalRequest } from "./original.ts";
-import type { RoutingConstraints } from "./routing_constraints.ts";
+import type { RequestLabels, RoutingConstraints } from "./routing_constraints.ts";
 import type { TraceContext } from "../contracts/observability.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -25,8 +25,6 @@ export interface RequestClient {
   readonly name: string;
   /** The only pools that exist for it, with their models. Undefined means all pools and models. */
   readonly pools?: ReadonlySet<string> | undefined;
-  /** Budget of the client, in addition to those of the mesh. */
-  readonly budget?: Budget | undefined;
 }
 
 /** Members of a record that name its client. */
@@ -68,11 +66,13 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   /** Whether it continues with another name if no model serves it now: it does not wait in a queue then. */
   readonly hasAlternative?: boolean;
   readonly client?: RequestClient | undefined;
+  /** Its team, tags and end user; undefined if it has none. */
+  readonly labels?: RequestLabels | undefined;
   /**
-   * Counts the request against the rate limit of its client. Called when it is about to be routed, since requests that
-   * are refused before do not count; further calls have no effect. Throws or rejects if the limit is exceeded.
+   * The limits of its client, team, tags and end user; undefined if they have none. It counts against them when it is
+   * about to be routed, since requests that are refused before do not count.
    */
-  readonly admit?: (() => Promise<void> | undefined) | undefined;
+  readonly scopes?: RequestScopes | undefined;
   /** `User-Agent` of the caller. */
   readonly userAgent?: string | undefined;
   /** Trace context of the caller. */

@@ -21,7 +21,7 @@ export function createRequestError(context: RequestContext): MeshError {
   const now = clock.monotonic();
   for (const member of eligible) {
     member.state.refresh(now);
-    addBudgetDenial(member, context, now);
+    addScopeDenial(member, context, now);
   }
   const kinds = new Set(eligible.flatMap((member) => exclusionReason(member, context) ?? []));
   const retryAfterMs = soonest(eligible, context, now);
@@ -31,12 +31,19 @@ export function createRequestError(context: RequestContext): MeshError {
     const message = `Every model of the pool "${pool.name}" is rate-limited${recovery}`;
     return new RateLimitError(message, { code: "rate_limit_exceeded", retryAfterMs });
   }
+  if (kind === "client_limit") {
+    const denial = [...context.denials.values()].find(({ reason }) => reason === kind);
+    return new RateLimitError(denial!.message!, { code: "rate_limit_exceeded", retryAfterMs });
+  }
   if (kind === "quota_exhausted") {
     const message = `The quota of every model of the pool "${pool.name}" is exhausted`;
     return new RateLimitError(message, { code: "insufficient_quota", retryAfterMs });
   }
   if (kind === "budget") {
-    return new BudgetExceededError(`Every budget for the pool "${pool.name}" is spent`, retryAfterMs);
+    const message = `Every budget for the pool "${pool.name}" is spent`;
+    const { scopes } = context.plan.load;
+    const described = scopes?.describeBudget(message, context.deps.runtime.clock.now()) ?? message;
+    return new BudgetExceededError(described, retryAfterMs);
   }
   if (failures.length > 0) {
     return createProviderError(failures, failureWaitMs(context) ?? passingWaitMs(failures, retryAfterMs));
@@ -52,12 +59,13 @@ export function createRequestError(context: RequestContext): MeshError {
 }
 
 /**
- * Adds a denial for a model in standby that exceeds the client's budget, since the end of its standby would not help.
+ * Adds a denial for a model in standby if the request exceeds a limit of its client, team, tags or end user, since the
+ * end of the standby would not help.
  */
-function addBudgetDenial(member: Member, { plan, denials }: RequestContext, now: number): void {
-  if (plan.load.budget === undefined || member.state.status !== "standby") return;
+function addScopeDenial(member: Member, { plan, denials }: RequestContext, now: number): void {
+  if (plan.load.scopes === undefined || member.state.status !== "standby") return;
   const denial = member.state.tracker.denial(plan.load, now);
-  if (denial?.reason === "budget") denials.set(member, denial);
+  if (denial?.reason === "budget" || denial?.reason === "client_limit") denials.set(member, denial);
 }
 
 /** The reason a candidate has not served; undefined for one that was skipped because its provider was excluded. */

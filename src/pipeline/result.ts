@@ -74,6 +74,8 @@ export class Result<T extends Received = Received> {
   readonly dropped: readonly string[];
   /** How the request was routed, once it has committed to this response. */
   declare routing: RoutingRecord;
+  /** Called once a committed response has been settled. */
+  declare onSettled?: () => void;
   #admitted: AdmittedModel;
   /** Duration of the attempt, ms. */
   readonly #ms: number;
@@ -137,6 +139,7 @@ export class Result<T extends Received = Received> {
       this.#isRecorded = true;
       context.end();
       this.#record(outcome, end);
+      this.onSettled?.();
     }
     return { ...this.#used, ...context.charged };
   }

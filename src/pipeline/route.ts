@@ -42,7 +42,7 @@ export async function route<T extends Received>(
   const commit = request.routingConstraints?.commit?.at ?? pool.routing.commit;
   const readToEnd = commit === "complete" ? (await import("./complete_stream.ts")).selectReadToEnd(request) : undefined;
   const found = eligibility({ request, pool, registry, choice }); // 3 filters by delivery and by request
-  const admission = request.admit?.();
+  const admission = request.scopes?.admit();
   if (admission !== undefined) await admission;
   const affinity = pool.routing.affinity && await readAffinity({ request, pool }, deps);
   const hedging = pool.routing.hedge && await createHedging({ request, pool }, deps);

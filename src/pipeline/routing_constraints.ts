@@ -7,6 +7,7 @@ import { parseDuration } from "../config/schema/units.ts";
 import { maxPriority } from "../config/settings/defaults.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
+import { listTags } from "../util/entries.ts";
 import { isObject } from "../util/is_object.ts";
 import { nanoPerUsd } from "../util/pricing.ts";
 import { toText } from "../util/to_text.ts";
@@ -40,6 +41,15 @@ export interface Commit {
 /** Labels for records: an object of strings, or an array of strings. */
 export type Tags = Readonly<Record<string, string>> | readonly string[];
 
+/** What a request is counted by, besides its client. */
+export interface RequestLabels {
+  /** Name of the team. */
+  readonly team?: string | undefined;
+  readonly tags?: Tags | undefined;
+  /** The end user, as its client names it. */
+  readonly user?: string | undefined;
+}
+
 /** Routing constraints. */
 export interface RoutingConstraints {
   /** The only allowed models. */
@@ -58,8 +68,10 @@ export interface RoutingConstraints {
   readonly commit?: Commit;
   /** Groups requests for strategies that honor sessions. */
   readonly session?: string;
-  /** Labels for the records of the request. */
+  /** Labels of the request, for its records and for limits. */
   readonly tags?: Tags;
+  /** Its end user, for its records and for limits. */
+  readonly user?: string;
   /** Priority in a queue, from 0; undefined for that of the pool. */
   readonly priority?: number;
 }
@@ -74,6 +86,7 @@ type Reader = (value: unknown, field: ConstraintField, draft: Draft) => void;
 
 const routeHeader = "x-mesh-route";
 const priorityHeader = "x-mesh-priority";
+const tagsHeader = "x-mesh-tags";
 const maxHeaderChars = 4096;
 const maxNames = 64;
 const maxNameChars = 256;
@@ -101,7 +114,8 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
   first_token: (value, field, draft) => draft.firstTokenMs = readDuration(value, field),
   commit: (value, field, draft) => draft.commit = readCommit(value, field),
   session: (value, field, draft) => draft.session = readConstraintText(value, field, maxNameChars),
-  tags: (value, field, draft) => draft.tags = readTags(value, field),
+  tags: (value, field, draft) => draft.tags = mergeTags([draft.tags, readTags(value, field)]),
+  user: (value, field, draft) => draft.user = readConstraintText(value, field, maxNameChars),
   priority: (value, field, draft) => draft.priority = readPriority(value, field),
 };
 
@@ -115,7 +129,8 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
  *
  * @param header The value of `x-mesh-route`.
  * @param body The request, of which only `mesh` is read.
- * @param priority The value of `x-mesh-priority`, which has precedence over `priority` in the other header.
+ * @param further The value of `x-mesh-priority`, which has precedence over `priority` in the other header; and that of
+ * `x-mesh-tags`, to whose tags the body's are added.
  * @throws {UnsupportedRequestError} `invalid_value`, with the field, if unknown, repeated, empty, too long or
  * malformed.
  *
@@ -129,15 +144,20 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
 export function readRoutingConstraints(
   header: string | null | undefined,
   body: Readonly<Record<string, unknown>>,
-  priority: string | null = null,
+  { priority = null, tags = null }: { readonly priority?: string | null; readonly tags?: string | null } = {},
 ): RoutingConstraints | undefined {
   const mesh: unknown = isObject(body) ? body.mesh : undefined;
-  if ((header ?? "") === "" && priority === null && (mesh ?? undefined) === undefined) return undefined;
+  const hasHeader = (header ?? "") !== "" || priority !== null || tags !== null;
+  if (!hasHeader && (mesh ?? undefined) === undefined) return undefined;
   const draft: Draft = {};
   readHeader(header ?? "", draft);
   if (priority !== null) {
     const field = { label: `The header "${priorityHeader}"`, param: priorityHeader };
     draft.priority = readPriority(decimal(priority), field);
+  }
+  if (tags !== null) {
+    const field = { label: `The header "${tagsHeader}"`, param: tagsHeader };
+    draft.tags = readTags(tags.split(",").map((tag) => tag.trim()), field);
   }
   readMeshMember(mesh ?? {}, draft);
   return Object.keys(draft).length === 0 ? undefined : draft;
@@ -245,6 +265,33 @@ function readTags(value: unknown, field: ConstraintField): Tags {
     );
   }
   return Array.isArray(value) ? [...strings] : { ...value as Record<string, string> };
+}
+
+/** Puts tags together; undefined without any. An object stays one if it is alone. */
+function mergeTags(all: readonly (Tags | undefined)[]): Tags | undefined {
+  const some = all.filter((tags) => tags !== undefined);
+  return some.length < 2 ? some[0] : [...new Set(some.flatMap(listTags))];
+}
+
+/**
+ * Reads the team, the tags and the end user of a request; undefined if it has none. The end user is `mesh.user`, else
+ * `user`, `safety_identifier` or `metadata.user_id`; tags are also in `metadata.tags`, with commas or in a list, where
+ * others are ignored. In Gemini's API, `labels` stands for `metadata`.
+ *
+ * @param body The body as received.
+ */
+export function readLabels(
+  body: Readonly<Record<string, unknown>>,
+  { team, tags, user, ownTags }: RequestLabels & { readonly ownTags?: Tags | undefined },
+): RequestLabels | undefined {
+  const facts = [body.metadata, body.labels].find(isObject) ?? {};
+  const names = [user, body.user, body.safety_identifier, facts.user_id, isObject(body.labels) && facts.user];
+  const named = names.find((name) => typeof name === "string" && name !== "") as string | undefined;
+  const texts = typeof facts.tags === "string" ? facts.tags.split(",") : facts.tags;
+  const more = !Array.isArray(texts) ? [] : texts.map((text) => typeof text === "string" ? text.trim() : text)
+    .filter((text) => isTagText(text, maxTagChars)).slice(0, maxTags);
+  const merged = mergeTags([ownTags, tags, more.length === 0 ? undefined : more]);
+  return (team ?? merged ?? named) === undefined ? undefined : { team, tags: merged, user: named };
 }
 
 function isTagText(value: unknown, longest: number): value is string {

@@ -16,6 +16,8 @@ import {
 import type { Member } from "../registry/registry.ts";
 import type { RequestPayloads } from "../observe/hub_events.ts";
 import { type RoutedRequest, toClientFacts } from "./request.ts";
+import type { RequestLabels } from "./routing_constraints.ts";
+import { listTags } from "../util/entries.ts";
 import { isOverload } from "../util/resource_lack.ts";
 import type { Usage } from "../state/counters/usage.ts";
 import type { Outcome } from "../state/counters/usage.ts";
@@ -80,7 +82,20 @@ export function createRoutingRecord(
     ...(context.queuedMs !== undefined && { queued_ms: Math.round(context.queuedMs) }),
     ...(context.possiblyBilled && { possibly_billed: true }),
     ...(request.client && toClientFacts(request.client)),
+    ...(request.labels && toLabelFacts(request.labels, context.deps.redact)),
     ...(request.trace !== undefined && { traceparent: request.trace.traceparent }),
+  };
+}
+
+/** Returns the members of a record that name the team, tags and end user of a request. */
+function toLabelFacts(
+  { team, tags, user }: RequestLabels,
+  redact: (text: string) => string,
+): Pick<RoutingRecord, "team" | "tags" | "user"> {
+  return {
+    ...(team !== undefined && { team }),
+    ...(tags !== undefined && { tags: listTags(tags).map(redact) }),
+    ...(user !== undefined && { user: redact(user.slice(0, maxUserLength)) }),
   };
 }
 
@@ -124,18 +139,17 @@ export function emitRecord(
     tokensOut: output,
     costNanoUsd,
     tokensCached: used.cached,
-    tags: request.routingConstraints?.tags,
+    tags: request.labels?.tags,
     payloads: deps.hub.logsRequests ? collectPayloads(request, text) : undefined,
   });
 }
 
 function collectPayloads(
-  { body, text }: RoutedRequest,
+  { body, text, labels }: RoutedRequest,
   response: () => string | undefined = () => undefined,
 ): RequestPayloads {
-  const { user } = body as { readonly user?: unknown };
   return {
-    user: typeof user === "string" ? user.slice(0, maxUserLength) : undefined,
+    user: labels?.user?.slice(0, maxUserLength),
     request: () => text ?? JSON.stringify(body),
     response,
   };

@@ -187,7 +187,8 @@ export function createAuthenticator(
   const findClient = (name: string) => clients.get(name) ?? runtime.clients?.findNamed(name);
   const load = onceResolved(async () => {
     const { createJwtAuthenticator } = await import("./jwt/jwt_authenticator.ts");
-    return await createJwtAuthenticator({ issuers, mesh, keys, findClient, isTeam: () => false });
+    const isTeam = (name: string) => mesh.settings.teams?.has(name) === true;
+    return await createJwtAuthenticator({ issuers, mesh, keys, findClient, isTeam });
   });
   return new Authenticator(accepted, { runtime, jwt: { load, resource } });
 }

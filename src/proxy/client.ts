@@ -1,97 +1,70 @@
 /**
- * A named client of the proxy: its pools, its rate limit and its budget.
+ * A named client of the proxy: its team, its pools and its limits.
  * @module
  */
-import type { BudgetSettings, ClientSettings } from "../config/settings/settings.ts";
-import { BudgetExceededError, ModelNotFoundError, RateLimitError, UnsupportedRequestError } from "../errors.ts";
-import type { Clock } from "../contracts/runtime.ts";
+import type { ClientSettings } from "../config/settings/settings.ts";
+import { ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import type { Peer } from "../contracts/shell.ts";
 import type { RequestClient } from "../pipeline/request.ts";
-import { Budget } from "../state/limits/budget.ts";
-import type { MeshState } from "../state/model/mesh_state.ts";
-import type { Replication, SharedCounters } from "../state/counters/shared_counters.ts";
-import { slicedMinute } from "../state/counters/shared_rate.ts";
-import { SlidingWindow } from "../util/sliding_window.ts";
+import type { LimitedScope } from "../state/limits/limited_scope.ts";
+import type { LimitedScopes } from "../state/limits/limited_scopes.ts";
+import { pickDefined } from "../util/entries.ts";
 import { isLoopbackHost } from "./origin_policy.ts";
-
-/** The window of the request limit. */
-const minute = { windowMs: 60_000, slices: 60, forgetsLate: true };
 
 type ClientIdentity = Pick<RequestClient, "id" | "name">;
 
-interface ClientContext {
-  readonly before?: Client | undefined;
-  readonly state?: MeshState | undefined;
-}
-
-function createClientBudget(
-  client: ClientIdentity,
-  settings: BudgetSettings,
-  { before, state }: ClientContext,
-): Budget {
-  const id = getCounterScope(client);
-  const isReplicated = state?.sharedCounters.replication !== undefined;
-  // the shared store provides the sums of a replicated budget
-  const budget = new Budget(settings, id, isReplicated ? undefined : before?.budget);
-  state?.addBudgetScope({ id, budget, ...(client.id !== client.name && { name: client.name }) });
-  if (isReplicated) state!.sharedCounters.register(budget);
-  return budget;
-}
-
-/** The name of its counters, in the state and in a shared store. */
-function getCounterScope({ id }: Pick<RequestClient, "id">): string {
-  return `client ${id}`;
-}
-
 /** Permissions and limits of a client. */
-type ClientLimits = Pick<ClientSettings, "pools" | "budget" | "rpm" | "priority">;
+type ClientLimits = Omit<ClientSettings, "token" | "name">;
 
 export class Client implements RequestClient {
   readonly id: string;
   readonly name: string;
   pools: ReadonlySet<string> | undefined;
-  budget: Budget | undefined;
-  readonly #state: MeshState | undefined;
-  /** Kept while there is no limit, since a later limit includes what was spent before. */
-  #budget: Budget | undefined;
-  #rpm = Infinity;
+  /** Its team; undefined if it has none. */
+  team: LimitedScope | undefined;
+  /** Tags of all its requests. */
+  tags: readonly string[] | undefined;
+  /** What its limits count; undefined if it never had any. */
+  scope: LimitedScope | undefined;
+  readonly #scopes: LimitedScopes | undefined;
+  /** Names of its own pools. */
+  #own: readonly string[] | undefined;
   /** Maximum priority as configured. */
   #priority: number | undefined;
-  readonly #requests: SlidingWindow;
-  /** Replicates counters, if several processes share them. */
-  readonly #sharedCounters: SharedCounters | undefined;
 
   /**
    * @param identity Its id, and its name in records.
-   * @param context The same client under earlier settings, whose requests and spending still count; and the state of
-   *   the mesh, which persists or replicates its budget.
+   * @param scopes The limits of the mesh; undefined if there are none.
    */
-  constructor({ id, name }: ClientIdentity, limits: ClientLimits, { before, state }: ClientContext = {}) {
+  constructor({ id, name }: ClientIdentity, limits: ClientLimits, scopes?: LimitedScopes) {
     this.id = id;
     this.name = name;
-    this.#state = state;
-    this.#sharedCounters = state?.sharedCounters;
-    this.#requests = (before && before.#requests) ?? new SlidingWindow(minute);
-    this.#apply(limits, before);
+    this.#scopes = scopes;
+    this.change(limits);
   }
 
   /** Applies other limits. Earlier requests and spending count against them. */
-  change(limits: ClientLimits): void {
-    this.#apply(limits);
+  change({ pools, team, tags, priority, ...limits }: ClientLimits): void {
+    this.#priority = priority;
+    this.tags = tags;
+    this.#own = pools;
+    this.scope = this.#scopes?.getClient(this, limits);
+    this.team = team === undefined ? undefined : this.#scopes?.findTeam(team);
+    this.pools = intersect(pools, this.team?.pools);
   }
 
-  #apply({ pools, budget, rpm = Infinity, priority }: ClientLimits, before?: Client): void {
-    this.pools = pools && new Set(pools);
-    this.#rpm = rpm;
-    this.#priority = priority;
-    if (budget !== undefined) this.#budget ??= createClientBudget(this, budget, { before, state: this.#state });
-    this.#budget?.setLimits(budget ?? []);
-    this.budget = budget && this.#budget;
+  /** Returns the same client as a member of another team. */
+  inTeam(team: LimitedScope | undefined): Client {
+    const member = new Client(this, pickDefined({ priority: this.#priority, tags: this.tags }));
+    member.scope = this.scope;
+    member.team = team;
+    member.pools = intersect(this.#own, team?.pools);
+    return member;
   }
 
   /** Whether it may access everything, as administrators do by default. */
   get isUnlimited(): boolean {
-    return this.pools === undefined && this.budget === undefined && this.#rpm === Infinity;
+    return this.pools === undefined && this.team === undefined && !this.scope?.isLimited;
   }
 
   /**
@@ -109,65 +82,37 @@ export class Client implements RequestClient {
   }
 
   /**
-   * Returns a function that counts one request, however often it is called; undefined without a limit per minute. It
-   * throws or rejects with a {@linkcode RateLimitError} if the limit is exceeded; the request is then not counted.
-   */
-  admission(clock: Clock): (() => Promise<void> | undefined) | undefined {
-    if (this.#rpm === Infinity) return undefined;
-    let isCounted = false;
-    let counting: Promise<void> | undefined;
-    return () => {
-      if (isCounted) return counting;
-      counting = this.#admit(clock);
-      isCounted = true;
-      return counting;
-    };
-  }
-
-  #admit(clock: Clock): Promise<void> | undefined {
-    const replication = this.#sharedCounters?.replication;
-    if (replication !== undefined) return this.#admitShared(replication, clock);
-    this.#admitHere(clock.monotonic());
-  }
-
-  /** While the store is unavailable, only the local counter applies. */
-  async #admitShared(replication: Replication, clock: Clock): Promise<void> {
-    const grant = await replication.admit({ name: getCounterScope(this), limit: this.#rpm, ...slicedMinute });
-    if (grant === undefined) return this.#admitHere(clock.monotonic());
-    if (grant.waitMs > 0) throw this.#tooMany(grant.waitMs);
-    this.#requests.add(clock.monotonic(), 1);
-  }
-
-  #admitHere(now: number): void {
-    if (this.#requests.sum(now) >= this.#rpm) throw this.#tooMany(this.#requests.fallsTo(now, this.#rpm - 1) - now);
-    this.#requests.add(now, 1);
-  }
-
-  #tooMany(retryAfterMs: number): RateLimitError {
-    return new RateLimitError(`The client "${this.name}" may send ${this.#rpm} requests a minute (rpm)`, {
-      code: "rate_limit_exceeded",
-      retryAfterMs,
-    });
-  }
-
-  /**
-   * Returns the message of an error as this client may see it: without other pools, and with its exhausted budget.
-   * Undefined if the message is the same for all clients.
+   * Returns the message of an error as this client may see it: without other pools. Undefined if the message is the same
+   * for all clients.
    *
    * @param error Any error of its request.
-   * @param wallTimeMs Wall clock.
    */
-  messageFor(error: unknown, wallTimeMs: number): string | undefined {
-    if (this.pools !== undefined && ModelNotFoundError.isInstance(error)) {
-      const names = [...this.pools].map((name) => `"${name}"`).join(", ");
-      return `There is no such model or pool for the client "${this.name}": it has ${names}`;
-    }
-    if (this.budget !== undefined && BudgetExceededError.isInstance(error)) {
-      return this.budget.isSpent(wallTimeMs)
-        ? `The budget of the client "${this.name}" is spent`
-        : `${error.message}, or what is left to the client "${this.name}" is too little for this request`;
-    }
+  messageFor(error: unknown): string | undefined {
+    if (this.pools === undefined || !ModelNotFoundError.isInstance(error)) return undefined;
+    const names = [...this.pools].map((name) => `"${name}"`).join(", ") || "none";
+    return `There is no such model or pool for the client "${this.name}": it has ${names}`;
   }
+}
+
+/**
+ * Returns a client as a member of a team that its token states. Without a client, the team itself is one: objects belong
+ * to it.
+ *
+ * @param name Name of the team.
+ * @param scopes The limits of the mesh.
+ */
+export function joinTeam(client: Client | undefined, name: string, scopes: LimitedScopes | undefined): Client {
+  const id = `team ${name}`;
+  return (client ?? new Client({ id, name: id }, {})).inTeam(scopes?.findTeam(name));
+}
+
+/** The pools that a client may use: its own, as far as its team may use them. */
+function intersect(
+  own: readonly string[] | undefined,
+  team: ReadonlySet<string> | undefined,
+): ReadonlySet<string> | undefined {
+  if (own === undefined || team === undefined) return own === undefined ? team : new Set(own);
+  return new Set(own.filter((name) => team.has(name)));
 }
 
 /** The sender of a request with an accepted token. */
@@ -190,20 +135,16 @@ export interface Caller {
  * Creates the configured clients that have a name.
  *
  * @param clients Their settings.
- * @param parts The state that contains their budgets, and the clients of the previous configuration, whose counters
- * continue.
+ * @param limits The limits of the mesh, and those of the previous one, whose counters continue; undefined without any.
  */
-export function namedClients(
+export function createNamedClients(
   clients: readonly ClientSettings[],
-  { state, before }: {
-    readonly state: MeshState;
-    readonly before: ReadonlyMap<string, Client> | undefined;
-  },
+  ...[scopes, before]: readonly (LimitedScopes | undefined)[]
 ): Map<string, Client> {
+  scopes?.follow(before);
   return new Map(clients.flatMap((client) => {
-    const { name } = client;
-    if (name === undefined) return [];
-    return [[name, new Client({ id: name, name }, client, { before: before?.get(name), state })]];
+    const { token: _, name, ...limits } = client;
+    return name === undefined ? [] : [[name, new Client({ id: name, name }, limits, scopes)]];
   }));
 }
 

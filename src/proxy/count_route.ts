@@ -31,12 +31,12 @@ export function countRoute(dialect: Dialect, read: (exchange: Exchange) => Promi
       const counted = counting.toCounted(value);
       const { chat: body, native, dropped = [], session } = dialect.translate(counted, exchange.request);
       if (body.model === undefined) throw missing("model");
-      const { client, mesh: { registry, routeDeps }, headers, admit } = exchange;
+      const { client, mesh: { registry, routeDeps }, headers } = exchange;
       poolFor(body.model, { client }, registry);
-      await admit?.();
       const text = JSON.stringify(counted);
       const original = new OriginalRequest({ dialect: dialect.name, dropped, native: native && { text, ...native } });
       const request = toRoutedRequest(exchange, { operation: chat, body, original, session, time });
+      await request.scopes?.admit();
       const count = await countTokens(request, routeDeps);
       addCountHeaders(headers, count);
       return json(counting.formatCount(count.tokens), { headers });

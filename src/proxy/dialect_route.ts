@@ -10,6 +10,7 @@ import type { Delivered } from "../pipeline/perform.ts";
 import { chat } from "../pipeline/operations/chat.ts";
 import { embeddings } from "../pipeline/operations/embeddings.ts";
 import { missing } from "../pipeline/check_body.ts";
+import { objectOrEmpty } from "../util/is_object.ts";
 import { OriginalRequest } from "../pipeline/original.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { json } from "./json.ts";
@@ -88,13 +89,21 @@ export async function respondToChat(
 /** Performs a request as the chat request to which it was translated. */
 export function performChat(
   { chat: translated, session, dropped = [], native }: Translation,
-  { dialect, work: { text = "", time }, exchange, signal }: ChatPerformance,
+  { dialect, work: { value, text = "", time }, exchange, signal }: ChatPerformance,
 ): Promise<Delivered<ChatCompletion>> {
   const checked = chat.check(translated, []); // applies the limits of chat to the translation as well
   if (checked.model === undefined) throw missing("model");
   const body = checked.stream === true ? { ...checked, stream_options: { include_usage: true } } : checked;
   const original = new OriginalRequest({ dialect: dialect.name, dropped, native: native && { text, ...native } });
-  return performRequest(exchange, { operation: chat, body, session, original, time, signal });
+  return performRequest(exchange, {
+    operation: chat,
+    body,
+    session,
+    labeled: objectOrEmpty(value),
+    original,
+    time,
+    signal,
+  });
 }
 
 /**
@@ -113,7 +122,13 @@ export function embeddingRoute(dialect: EmbeddingDialect): RouteEntry {
       const body = embeddings.check(request, []);
       if (body.model === undefined) throw missing("model");
       const original = new OriginalRequest({ dialect: dialect.name, dropped, native: native && { text, ...native } });
-      const result = await performRequest(exchange, { operation: embeddings, body, original, time });
+      const result = await performRequest(exchange, {
+        operation: embeddings,
+        body,
+        labeled: objectOrEmpty(value),
+        original,
+        time,
+      });
       addRoutingHeaders(exchange.headers, result);
       return toCompleteResponse(result, toResponse, exchange);
     },

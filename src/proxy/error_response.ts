@@ -32,7 +32,7 @@ export function errorResponse(
   const record = isRouted(error) ? routingOf(error) : undefined;
   if (record !== undefined) addRoutingHeaders(headers, { routing: record });
   Object.assign(headers, row.headers, { "x-request-id": requestId });
-  const message = client?.messageFor(error, mesh.runtime.clock.now());
+  const message = client?.messageFor(error);
   const { status, body: { error: facts } } = row;
   const body = { error: message === undefined ? facts : { ...facts, message } };
   const fault = { status, ...body };

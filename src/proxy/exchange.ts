@@ -6,6 +6,7 @@ import type { ProxySettings } from "../config/settings/settings.ts";
 import type { Peer, PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import type { DialectConventions } from "../dialects/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { RoutedRequest } from "../pipeline/request.ts";
 import type { BodyBounds } from "./body_reader.ts";
 import type { ProxyOverview } from "./overview/overview.ts";
 import type { Caller, Client } from "./client.ts";
@@ -56,8 +57,10 @@ export interface Exchange {
   readonly body: (options: ReadOptions) => Promise<Uint8Array>;
   /** Takes a slot, for a handler that reads no body, or reads it itself. Can be called once. */
   readonly begin: () => Promise<void> | undefined;
-  /** Counts the request against the rate limit of its sender; undefined without a limit. See `RoutedRequest.admit`. */
-  readonly admit: (() => Promise<void> | undefined) | undefined;
+  /** The sender, with its team and tags; undefined if the path requires no token. */
+  readonly sender: Caller | undefined;
+  /** The limits that the request counts against, once they have been selected; see `RoutedRequest.scopes`. */
+  scopes: RoutedRequest["scopes"];
   /**
    * Reserves memory for what the request refers to, bytes; returns its release, or undefined if there is none left.
    * Undefined unless the proxy stores responses.

@@ -16,7 +16,7 @@ import { type Authenticator, createAuthenticator, requireToken } from "./authent
 import { type BodyBounds, ClientDisconnectedError, readRequestBody } from "./body_reader.ts";
 import { withDecompressedBody } from "./compressed_body.ts";
 import { checkedRoute, checkRights, findRoute, invalidUrl, servedEndpoints, withoutBody } from "./routes.ts";
-import { type Caller, type Client, findBodyOwner, namedClients } from "./client.ts";
+import { type Caller, type Client, createNamedClients, findBodyOwner } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
 import { HttpError, toErrorRow, waitHeaders } from "./error_body.ts";
 import type { Exchange, IncomingRequest, ReadOptions, RequestFacts, RouteEntry, SocketAccess } from "./exchange.ts";
@@ -67,7 +67,7 @@ export class ProxyInstance {
     this.#mesh = mesh;
     this.#shared.overview.follow(mesh);
     mesh.addSink(this.#shared.overview.sink);
-    this.#clients = namedClients(proxy.clients, { state: mesh.state, before: before && before.#clients });
+    this.#clients = createNamedClients(proxy.clients, mesh.state.scopes, before && before.#mesh.state.scopes);
     runtimeClients.configured = this.#clients;
     const senders = { tokens, clients: this.#clients, runtime: runtimeClients, mesh };
     this.#authenticator = createAuthenticator(proxy, senders, this.#shared.signingKeys);
@@ -171,10 +171,12 @@ export class ProxyInstance {
     let hasSlot = false;
     let release = () => {};
     const hold = (task: () => void) => void (release = task);
+    let exchange: Exchange | undefined;
     const onEnd = () => {
       if (isOver) return;
       isOver = true;
       release();
+      exchange?.scopes?.end();
       if (hasSlot) slots.give(maxConcurrent);
       if (--this.#underWay === 0) this.#onIdle?.();
     };
@@ -192,7 +194,7 @@ export class ProxyInstance {
     this.#checkSlots(); // before the body is read
     this.#underWay++;
     try {
-      const exchange = this.#exchange(incoming, { body, begin, onEnd });
+      exchange = this.#exchange(incoming, { body, begin, onEnd });
       const response = await entry.handle(exchange);
       if (!exchange.isDetached && !isStream(response.body)) onEnd();
       return response;
@@ -223,7 +225,7 @@ export class ProxyInstance {
   }
 
   #exchange(incoming: IncomingRequest, work?: Pick<Exchange, "body" | "begin" | "onEnd">): Exchange {
-    const { request, requestId, path, headers, client } = incoming;
+    const { request, requestId, path, headers, client, from } = incoming;
     // no spread: V8 of Node 20 gives each object that begins with one, and goes on, a hidden class of its own
     return {
       request,
@@ -243,7 +245,8 @@ export class ProxyInstance {
       overview: this.#shared.overview,
       recordReaders: this.#shared.recordReaders,
       body: work?.body ?? ((time) => this.#read(incoming, time)),
-      admit: client?.admission(this.#mesh.runtime.clock),
+      sender: from.caller,
+      scopes: undefined,
       begin: work?.begin ?? (() => undefined),
       reserve: this.#proxy.responses.state ? this.#reservation(incoming) : undefined,
       background: this.#shared.background,

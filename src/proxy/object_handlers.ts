@@ -18,6 +18,7 @@ import { json } from "./json.ts";
 import { withDecompressedBody } from "./compressed_body.ts";
 import { findRequestTimeout, readWork } from "./body.ts";
 import { UploadBody } from "./upload_body.ts";
+import { findScopes } from "./perform_request.ts";
 
 /** `POST /v1/files`. */
 export async function uploadFile(exchange: Exchange): Promise<PlainResponse> {
@@ -158,13 +159,14 @@ async function opened({ mesh, request, begin }: Exchange) {
   return { query, ...await mesh.infrastructure() };
 }
 
-function toObjectCall({ requestId, client, admit, request, mesh }: Exchange): ObjectCall {
+function toObjectCall(exchange: Exchange): ObjectCall {
+  const { requestId, client, request, mesh } = exchange;
   const { headers, signal } = request;
   const userAgent = headers.get("user-agent") ?? undefined;
   return {
     requestId,
     client,
-    admit,
+    scopes: findScopes(exchange),
     userAgent,
     signal,
     timeoutMs: findRequestTimeout(request, mesh.settings.deadlineMs),

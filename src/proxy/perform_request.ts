@@ -7,7 +7,7 @@ import type { StopSignal } from "../contracts/runtime.ts";
 import type { Delivered } from "../pipeline/perform.ts";
 import { missing, requestedDelivery } from "../pipeline/check_body.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
-import { readRoutingConstraints } from "../pipeline/routing_constraints.ts";
+import { readLabels, readRoutingConstraints, type RequestLabels } from "../pipeline/routing_constraints.ts";
 import { findSession, readTraceContext } from "../util/request_id.ts";
 import type { Exchange, RouteEntry } from "./exchange.ts";
 import { readWork, type RequestTime } from "./body.ts";
@@ -25,6 +25,8 @@ interface CheckedRequest<Body extends RequestBody, Response>
   readonly defaultModel?: string | undefined;
   /** The session, if the dialect specifies it in its own way. */
   readonly session?: string | undefined;
+  /** The body as received, in which its tags and its end user are; by default the body. */
+  readonly labeled?: Readonly<Record<string, unknown>> | undefined;
   /** Aborts it; defaults to the request's own signal. */
   readonly signal?: StopSignal | undefined;
   readonly time: RequestTime;
@@ -48,17 +50,19 @@ export function performRequest<Body extends RequestBody, Response>(
  * @param checked Its operation and validated body, with a model unless the operation has a default.
  */
 export function toRoutedRequest<Body extends RequestBody, Response>(
-  { mesh, request, requestId, client, admit }: Exchange,
-  { operation, body, text, files, original, defaultModel, session: named, signal, time }: CheckedRequest<
-    Body,
-    Response
-  >,
+  exchange: Exchange,
+  checked: CheckedRequest<Body, Response>,
 ): RoutedRequest<Body, Response> {
+  const { mesh, request, requestId, client } = exchange;
+  const { operation, body, text, files, original, defaultModel, session: named, labeled = body, signal, time } =
+    checked;
   const { startedAt, limitMs } = time;
   const { headers } = request;
-  const routingConstraints = readRoutingConstraints(headers.get("x-mesh-route"), body, headers.get("x-mesh-priority"));
+  const further = { priority: headers.get("x-mesh-priority"), tags: headers.get("x-mesh-tags") };
+  const routingConstraints = readRoutingConstraints(headers.get("x-mesh-route"), body, further);
   if (routingConstraints?.priority !== undefined) client?.checkPriority(routingConstraints.priority);
   const session = findSession(headers.get("x-mesh-session"), body, named);
+  const labels = findLabels(exchange, labeled, routingConstraints);
   const ownMs = Math.min(limitMs, routingConstraints?.deadlineMs ?? Infinity);
   return {
     id: requestId,
@@ -73,11 +77,48 @@ export function toRoutedRequest<Body extends RequestBody, Response>(
     timeoutMs: Math.max(0, ownMs - (mesh.runtime.clock.monotonic() - startedAt)),
     routingConstraints,
     client,
-    admit,
+    ...(labels && { labels }),
+    scopes: mesh.state.scopes && selectScopes(exchange, labels),
     userAgent: headers.get("user-agent") ?? undefined,
     trace: readTraceContext(headers),
     ...(session === undefined ? {} : { session }),
   };
+}
+
+/** Returns the team, the tags and the end user of a request. Most have none. */
+function findLabels(
+  { client, sender }: Exchange,
+  body: Readonly<Record<string, unknown>>,
+  constraints: RoutedRequest["routingConstraints"],
+): RequestLabels | undefined {
+  const ownTags = sender?.tags?.length ? [...client?.tags ?? [], ...sender.tags] : client?.tags;
+  const team = client?.team;
+  const { metadata, labels, user, safety_identifier } = body;
+  const isLabeled = metadata ?? labels ?? user ?? safety_identifier ?? constraints ?? ownTags ?? team;
+  if (isLabeled === undefined || isLabeled === null) return undefined;
+  return readLabels(body, { ...constraints, ownTags, team: team?.identity.key });
+}
+
+/**
+ * Returns the limits that a request counts against which is not routed, or not yet.
+ *
+ * @param body Its body, in which its tags and its end user are.
+ */
+export function findScopes(
+  exchange: Exchange,
+  body: Readonly<Record<string, unknown>> = {},
+): RoutedRequest["scopes"] {
+  const { mesh: { state }, request: { headers } } = exchange;
+  if (state.scopes === undefined) return undefined;
+  const constraints = readRoutingConstraints(null, body, { tags: headers.get("x-mesh-tags") });
+  return selectScopes(exchange, findLabels(exchange, body, constraints));
+}
+
+/** Selects the limits that a request counts against, once: all that is done for it is one request. */
+function selectScopes(exchange: Exchange, labels?: RequestLabels): RoutedRequest["scopes"] {
+  const { client, mesh: { state } } = exchange;
+  const own = [client?.scope, client?.team];
+  return exchange.scopes ??= state.scopes?.select({ own, client: client?.id ?? "", ...labels });
 }
 
 /**

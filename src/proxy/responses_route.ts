@@ -16,6 +16,7 @@ import { addStreamHeaders } from "./heartbeat.ts";
 import { json } from "./json.ts";
 import type { TurnWork } from "./responses/conversation_turn.ts";
 import { readResponsesWork } from "./responses_work.ts";
+import { findScopes } from "./perform_request.ts";
 
 /** `/v1/responses`. */
 export const responsesRoute: Pick<RouteEntry, "handle"> = {
@@ -42,14 +43,15 @@ async function respondToWork(work: TurnWork, exchange: Exchange): Promise<PlainR
 }
 
 /** Responds without a call to a provider. */
-async function respondToWarmUp(body: JsonObject, { mesh, headers, client, admit }: Exchange): Promise<PlainResponse> {
+async function respondToWarmUp(body: JsonObject, exchange: Exchange): Promise<PlainResponse> {
   const { model, stream } = body;
+  const { mesh, headers, client } = exchange;
   if (model === undefined) throw missing("model");
   const { clock } = mesh.runtime;
   const head = { id: newId(), model: String(model), created: Math.floor(clock.now() / 1000) };
   const { response, events } = formatWarmUp(body, head);
   poolFor(head.model, { client }, mesh.registry);
-  await admit?.();
+  await findScopes(exchange, body)?.admit();
   if (stream !== true) return json(response, { headers });
   addStreamHeaders(headers, "text/event-stream");
   return { status: 200, headers, body: events };

@@ -111,6 +111,10 @@ const others: Readonly<Record<string, RouteEntry>> = {
     { methods: ["GET"], isAdministrative: true },
     async () => ({ handle: (await import("./processes/processes_route.ts")).handleProcesses }),
   ),
+  "/mesh/teams": imported(
+    { methods: ["GET"], isAdministrative: true },
+    async () => ({ handle: (await import("./teams_route.ts")).listTeams }),
+  ),
   "/mesh/activate": imported(
     administrative,
     async () => ({ handle: (await import("./override_route.ts")).override("activate") }),

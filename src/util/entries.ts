@@ -26,3 +26,8 @@ export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) =>
 export function pickDefined<Members extends object>(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members;
 }
+
+/** Returns the names of tags: of an object, `name=value`. */
+export function listTags(tags: readonly string[] | Readonly<Record<string, string>>): readonly string[] {
+  return Array.isArray(tags) ? tags : Object.entries(tags).map(([name, value]) => `${name}=${value}`);
+}

@@ -44,6 +44,8 @@ export const acting: Readonly<Record<string, unknown>> = {
     },
   },
   budget: { daily_limit: 1 },
+  teams: { red: {}, blue: {} },
+  tags: { beta: {} },
   storage: { connector: "mesh.local-file.v1", sync_policy: "periodic" },
   observability: {
     routing: { connector: "mesh.local-file.v1", path: "./routing.jsonl" },
@@ -90,6 +92,8 @@ export const locations: Readonly<Record<string, string>> = {
   "models.*.pricing.per_image": "models.painter.pricing.per_image",
   "models.*.pricing.per_search": "models.finder.pricing.per_search",
   "pools.*": "pools.talk",
+  "teams.*": "teams.red",
+  "tags.*": "tags.beta",
 };
 
 const provider = { complete: () => {}, stream: () => {}, getPricing: () => undefined };
@@ -145,6 +149,8 @@ export const values: Readonly<Record<string, readonly [one: unknown, other: unkn
   "observability.tracing.connector": ["mesh.console.v1", "mesh.null.v1"],
   "observability.routing.url": ["https://one.example.com", "https://two.example.com"],
   "observability.statistics.url": ["https://one.example.com", "https://two.example.com"],
+  "teams.*.pools": [["talk"], undefined],
+  "proxy.auth.tokens[].team": ["red", "blue"],
   "proxy.auth.tokens[].pools": [["talk"], undefined],
   "proxy.auth.jwt.jwks_uri": ["https://one.example.com", "https://two.example.com"],
   "proxy.auth.jwt.allow": [{ email_verified: true }, { groups: ["ai"] }],
@@ -156,6 +162,9 @@ export const beside: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   "secrets.path": { "secrets.store": "mesh.dotenv.v1" },
   "secrets.region": { "secrets.store": "aws.secrets-manager.v1" },
   "providers.*.budget.alert_at": { "providers.hosted.budget.daily_limit": 9 },
+  "teams.*.budget.alert_at": { "teams.red.budget.daily_limit": 9 },
+  "tags.*.budget.alert_at": { "tags.beta.budget.daily_limit": 9 },
+  "users.budget.alert_at": { "users.budget.daily_limit": 9 },
   "pools.*.budget.alert_at": { "pools.talk.budget.daily_limit": 9 },
   "proxy.auth.resource": { "proxy.auth.jwt": [{ issuer: "https://login.example.com", audience: "mesh" }] },
   "proxy.tools.web_search.max_uses": { "proxy.tools": { web_search: { pool: "web-search" } } },

@@ -74,7 +74,7 @@ describe("Ten thousand clients", () => {
         const before = hashed();
         const again = countingMaps(() => assert(clients.findCaller(`mm_${count - 1}`)));
         const unknown = countingMaps(() => assertEquals(clients.findCaller("mm_unknown"), undefined));
-        work.push({ again, unknown, hashes: hashed() - before, budgets: mesh.state.budgetScopes.length });
+        work.push({ again, unknown, hashes: hashed() - before, budgets: mesh.state.budgetScopes.size });
       });
     }
     const each = { lookups: 1, walks: 0 };

@@ -4,7 +4,9 @@ import { describe, it } from "@std/testing/bdd";
 import type { BudgetSettings, ProviderEntry, RoutingSettings } from "../../src/config/settings/settings.ts";
 import type { ModelInfo, RateLimits } from "../../src/contracts/provider.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
+import { SharedCounters } from "../../src/state/counters/shared_counters.ts";
 import type { Outcome, RequestEnd } from "../../src/state/counters/usage.ts";
+import { LimitedScopes } from "../../src/state/limits/limited_scopes.ts";
 import type { Load } from "../../src/state/model/usage.ts";
 import { UsageTrackers } from "../../src/state/model/usage_trackers.ts";
 
@@ -93,15 +95,12 @@ describe("A request is denied", () => {
 
   it("by its client's budget, which is the client's alone", () => {
     const model = track({ info: priced });
-    const budget = new UsageTrackers({ budget: budgetOf(30_000) }, model.clock).getTracker({
-      pool: "any",
-      name: "any",
-      info: { id: "any" } as ModelInfo,
-      provider: { id: "any", apiKeys: [] } as unknown as ProviderEntry,
-      routing: { deactivation: {}, recovery: {} } as unknown as RoutingSettings,
-    }).budgetScopes[0]!.budget;
-    model.send({ input: 10, output: 10, budget });
-    assertEquals([model.denial({ input: 10, output: 10, budget }), model.denial()], [["budget", dayMs], undefined]);
+    const state = { sharedCounters: new SharedCounters(), addBudgetScope() {}, removeBudgetScope() {} };
+    const limits = new LimitedScopes({}, { state, clock: model.clock });
+    const own = [limits.getClient({ id: "c", name: "c" }, { budget: budgetOf(30_000) })];
+    const load = { input: 10, output: 10, scopes: limits.select({ own, client: "c" }) };
+    model.send(load);
+    assertEquals([model.denial(load), model.denial()], [["budget", dayMs], undefined]);
   });
 });
 

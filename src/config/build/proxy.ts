@@ -5,8 +5,16 @@
 import { type Report, show, suggest, under } from "../schema/report.ts";
 import { referencesIn } from "../schema/references.ts";
 import { complete } from "../schema/complete.ts";
-import { proxy, type ProxyValues, type TokenValues } from "../schema/proxy.ts";
-import type { ClientSettings, JwtIssuerSettings, PoolSettings, ProxySettings } from "../settings/settings.ts";
+import type { DocumentValues } from "../schema/schema.ts";
+import { type LimitValues, proxy, type ProxyValues, type TeamValues, type TokenValues } from "../schema/proxy.ts";
+import type {
+  ClientSettings,
+  JwtIssuerSettings,
+  LimitSettings,
+  PoolSettings,
+  ProxySettings,
+  Settings,
+} from "../settings/settings.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { formatProblem, keysUrlWarning, tokenWarning } from "../schema/formats.ts";
 import { mergeBudgets } from "../schema/budget.ts";
@@ -17,8 +25,28 @@ export function builtInProxy(): ProxySettings {
   return { ...settings, allowedHosts: [], clients: [], tokenRequired: false };
 }
 
+/** Resolves the sections `teams`, `tags` and `users`. */
+export function buildLimits(
+  { teams, tags, users }: Pick<DocumentValues, "teams" | "tags" | "users">,
+  parts: PoolNames,
+): Pick<Settings, "teams" | "tags" | "users"> {
+  const convertTeam = ({ pools, ...limits }: TeamValues, path: string) => ({
+    ...convertLimits(limits),
+    ...(pools && { pools: pools.flatMap((pool, at) => findPoolNames(pool, `${path}.pools[${at}]`, parts)) }),
+  });
+  return {
+    ...(teams && { teams: new Map([...teams].map(([name, team]) => [name, convertTeam(team, under("teams", name))])) }),
+    ...(tags && { tags: new Map([...tags].map(([name, limits]) => [name, convertLimits(limits)])) }),
+    ...(users && { users: convertLimits(users) }),
+  };
+}
+
+function convertLimits({ budget, rpm, tpm, concurrent }: LimitValues): LimitSettings {
+  return { budget: mergeBudgets([budget]), rpm, tpm, concurrent };
+}
+
 /** Resolves the clients of the section `proxy`. */
-export function buildProxy(values: ProxyValues, parts: PoolNames): ProxySettings {
+export function buildProxy(values: ProxyValues, parts: ClientNames): ProxySettings {
   const { auth, allowedHosts = [], bodyLimit, bodyMemory, ...settings } = complete(proxy, values);
   const { adminTokens, jwt, resource } = auth;
   const { webSearch } = settings.tools;
@@ -81,17 +109,23 @@ interface PoolNames {
   readonly report: Report;
 }
 
+/** What clients may refer to. */
+interface ClientNames extends PoolNames {
+  /** Teams by name. */
+  readonly teams: ReadonlyMap<string, unknown> | undefined;
+}
+
 /** The ids of clients created at runtime. What belongs to a configured client belongs to its name. */
 const runtimeId = /^client_[\w-]{16}$/;
 
 /**
  * Resolves the clients' pool names, including those of on-demand pools. A bare token becomes a client without limits.
  */
-function buildClients(entries: readonly (string | TokenValues)[], parts: PoolNames): ClientSettings[] {
+function buildClients(entries: readonly (string | TokenValues)[], parts: ClientNames): ClientSettings[] {
   const names = new Set<string>();
   return entries.flatMap((entry, index) => {
     const path = `proxy.auth.tokens[${index}]`;
-    const { token, name, pools, budget, rpm, priority }: TokenValues = typeof entry === "string"
+    const { token, name, team, tags, pools, priority, ...limits }: TokenValues = typeof entry === "string"
       ? { token: entry }
       : entry;
     if (token === undefined) return [];
@@ -103,15 +137,22 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: PoolNam
     if (name !== undefined && runtimeId.test(name)) {
       parts.report.problem(`${path}.name`, "has the form of an id of a client created at runtime: use another name");
     }
+    checkTeam(team, `${path}.team`, parts);
     return {
       token,
       name,
       pools: pools?.flatMap((pool, at) => findPoolNames(pool, `${path}.pools[${at}]`, parts)),
-      budget: mergeBudgets([budget]),
-      rpm,
+      ...convertLimits(limits),
       priority,
+      team,
+      tags,
     };
   });
+}
+
+function checkTeam(team: string | undefined, path: string, { teams, report }: ClientNames): void {
+  if (team === undefined || teams?.has(team)) return;
+  report.problem(path, `no team ${show(team)}${suggest(team, [...teams?.keys() ?? []])}`);
 }
 
 /** Warns about a literal token that is easy to guess. */

@@ -12,7 +12,7 @@ import { type CapabilityTree, capabilityTree } from "../../capability/tree.ts";
 import { buildPools } from "./pools.ts";
 import { buildModels, buildProviders } from "./providers.ts";
 import { buildDiscovery, buildObservability, buildSecrets, buildStorage } from "./sections.ts";
-import { buildProxy } from "./proxy.ts";
+import { buildLimits, buildProxy } from "./proxy.ts";
 import { checkConditions } from "../check/conditions.ts";
 import { checkBudgets } from "../check/contradictions.ts";
 import { checkMembers } from "../check/members.ts";
@@ -97,7 +97,8 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
   const aliases = values.aliases ?? new Map<string, string>();
   const secrets = buildSecrets(values.secrets ?? {}, options.knownConnectors, report);
   const storage = buildStorage(values.storage, options.knownConnectors, report);
-  const proxy = buildProxy(values.proxy ?? {}, { pools: domain.pools, aliases, tree, report });
+  const names = { pools: domain.pools, aliases, tree, teams: values.teams, report };
+  const proxy = buildProxy(values.proxy ?? {}, names);
   return deepFreeze<Settings>({
     source: options.source,
     secrets,
@@ -108,6 +109,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     defaultBudget: domain.defaultBudget,
     budget: mergeBudgets([values.budget]),
     hasLimitLists: hasLimitList(values),
+    ...buildLimits(values, names),
     storage,
     health: domain.health,
     sync: domain.sync,

@@ -20,6 +20,7 @@ import { valueAt } from "../schema/tree.ts";
 import { mayUse } from "../schema/_pool_conditions.ts";
 import type { ModelValues } from "../schema/models.ts";
 import { createLookup, everyPool, type First, type PoolValues } from "../schema/pools.ts";
+import { listLimited } from "./contradictions.ts";
 import { type Report, under } from "../schema/report.ts";
 import { type DocumentValues, schema } from "../schema/schema.ts";
 import { defaultSink, defaultStrategy } from "../settings/defaults.ts";
@@ -234,7 +235,7 @@ class ConditionChecker {
   }
 
   #checkBudgets(): void {
-    const { budget, providers, pools, proxy } = this.#values;
+    const { budget, providers, pools } = this.#values;
     const report = (path: string, layers: BudgetSubject) =>
       this.#report(layers[0], path, { table: this.#table.budget, subject: layers });
     report("budget", [budget]);
@@ -242,9 +243,7 @@ class ConditionChecker {
     for (const [name, value] of pools ?? []) {
       report(`${under("pools", name)}.budget`, [value.budget, this.#common.budget]);
     }
-    proxy?.auth?.tokens?.forEach((client, index) => {
-      if (typeof client !== "string") report(`proxy.auth.tokens[${index}].budget`, [client.budget]);
-    });
+    for (const { path, budget } of listLimited(this.#values)) report(`${path}.budget`, [budget]);
   }
 }
 

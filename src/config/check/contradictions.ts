@@ -125,9 +125,7 @@ export function checkBudgets(values: DocumentValues, parts: BudgetParts): void {
     checkBudget(`${path}.budget`, [budget, common?.budget], report);
     checkNothing(deactivation?.budget_limit, `${path}.deactivation.budget_limit`, report);
   }
-  listTokenClients(values).forEach(({ budget }, index) => {
-    checkBudget(`proxy.auth.tokens[${index}].budget`, [budget], report);
-  });
+  for (const { path, budget } of listLimited(values)) checkBudget(`${path}.budget`, [budget], report);
   const limits = collectLimits(values, parts);
   for (const model of members.usable) {
     const limit = limits.find(({ holdsFor }) => holdsFor(model));
@@ -155,15 +153,25 @@ function collectLimits(values: DocumentValues, parts: BudgetParts): readonly Lim
     if (value.deactivation?.budget_limit === undefined) continue;
     limits.push({ path: `${path}.deactivation.budget_limit`, holdsFor });
   }
-  listTokenClients(values).forEach(({ budget, pools: own }, index) => {
-    if (isLimit(budget)) limits.push({ path: `proxy.auth.tokens[${index}].budget`, holdsFor: holdsIn(own, parts) });
-  });
+  for (const { path, budget, pools: own } of listLimited(values)) {
+    if (isLimit(budget)) limits.push({ path: `${path}.budget`, holdsFor: holdsIn(own, parts) });
+  }
   return limits;
 }
 
-/** A bare token is a client without limits. */
-function listTokenClients({ proxy }: DocumentValues): TokenValues[] {
-  return (proxy?.auth?.tokens ?? []).map((entry) => typeof entry === "string" ? {} : entry);
+/** Returns the clients, teams, tags and end users, with their paths. A bare token is a client without limits. */
+export function listLimited(
+  { proxy, teams, tags, users }: DocumentValues,
+): readonly (Pick<TokenValues, "budget" | "pools"> & { readonly path: string })[] {
+  return [
+    ...(proxy?.auth?.tokens ?? []).map((entry, index) => ({
+      ...typeof entry === "string" ? {} : entry,
+      path: `proxy.auth.tokens[${index}]`,
+    })),
+    ...[...teams ?? []].map(([name, team]) => ({ ...team, path: under("teams", name) })),
+    ...[...tags ?? []].map(([name, limits]) => ({ ...limits, path: under("tags", name) })),
+    ...(users === undefined ? [] : [{ ...users, path: "users" }]),
+  ];
 }
 
 /** A client with access to all pools, or to an on-demand pool, may use any model. */

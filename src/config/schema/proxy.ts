@@ -6,6 +6,42 @@ import type { Given } from "./field.ts";
 import { defaultDeadlineMs, maxPriority } from "../settings/defaults.ts";
 import { budget } from "./budget.ts";
 
+const count = { type: "integer", min: 1 } as const;
+
+const names = { type: "list", min: 1, item: { type: "text", isLiteral: true } } as const;
+
+/** Limits of each end user of a client, and of a tag. */
+export const limits = {
+  type: "object",
+  fields: {
+    /** Maximum amount that may be spent. */
+    budget: budget as typeof budget,
+    /** Maximum number of requests per minute. */
+    rpm: count as typeof count,
+    /** Maximum number of tokens per minute. A call reserves its estimate, and counts what it used when it has ended. */
+    tpm: count as typeof count,
+    /** Maximum number of requests in flight, from their admission to the end of their responses. */
+    concurrent: count as typeof count,
+  },
+} as const;
+
+/** A team of clients. */
+export const team = {
+  type: "object",
+  fields: {
+    /** Pools that its clients may use, of those that they may use themselves. By default all pools and models. */
+    pools: names as typeof names,
+    /** Maximum amount that its clients may spend together. */
+    budget: budget as typeof budget,
+    /** Maximum number of requests per minute of its clients together. */
+    rpm: count as typeof count,
+    /** Maximum number of tokens per minute of its clients together. */
+    tpm: count as typeof count,
+    /** Maximum number of requests in flight of its clients together. */
+    concurrent: count as typeof count,
+  },
+} as const;
+
 /** A client with a token. */
 export const client = {
   type: "object",
@@ -15,15 +51,23 @@ export const client = {
     token: { type: "text", isSecret: true, format: "credential" },
     /** Name of the client in records and metrics. */
     name: { type: "text", isLiteral: true },
+    /** Team of the client, in `teams`. Its requests count against the limits of both. */
+    team: { type: "text", isLiteral: true },
+    /** Tags of all its requests, in addition to their own. */
+    tags: names as typeof names,
     /** Pools that the client may use, and whose models it may use by name. By default all pools and models. */
-    pools: { type: "list", min: 1, item: { type: "text", isLiteral: true } },
+    pools: names as typeof names,
     /** Maximum amount that the client may spend. */
     budget: budget as typeof budget,
     /** Maximum number of requests per minute. */
-    rpm: { type: "integer", min: 1 },
+    rpm: count as typeof count,
+    /** Maximum number of tokens per minute. A call reserves its estimate, and counts what it used when it has ended. */
+    tpm: count as typeof count,
+    /** Maximum number of requests in flight, from their admission to the end of their responses. */
+    concurrent: count as typeof count,
     /**
      * Maximum `x-mesh-priority` of its requests, which places them in the queues of pools. Defaults to 0; to 100 for
-     * clients without pools, budget and rpm.
+     * clients without a team, pools or other limits.
      */
     priority: { type: "integer", min: 0, max: maxPriority as number },
   },
@@ -146,7 +190,7 @@ export const proxy = {
         },
         /**
          * Administrators' tokens: they see everything, activate and deactivate models, and manage clients. They need
-         * not be listed in `tokens`. By default all tokens without pools, budget and rpm.
+         * not be listed in `tokens`. By default all tokens without a team, pools or other limits.
          */
         admin_tokens: { type: "list", min: 1, item: { type: "text", isSecret: true, format: "credential" } },
         /** Issuers whose JWTs are accepted in addition to tokens. Requires the package `jose`. */
@@ -274,3 +318,9 @@ export type ProxyValues = Given<typeof proxy>;
 
 /** A token with limits of its client, as given. */
 export type TokenValues = Given<typeof client>;
+
+/** A team, as given. */
+export type TeamValues = Given<typeof team>;
+
+/** The limits of a tag or of each end user, as given. */
+export type LimitValues = Given<typeof limits>;

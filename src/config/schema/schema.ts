@@ -10,7 +10,7 @@ import { observability } from "./observability.ts";
 import { pool } from "./pools.ts";
 import { budget } from "./budget.ts";
 import { provider } from "./providers.ts";
-import { proxy } from "./proxy.ts";
+import { limits, proxy, team } from "./proxy.ts";
 
 const policy = {
   type: "choice",
@@ -222,6 +222,15 @@ export const schema = {
     capabilities: { type: "list", item: { type: "text", isLiteral: true } },
     /** Maximum amount that may be spent in total. */
     budget: budget as typeof budget,
+    /** Teams of clients, with pools and limits that their clients share. */
+    teams: { type: "map", item: team as typeof team },
+    /** Limits of tags, by name. Other tags are only recorded. */
+    tags: { type: "map", item: limits as typeof limits },
+    /**
+     * Limits of each end user, as named by `user`, `safety_identifier` or Anthropic's `metadata.user_id`. Those of two
+     * clients are different users. Without it, end users are only recorded.
+     */
+    users: limits as typeof limits,
     /** Persistence of state across restarts. */
     storage: storage as typeof storage,
     /** Sinks for records. None by default. */

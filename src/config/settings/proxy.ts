@@ -9,17 +9,33 @@ import type { BudgetSettings } from "./routing.ts";
 /** Cross-origin requests; an omitted list is described in the schema. */
 export type CorsSettings = Completed<typeof proxy.fields.cors>;
 
+/** Limits of a client, a team, a tag or an end user; undefined where there is none. */
+export interface LimitSettings {
+  readonly budget?: BudgetSettings;
+  /** Maximum requests per minute. */
+  readonly rpm?: number;
+  /** Maximum tokens per minute. */
+  readonly tpm?: number;
+  /** Maximum requests in flight. */
+  readonly concurrent?: number;
+}
+
+/** A team of clients. */
+export interface TeamSettings extends LimitSettings {
+  /** Names of the only pools its clients may use; undefined for all. */
+  readonly pools?: readonly string[];
+}
+
 /** A client with a token. */
-export interface ClientSettings {
+export interface ClientSettings extends TeamSettings {
   /** The token, with unresolved secret references. */
   readonly token: string;
   /** Name in records; undefined for a bare token. */
   readonly name?: string;
-  /** Names of the only pools it may use; undefined for all. */
-  readonly pools?: readonly string[];
-  readonly budget?: BudgetSettings;
-  /** Maximum requests per minute; undefined for no limit. */
-  readonly rpm?: number;
+  /** Its team, one of those of the configuration. */
+  readonly team?: string;
+  /** Tags of all its requests. */
+  readonly tags?: readonly string[];
   /** Maximum priority of its requests; undefined for the default. */
   readonly priority?: number;
 }

@@ -11,7 +11,7 @@ import type { model } from "../schema/models.ts";
 import type { AuthValues, provider } from "../schema/providers.ts";
 import type { discovery, secrets } from "../schema/schema.ts";
 import type { SinkSettings } from "./observability.ts";
-import type { ProxySettings } from "./proxy.ts";
+import type { LimitSettings, ProxySettings, TeamSettings } from "./proxy.ts";
 import type { StorageSettings } from "./storage.ts";
 import type { BudgetSettings, RetryBudgetSettings, RoutingSettings } from "./routing.ts";
 
@@ -157,6 +157,12 @@ export interface Settings {
   readonly budget?: BudgetSettings;
   /** Whether a budget may have windows other than the UTC day and month; their code is imported then. */
   readonly hasLimitLists?: boolean;
+  /** Teams of clients, by name; undefined without any. */
+  readonly teams?: ReadonlyMap<string, TeamSettings>;
+  /** Limits of tags, by name; undefined without any. */
+  readonly tags?: ReadonlyMap<string, LimitSettings>;
+  /** Limits of each end user; undefined without any. */
+  readonly users?: LimitSettings;
   /** Storage settings; undefined keeps state in memory. */
   readonly storage?: StorageSettings;
   readonly health?: HealthSettings;

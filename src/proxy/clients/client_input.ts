@@ -17,16 +17,22 @@ const maxNameLength = 128;
 export type ClientChange = { readonly [Key in keyof RuntimeClientFacts]?: RuntimeClientFacts[Key] | null };
 
 /** Limits that null removes. */
-const removable: ReadonlySet<string> = new Set(["pools", "budget", "rpm", "priority", "expires_at"]);
+const removable: ReadonlySet<string> = new Set([
+  ...["team", "tags", "pools", "budget", "rpm", "tpm", "concurrent", "priority", "expires_at"],
+]);
 
-const { pools, budget, rpm, priority } = client.fields;
+const { team, tags, pools, budget, rpm, tpm, concurrent, priority } = client.fields;
 const fields = {
   type: "object",
   fields: {
     name: { type: "text", isLiteral: true, format: nameProblem },
+    team,
+    tags,
     pools,
     budget,
     rpm,
+    tpm,
+    concurrent,
     priority,
     expires_at: { type: "text", isLiteral: true, format: timeProblem },
   },
@@ -70,6 +76,10 @@ function readClientInput(body: unknown, mesh: Engine): Partial<RuntimeClientFact
     if (value === null) report.problem(key, "expected a value, found nothing");
   }
   const { pools, expires_at, ...values } = parse(fields, body, { path: "", report })!;
+  const { teams } = mesh.settings;
+  if (values.team !== undefined && !teams?.has(values.team)) {
+    report.problem("team", `no team ${show(values.team)}${suggest(values.team, [...teams?.keys() ?? []])}`);
+  }
   const named = pools?.flatMap((name, index) => findPool(name, `pools[${index}]`, { mesh, report }));
   if (expires_at !== undefined && Date.parse(expires_at) <= mesh.runtime.clock.now()) {
     report.problem("expires_at", "is in the past: to end a client now, delete it");

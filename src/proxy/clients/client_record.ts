@@ -5,6 +5,7 @@
 import { type BudgetValues, mergeBudgets } from "../../config/schema/budget.ts";
 import type { ClientSettings } from "../../config/settings/settings.ts";
 import { ConnectorError } from "../../errors.ts";
+import { pickDefined } from "../../util/entries.ts";
 import { isObject } from "../../util/is_object.ts";
 
 /** Settings of a client. Money is in USD, times are ISO 8601. */
@@ -13,6 +14,11 @@ export interface RuntimeClientFacts {
   readonly pools?: readonly string[];
   readonly budget?: BudgetValues;
   readonly rpm?: number;
+  readonly tpm?: number;
+  readonly concurrent?: number;
+  /** A team of the configuration. */
+  readonly team?: string;
+  readonly tags?: readonly string[];
   readonly priority?: number;
   readonly expires_at?: string;
 }
@@ -53,12 +59,12 @@ export function readDocument(text: string): ClientsDocument {
 
 /** The limits in the proxy's format. */
 export function toClientSettings(
-  { pools, budget, rpm, priority }: RuntimeClientFacts,
+  { pools, budget, rpm, tpm, concurrent, team, tags, priority }: RuntimeClientFacts,
 ): Omit<ClientSettings, "token" | "name"> {
   const limits = mergeBudgets([budget]);
   return {
     ...(pools && { pools }),
-    ...(rpm !== undefined && { rpm }),
+    ...pickDefined({ rpm, tpm, concurrent, team, tags }),
     ...(priority !== undefined && { priority }),
     ...(limits && { budget: limits }),
   };
@@ -76,12 +82,13 @@ function areAll(value: unknown, isOne: (entry: Readonly<Record<string, unknown>>
 }
 
 function isStored(
-  { id, name, token_sha256, pools, rpm, priority, expires_at, revision }: Readonly<Record<string, unknown>>,
+  { id, name, token_sha256, pools, tags, team, expires_at, ...counts }: Readonly<Record<string, unknown>>,
 ): boolean {
+  const { rpm, tpm, concurrent, priority, revision } = counts;
   return typeof id === "string" && typeof name === "string" && typeof token_sha256 === "string" &&
-    (pools === undefined || Array.isArray(pools)) && (rpm === undefined || typeof rpm === "number") &&
-    (priority === undefined || typeof priority === "number") &&
-    (revision === undefined || typeof revision === "number") &&
+    [pools, tags].every((list) => list === undefined || Array.isArray(list)) &&
+    (team === undefined || typeof team === "string") &&
+    [rpm, tpm, concurrent, priority, revision].every((count) => count === undefined || typeof count === "number") &&
     (expires_at === undefined || typeof expires_at === "string" && !Number.isNaN(Date.parse(expires_at)));
 }
 

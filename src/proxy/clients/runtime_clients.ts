@@ -6,6 +6,7 @@ import type { Cancel } from "../../contracts/runtime.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { MeshError } from "../../errors.ts";
 import type { Storage } from "../../contracts/storage.ts";
+import { LimitedScopes } from "../../state/limits/limited_scopes.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { type Caller, Client } from "../client.ts";
 import { type ClientsDocument, noClients, type StoredClient, toClientSettings } from "./client_record.ts";
@@ -64,10 +65,13 @@ export class RuntimeClients {
       initial: isSameStorage(this.#current?.mesh, mesh) ? this.#document : noClients,
       onRestored: (count) => reportRestored(mesh, count),
     });
+    const previous = this.#current;
     const current = this.#current = { mesh, storage, records };
+    const scopes = mesh.state.scopes ??= new LimitedScopes(mesh.settings, { state: mesh.state, clock });
+    scopes.follow(previous?.mesh.state.scopes);
     for (const [id, before] of this.#clients) {
       const stored = this.#document.clients.find((client) => client.id === id);
-      this.#clients.set(id, new Client(before, stored ? toClientSettings(stored) : {}, { before, state: mesh.state }));
+      this.#clients.set(id, new Client(before, stored ? toClientSettings(stored) : {}, scopes));
     }
     this.#index();
     mesh.onClose(() => Promise.resolve(mesh === this.#current?.mesh ? this.#cancel() : undefined));
@@ -175,7 +179,7 @@ export class RuntimeClients {
   #createClient(stored: StoredClient): Client {
     const existing = this.#clients.get(stored.id);
     if (existing !== undefined) return existing;
-    const client = new Client(stored, toClientSettings(stored), { state: this.#current!.mesh.state });
+    const client = new Client(stored, toClientSettings(stored), this.#current!.mesh.state.scopes);
     this.#clients.set(stored.id, client);
     return client;
   }

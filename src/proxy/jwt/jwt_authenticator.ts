@@ -8,7 +8,7 @@ import type { Engine } from "../../engine/engine.ts";
 import { getOrCreate } from "../../util/once.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { untilAborted } from "../../util/until_aborted.ts";
-import type { Caller, Client } from "../client.ts";
+import { type Caller, type Client, joinTeam } from "../client.ts";
 import { LogRateLimit } from "../log_rate_limit.ts";
 import { type Claims, findMismatch, readStrings } from "./claims.ts";
 import { type JoseModule, type KeyFinder, loadJose } from "./load_jose.ts";
@@ -55,7 +55,7 @@ interface Issuer {
 /** What tokens are checked against. */
 export interface JwtParts {
   readonly issuers: readonly JwtIssuerSettings[];
-  readonly mesh: Pick<Engine, "runtime" | "hub" | "onClose">;
+  readonly mesh: Pick<Engine, "runtime" | "hub" | "onClose" | "state">;
   /** Keys by their source, which outlast a reload. */
   readonly keys: Map<string, SigningKeys>;
   /** Returns a configured client, or one created at runtime. */
@@ -225,12 +225,13 @@ export class JwtAuthenticator {
   #toCaller(verified: VerifiedToken): Caller | undefined {
     const { issuer: { settings }, claims: { clients, teams, role, tags, identity } } = verified;
     const { findClient, isTeam } = this.#parts;
-    const client = findFirst(clients, findClient);
+    const named = findFirst(clients, findClient);
     const team = teams.find(isTeam);
+    const client = team === undefined ? named : joinTeam(named, team, this.#parts.mesh.state.scopes);
     const isAnonymous = (settings.client ?? settings.team) === undefined;
-    if (!isAnonymous && client === undefined && team === undefined && role === undefined) return undefined;
+    if (!isAnonymous && named === undefined && team === undefined && role === undefined) return undefined;
     const before = verified.caller;
-    if (before !== undefined && before.client === client && before.team === team) return before;
+    if (before !== undefined && team === undefined && before.client === client) return before;
     const rights = { isAdministrator: role === "admin", isViewer: role === "viewer" };
     return verified.caller = { ...rights, client, team, tags, identity };
   }

@@ -7,7 +7,6 @@ import { responses } from "../../dialects/responses/responses.ts";
 import type { JsonObject, OpenAiError } from "../../contracts/openai.ts";
 import type { StopSignal } from "../../contracts/runtime.ts";
 import type { PlainRequest, PlainResponse } from "../../contracts/shell.ts";
-import { BudgetExceededError } from "../../errors.ts";
 import { invalid, missing } from "../../pipeline/check_body.ts";
 import { chat } from "../../pipeline/operations/chat.ts";
 import { poolFor } from "../../pipeline/select_pool.ts";
@@ -19,6 +18,7 @@ import type { Turn, TurnWork } from "./conversation_turn.ts";
 import { respondWithEvents } from "./event_stream.ts";
 import { withStorageErrors } from "./response_memory.ts";
 import type { Respond, TurnResponse } from "./turn_response.ts";
+import { findScopes } from "../perform_request.ts";
 
 /** Headers of a request that its work refers to, after the connection may have ended. */
 const workHeaders = ["x-mesh-route", "x-mesh-session", "user-agent", "traceparent", "tracestate"];
@@ -76,7 +76,8 @@ function follow({ ended }: BackgroundJob, { background }: Exchange, onEnd: () =>
 
 /** Checks a request like one that is answered later, as far as that is known now. */
 async function admit({ work, exchange }: BackgroundRequest): Promise<string> {
-  const { client, admit, mesh: { registry, runtime: { clock } } } = exchange;
+  const { client, mesh: { registry } } = exchange;
+  const scopes = findScopes(exchange, work.value as JsonObject);
   if (!work.turn.isStored) {
     throw invalid(
       '"background" requires that the response is stored: leave "store" out, or set it to true',
@@ -87,12 +88,9 @@ async function admit({ work, exchange }: BackgroundRequest): Promise<string> {
   if (model === undefined) throw missing("model");
   if (models === undefined) {
     const { members } = poolFor(model, { client }, registry);
-    const end = members.some(({ state }) => state.tracker.isFree) ? undefined : client?.budget?.resetsAt(clock.now());
-    if (end !== undefined) {
-      throw new BudgetExceededError(`The budget of the client "${client!.name}" is spent`, end - clock.now());
-    }
+    if (!members.some(({ state }) => state.tracker.isFree)) scopes?.checkBudgets();
   }
-  await admit?.();
+  await scopes?.admit();
   return model;
 }
 

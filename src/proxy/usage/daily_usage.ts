@@ -7,6 +7,7 @@ import type { Storage } from "../../contracts/storage.ts";
 import type { FinishedRequest } from "../../observe/hub_events.ts";
 import { roundUp } from "../../state/counters/window_counter.ts";
 import { RecordLock } from "../../state/persistence/record_lock.ts";
+import { listTags } from "../../util/entries.ts";
 import { dayMs, formatUtcDay } from "../../util/windows.ts";
 import { type CountedUsage, readClientDay, readUsageDay, UsageDay } from "./usage_day.ts";
 
@@ -43,7 +44,13 @@ export class DailyUsage {
   /** Counts a finished request. */
   add({ record, tags, tokensIn, tokensOut, costNanoUsd }: FinishedRequest): void {
     const { client, client_id: clientId, pool, model } = record;
-    const key = { client, clientId, pool, model: model ?? undefined, tags: listTags(tags).map(this.#redact) };
+    const key = {
+      client,
+      clientId,
+      pool,
+      model: model ?? undefined,
+      tags: [...new Set(listTags(tags ?? []))].sort().map(this.#redact),
+    };
     this.#pendingDay(formatUtcDay(this.#clock.now())).add(key, [
       1,
       roundUp(tokensIn),
@@ -134,12 +141,6 @@ export class DailyUsage {
 /** UTC days of which usage is stored, the oldest first. */
 export function listUsageDays(wallTimeMs: number): string[] {
   return Array.from({ length: usageDays }, (_, index) => formatUtcDay(wallTimeMs - (usageDays - 1 - index) * dayMs));
-}
-
-function listTags(tags: FinishedRequest["tags"]): readonly string[] {
-  if (tags === undefined) return [];
-  const texts = Array.isArray(tags) ? tags : Object.entries(tags).map(([name, value]) => `${name}=${value}`);
-  return [...new Set(texts)].sort();
 }
 
 async function loadDay(storage: Storage, key: string): Promise<UsageDay> {

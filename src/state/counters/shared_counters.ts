@@ -60,7 +60,7 @@ export interface Replication {
 
 /** The counters of one mesh: local until a shared storage replicates them. */
 export class SharedCounters {
-  readonly groups: CounterGroup[] = [];
+  readonly groups: Set<CounterGroup> = new Set();
   /** Acknowledged parts by counter key. */
   readonly #acknowledged = new Map<string, Acknowledged>();
   /** Replicates the counters; undefined while they are local. */
@@ -68,8 +68,23 @@ export class SharedCounters {
 
   /** Registers a group, to be replicated now or once replication begins. */
   register(group: CounterGroup): void {
-    this.groups.push(group);
+    this.groups.add(group);
     if (this.replication !== undefined) this.#start(group);
+  }
+
+  /** Whether the store has acknowledged all that a group counts, and no reservation is left. */
+  isReported(group: CounterGroup, wallTimeMs: number): boolean {
+    if (this.replication === undefined) return true;
+    return [...group.counters(wallTimeMs)].every(({ key, own, leased = 0 }) => {
+      const acknowledged = this.#acknowledged.get(key);
+      return leased === 0 && own === (acknowledged?.amount ?? 0) && (acknowledged?.leased ?? 0) === 0;
+    });
+  }
+
+  /** Ends the replication of a group, which counts no more. What is acknowledged of it stays in the store. */
+  unregister(group: CounterGroup, wallTimeMs: number): void {
+    for (const { key } of group.counters(wallTimeMs)) this.#acknowledged.delete(key);
+    this.groups.delete(group);
   }
 
   /** Begins replication. */

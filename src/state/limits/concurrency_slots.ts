@@ -1,5 +1,5 @@
 /**
- * Shared limit of concurrent requests per API key and model, across processes.
+ * Shared limit of concurrent requests, across processes: per API key and model, or of a client, team, tag or end user.
  * @module
  */
 import type { CounterGroup, CounterRequest, ReplicatedCounter } from "../counters/replicated_counter.ts";
@@ -9,8 +9,9 @@ const lifeMs = 86_400_000;
 
 /** The slots of one limit. Slots are leased: when a process ends, its slots are free. */
 export class ConcurrencySlots implements CounterGroup {
+  /** Number of slots. */
+  limit: number;
   readonly #key: string;
-  readonly #limit: number;
   #own = 0;
   #others = 0;
   readonly #onFreed: () => void;
@@ -18,13 +19,13 @@ export class ConcurrencySlots implements CounterGroup {
   #report: (() => void) | undefined;
 
   /**
-   * @param key Identifies the API key and the model.
+   * @param key Identifies what is limited, such as the API key and the model.
    * @param limit Number of slots.
    * @param onFreed Called when other processes hold fewer of them.
    */
   constructor(key: string, limit: number, onFreed: () => void = () => {}) {
     this.#key = key;
-    this.#limit = limit;
+    this.limit = limit;
     this.#onFreed = onFreed;
   }
 
@@ -48,7 +49,7 @@ export class ConcurrencySlots implements CounterGroup {
     return {
       counter: this.#counter(wallTimeMs),
       amount: 1,
-      limit: this.#limit,
+      limit: this.limit,
       isLeased: true,
       reason: "rate_limited",
     };

@@ -9,6 +9,8 @@ import { ManualOverrides } from "./manual_override.ts";
 import type { Conversations } from "./conversations.ts";
 import type { ApiKeyPool } from "../limits/api_key_pool.ts";
 import type { Budget, BudgetStep, BudgetWindow } from "../limits/budget.ts";
+import type { OwnedBudget } from "../limits/limited_scope.ts";
+import type { LimitedScopes } from "../limits/limited_scopes.ts";
 import { MemberIndex } from "./member_index.ts";
 import type { TrackedModel } from "./usage.ts";
 import { type MemberState, ModelState } from "./model_state.ts";
@@ -45,21 +47,12 @@ export interface StateRestorer {
 
 /** A limit of a budget, with the amounts that count against it. */
 export interface ScopedBudgetWindow extends BudgetWindow {
-  /** `all`, `provider`, `pool` or `client`. */
+  /** `all`, `provider`, `pool`, `client`, `team`, `tag` or `user`. */
   readonly scope: string;
-  /** The name of the provider or pool, the identity of the client; empty for the budget of all. */
+  /** The name of the provider, pool, team or tag, the identity of the client, the hash of the end user; empty for all. */
   readonly id: string;
   /** The name of the client, unless it is the id. */
   readonly name?: string | undefined;
-}
-
-/** The budget of a client. */
-interface ClientBudget {
-  /** `client` and the identity of the client. */
-  readonly id: string;
-  /** The name of the client, unless it is the identity. */
-  readonly name?: string;
-  readonly budget: Budget;
 }
 
 /** The state of one mesh. Every map is bounded by the configuration. Times are monotonic ms. */
@@ -80,8 +73,10 @@ export class MeshState {
   readonly members: MemberState[] = [];
   /** Restores owners that are created from now on. */
   mapper?: StateRestorer;
-  /** Budgets of clients. */
-  readonly budgetScopes: ClientBudget[] = [];
+  /** Budgets of clients, teams, tags and end users, by the ids of their scopes. */
+  readonly budgetScopes: Map<string, OwnedBudget> = new Map();
+  /** Limits of clients, teams, tags and end users; undefined if there are none. */
+  scopes?: LimitedScopes;
   /** Conversations with prompt-cache affinity; undefined unless a pool has it. */
   conversations?: Conversations;
   /** Manual overrides. */
@@ -132,14 +127,15 @@ export class MeshState {
     return state;
   }
 
-  /**
-   * Registers a client's budget, to be persisted with the state.
-   *
-   * @param scope The budget and its client.
-   */
-  addBudgetScope(scope: ClientBudget): void {
-    this.budgetScopes.push(scope);
+  /** Registers the budget of a client, team, tag or end user, to be persisted with the state. */
+  addBudgetScope(scope: OwnedBudget): void {
+    this.budgetScopes.set(scope.id, scope);
     this.mapper?.budget(scope);
+  }
+
+  /** Forgets such a budget. What is persisted of it is kept until its windows have ended. */
+  removeBudgetScope(id: string): void {
+    this.budgetScopes.delete(id);
   }
 
   /**
@@ -149,9 +145,10 @@ export class MeshState {
    */
   listBudgets(wallTimeMs: number): readonly ScopedBudgetWindow[] {
     const ofMembers = this.members.flatMap(({ state }) => state.tracker.budgetScopes);
-    const scopes: readonly ClientBudget[] = [
+    this.scopes?.open();
+    const scopes: readonly OwnedBudget[] = [
       ...ofMembers.map(({ id, budget }) => ({ id, budget })),
-      ...this.budgetScopes,
+      ...this.budgetScopes.values(),
     ];
     return [...new Map(scopes.map((scope) => [scope.id, scope]))].flatMap(([key, { budget, name }]) => {
       const [, scope = key, id = ""] = /^(\S+) (.*)$/.exec(key) ?? [];

@@ -10,6 +10,7 @@ import type { OutageDetector } from "../metrics/outage_detector.ts";
 import type { ApiKeyPool } from "../limits/api_key_pool.ts";
 import type { KeyChoice } from "../limits/reserved_rate.ts";
 import type { Budget, BudgetStep } from "../limits/budget.ts";
+import type { RequestScopes } from "../limits/request_scopes.ts";
 import type { ModelRateLimiter } from "../limits/rate_limiter.ts";
 import type { Latency } from "../metrics/latency.ts";
 import type { OutputTokens } from "../metrics/output_tokens.ts";
@@ -23,8 +24,8 @@ export interface Load {
   readonly output: number | undefined;
   /** Usage other than tokens, in the units that vendors price, and the service tier that it requests. */
   readonly units?: Omit<Quantities, "input" | "output"> | undefined;
-  /** The client's budget, in addition to those of the mesh. */
-  readonly budget?: Budget | undefined;
+  /** The limits of its client, team, tags and end user, in addition to those of the mesh. */
+  readonly scopes?: RequestScopes | undefined;
   /** Of several API keys, the one to use if it is available. */
   readonly preferredKey?: KeyChoice | undefined;
 }

@@ -101,6 +101,8 @@ export class UsageTracker {
     if (until !== undefined) {
       return { reason: "rate_limited", until: until === Infinity ? now + inFlightRetryMs : until };
     }
+    const limited = load.scopes?.denial(this.#countTokens(load), now);
+    if (limited !== undefined) return limited;
     const budget = this.#budgetDenial(load, now);
     if (budget !== undefined) return budget;
     const reserved = this.quota?.reserved;
@@ -127,10 +129,13 @@ export class UsageTracker {
     const { quota } = this;
     const costNanoUsd = this.maxCost(load);
     const cost = costNanoUsd ?? 0;
-    const budgets = this.reserveCost(cost, load);
+    const tokens = this.#countTokens(load);
+    const budgets = load.scopes === undefined
+      ? this.reserveCost(cost, load)
+      : [...this.reserveCost(cost, load), ...load.scopes.reserveTokens(tokens, now)];
     return new AdmittedCall(this.#parts, {
       costNanoUsd,
-      rate: this.shared.rate.reserve(now, this.#countTokens(load), load.preferredKey),
+      rate: this.shared.rate.reserve(now, tokens, load.preferredKey),
       others: quota === undefined
         ? budgets
         : [quota.reserve(load.input + this.#estimateOutput(load), cost), ...budgets],
@@ -142,13 +147,13 @@ export class UsageTracker {
    * Reserves a cost in every budget that applies, even beyond a limit.
    *
    * @param nanoUsd Upper bound of the cost, nano-dollars.
-   * @param client The client's own budget.
+   * @param limited The limits of the client, team, tags and end user.
    */
-  reserveCost(nanoUsd: number, client: Pick<Load, "budget">): readonly ReservedPart[] {
+  reserveCost(nanoUsd: number, limited: Pick<Load, "scopes">): readonly ReservedPart[] {
     const { clock, facts: { provider }, onBudgetSteps } = this.#parts;
     const wallTimeMs = clock.now();
     const onSteps = (steps: readonly BudgetStep[]) => onBudgetSteps(steps, provider.id);
-    return this.listBudgets(client).map((budget) => budget.reserve(nanoUsd, wallTimeMs, onSteps));
+    return this.listBudgets(limited).map((budget) => budget.reserve(nanoUsd, wallTimeMs, onSteps));
   }
 
   /** Returns the standby that an exhausted limit still requires when a standby is due. */
@@ -218,9 +223,9 @@ export class UsageTracker {
     return until === 0 ? undefined : { reason: "budget", until: now + Math.max(0, until - wallTimeMs) };
   }
 
-  /** Returns the budgets that apply: those of the mesh, and the client's own. */
-  listBudgets({ budget }: Pick<Load, "budget">): readonly Budget[] {
-    return budget === undefined ? this.#budgets : [...this.#budgets, budget];
+  /** Returns the budgets that apply: those of the mesh; of the client, its team, tags and end user. */
+  listBudgets({ scopes }: Pick<Load, "scopes">): readonly Budget[] {
+    return scopes === undefined ? this.#budgets : [...this.#budgets, ...scopes.budgets];
   }
 
   /** Returns the standby of a model whose budget is exhausted. A free model keeps serving. */

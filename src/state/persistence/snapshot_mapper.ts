@@ -127,7 +127,7 @@ export class SnapshotMapper implements StateRestorer {
     const now = this.#clock.monotonic();
     state.halfOpenDue(now);
     for (const member of state.members) member.state.refresh(now);
-    for (const scope of state.budgetScopes) this.budget(scope);
+    for (const scope of state.budgetScopes.values()) this.budget(scope);
     if (this.#base === snapshot) this.setKnown(snapshot);
     return leftOut;
   }
@@ -272,7 +272,7 @@ export class SnapshotMapper implements StateRestorer {
 
   #budgets(): ReadonlyMap<string, Budget> {
     const scopes = this.#state.members.flatMap(({ state }) => state.tracker.budgetScopes);
-    return new Map([...scopes, ...this.#state.budgetScopes].map(({ id, budget }) => [id, budget]));
+    return new Map([...scopes, ...this.#state.budgetScopes.values()].map(({ id, budget }) => [id, budget]));
   }
 
   #toWallTime({ until }: Standby): number {

@@ -19,6 +19,9 @@ const reservationMs = 50;
 /** Time without acknowledgement after which the store counts as unavailable, ms; until then it may just be slow. */
 const maxResponseMs = 500;
 
+/** Maximum number of windows of rates of which this process keeps what it has read. */
+const maxWindows = 20_000;
+
 type Reason = CounterRequest["reason"];
 
 /** The shared store, and behaviour while it is unavailable. */
@@ -118,7 +121,7 @@ export class StoreReplication implements Replication {
     if (!this.#isUnavailable && !this.lease.isCertain) await this.#untilUnavailable(this.sync());
   }
 
-  async #sync(groups: readonly CounterGroup[]): Promise<void> {
+  async #sync(groups: Iterable<CounterGroup>): Promise<void> {
     const { isLocal, clock } = this.#target;
     const timer = { ms: maxResponseMs };
     const cancel = isLocal ? () => {} : afterRunning(clock, timer, () => this.#setUnavailable(true));
@@ -133,10 +136,10 @@ export class StoreReplication implements Replication {
     }
   }
 
-  async #reportGroups(groups: readonly CounterGroup[]): Promise<void> {
+  async #reportGroups(groups: Iterable<CounterGroup>): Promise<void> {
     const { shared, clock } = this.#target;
     const wallTimeMs = clock.now();
-    const parts = groups.flatMap((group) => [...group.counters(wallTimeMs)]).filter((part) =>
+    const parts = [...groups].flatMap((group) => [...group.counters(wallTimeMs)]).filter((part) =>
       this.#sharedCounters.hasChanged(part)
     );
     const deltas = parts.map((part) => {
@@ -189,6 +192,7 @@ export class StoreReplication implements Replication {
     if (this.#isUnavailable) return undefined;
     const { shared, clock } = this.#target;
     const window = getOrCreate(this.#windows, rate.name, () => new SharedWindow(rate, clock));
+    if (this.#windows.size > maxWindows) this.#windows.delete(this.#windows.keys().next().value!);
     const taken = await this.#untilUnavailable(this.lease.renew(() => window.take(shared, rate.limit)));
     if (taken === undefined) return undefined;
     const giveUp = () => window.release(shared, taken.slice);
