@@ -121,6 +121,117 @@ export interface ConfigDocument {
       /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
     };
+  /** Teams of clients, with pools and limits that their clients share. */
+  readonly teams?: Readonly<
+    Record<string, {
+      /** Pools that its clients may use, of those that they may use themselves. By default all pools and models. */
+      readonly pools?: readonly string[];
+      /** Maximum amount that its clients may spend together. */
+      readonly budget?:
+        | readonly {
+          /** Maximum amount spent in the window, in USD. 0 allows nothing. */
+          readonly limit: number | SecretReference;
+          /** Window of the limit: the calendar hour (`1h`), day (`1d`), week from Monday on (`1w`) or month (`1mo`); or the last hours or days before each request, such as `rolling 24h` or `rolling 30d`. A rolling window moves in steps of a sixtieth of its length. */
+          readonly window: string;
+          /** IANA time zone in which the calendar window begins and ends, such as `Europe/Berlin`. Defaults to UTC. */
+          readonly timezone?: string;
+          /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
+          readonly alert_at?: readonly (number | SecretReference)[];
+          /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+          readonly [dotted: `${string}.${string}`]: unknown;
+        }[]
+        | {
+          /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
+          readonly daily_limit?: number | SecretReference;
+          /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
+          readonly monthly_limit?: number | SecretReference;
+          /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
+          readonly alert_at?: readonly (number | SecretReference)[];
+          /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+          readonly [dotted: `${string}.${string}`]: unknown;
+        };
+      /** Maximum number of requests per minute of its clients together. */
+      readonly rpm?: number | SecretReference;
+      /** Maximum number of tokens per minute of its clients together. */
+      readonly tpm?: number | SecretReference;
+      /** Maximum number of requests in flight of its clients together. */
+      readonly concurrent?: number | SecretReference;
+      /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+      readonly [dotted: `${string}.${string}`]: unknown;
+    }>
+  >;
+  /** Limits of tags, by name. Other tags are only recorded. */
+  readonly tags?: Readonly<
+    Record<string, {
+      /** Maximum amount that may be spent. */
+      readonly budget?:
+        | readonly {
+          /** Maximum amount spent in the window, in USD. 0 allows nothing. */
+          readonly limit: number | SecretReference;
+          /** Window of the limit: the calendar hour (`1h`), day (`1d`), week from Monday on (`1w`) or month (`1mo`); or the last hours or days before each request, such as `rolling 24h` or `rolling 30d`. A rolling window moves in steps of a sixtieth of its length. */
+          readonly window: string;
+          /** IANA time zone in which the calendar window begins and ends, such as `Europe/Berlin`. Defaults to UTC. */
+          readonly timezone?: string;
+          /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
+          readonly alert_at?: readonly (number | SecretReference)[];
+          /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+          readonly [dotted: `${string}.${string}`]: unknown;
+        }[]
+        | {
+          /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
+          readonly daily_limit?: number | SecretReference;
+          /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
+          readonly monthly_limit?: number | SecretReference;
+          /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
+          readonly alert_at?: readonly (number | SecretReference)[];
+          /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+          readonly [dotted: `${string}.${string}`]: unknown;
+        };
+      /** Maximum number of requests per minute. */
+      readonly rpm?: number | SecretReference;
+      /** Maximum number of tokens per minute. A call reserves its estimate, and counts what it used when it has ended. */
+      readonly tpm?: number | SecretReference;
+      /** Maximum number of requests in flight, from their admission to the end of their responses. */
+      readonly concurrent?: number | SecretReference;
+      /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+      readonly [dotted: `${string}.${string}`]: unknown;
+    }>
+  >;
+  /** Limits of each end user, as named by `user`, `safety_identifier` or Anthropic's `metadata.user_id`. Those of two clients are different users. Without it, end users are only recorded. */
+  readonly users?: {
+    /** Maximum amount that may be spent. */
+    readonly budget?:
+      | readonly {
+        /** Maximum amount spent in the window, in USD. 0 allows nothing. */
+        readonly limit: number | SecretReference;
+        /** Window of the limit: the calendar hour (`1h`), day (`1d`), week from Monday on (`1w`) or month (`1mo`); or the last hours or days before each request, such as `rolling 24h` or `rolling 30d`. A rolling window moves in steps of a sixtieth of its length. */
+        readonly window: string;
+        /** IANA time zone in which the calendar window begins and ends, such as `Europe/Berlin`. Defaults to UTC. */
+        readonly timezone?: string;
+        /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
+        readonly alert_at?: readonly (number | SecretReference)[];
+        /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+        readonly [dotted: `${string}.${string}`]: unknown;
+      }[]
+      | {
+        /** Maximum amount spent per UTC day, in USD. 0 allows nothing. */
+        readonly daily_limit?: number | SecretReference;
+        /** Maximum amount spent per UTC month, in USD. 0 allows nothing. */
+        readonly monthly_limit?: number | SecretReference;
+        /** Shares of a limit, from 0 to 1. A `budget` event is emitted when the amount spent reaches one, once per window. An empty list emits none. Processes that share a budget emit one event each. */
+        readonly alert_at?: readonly (number | SecretReference)[];
+        /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+        readonly [dotted: `${string}.${string}`]: unknown;
+      };
+    /** Maximum number of requests per minute. */
+    readonly rpm?: number | SecretReference;
+    /** Maximum number of tokens per minute. A call reserves its estimate, and counts what it used when it has ended. */
+    readonly tpm?: number | SecretReference;
+    /** Maximum number of requests in flight, from their admission to the end of their responses. */
+    readonly concurrent?: number | SecretReference;
+    /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+    readonly [dotted: `${string}.${string}`]: unknown;
+  };
   /** Persistence of state across restarts. */
   readonly storage?: {
     /** Storage connector. */
@@ -422,6 +533,10 @@ export interface ConfigDocument {
         readonly token: string;
         /** Name of the client in records and metrics. */
         readonly name: string;
+        /** Team of the client, in `teams`. Its requests count against the limits of both. */
+        readonly team?: string;
+        /** Tags of all its requests, in addition to their own. */
+        readonly tags?: readonly string[];
         /** Pools that the client may use, and whose models it may use by name. By default all pools and models. */
         readonly pools?: readonly string[];
         /** Maximum amount that the client may spend. */
@@ -450,12 +565,16 @@ export interface ConfigDocument {
           };
         /** Maximum number of requests per minute. */
         readonly rpm?: number | SecretReference;
-        /** Maximum `x-mesh-priority` of its requests, which places them in the queues of pools. Defaults to 0; to 100 for clients without pools, budget and rpm. */
+        /** Maximum number of tokens per minute. A call reserves its estimate, and counts what it used when it has ended. */
+        readonly tpm?: number | SecretReference;
+        /** Maximum number of requests in flight, from their admission to the end of their responses. */
+        readonly concurrent?: number | SecretReference;
+        /** Maximum `x-mesh-priority` of its requests, which places them in the queues of pools. Defaults to 0; to 100 for clients without a team, pools or other limits. */
         readonly priority?: number | SecretReference;
         /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
         readonly [dotted: `${string}.${string}`]: unknown;
       })[];
-      /** Administrators' tokens: they see everything, activate and deactivate models, and manage clients. They need not be listed in `tokens`. By default all tokens without pools, budget and rpm. */
+      /** Administrators' tokens: they see everything, activate and deactivate models, and manage clients. They need not be listed in `tokens`. By default all tokens without a team, pools or other limits. */
       readonly admin_tokens?: readonly string[];
       /** Issuers whose JWTs are accepted in addition to tokens. Requires the package `jose`. */
       readonly jwt?: readonly {
