@@ -1,15 +1,15 @@
 /**
- * The connection to Redis: opened on first use, and reconnected automatically.
+ * The connection to Redis: opened on first use, and reconnected automatically, to the server that has the keys by then.
  * @module
  */
 import type { Cancel, Clock } from "../../src/contracts/runtime.ts";
 import { ConnectorError } from "../../src/errors.ts";
 import { afterRunning, RetryTimer } from "../../src/util/retry_timer.ts";
-import type { RedisAddress } from "./_redis_address.ts";
-import { isFailover, redisId, toRedisError } from "./_redis_errors.ts";
+import type { RedisAddress, RedisNode } from "./_redis_address.ts";
+import { isFailover, isMoved, redisId, toRedisError } from "./_redis_errors.ts";
+import type { RedisClient } from "./_redis_package.ts";
+import { RedisServers } from "./_redis_servers.ts";
 
-/** Connect timeout, ms. */
-const connectTimeoutMs = 2000;
 /**
  * Timeout of a reply, and of a connection until the server accepts commands, ms. A hanging server must not block its
  * callers, and another one may have its address by now.
@@ -18,76 +18,84 @@ const replyTimeoutMs = 5000;
 /** Minimum and maximum backoff between connection attempts, ms: a recovered server is detected within the maximum. */
 const firstPauseMs = 50;
 const maxPauseMs = 500;
+/** Interval of looking for another server, ms, while this one may not be the right one any more. */
+const checkMs = 1000;
 
-/** The used part of `@redis/client`. */
-interface RedisClient {
-  readonly isReady: boolean;
-  on(event: "error", listener: (error: unknown) => void): unknown;
-  on(event: "terminated", listener: () => void): unknown;
-  connect(): Promise<unknown>;
-  ref(): void;
-  unref(): void;
-  destroy(): void;
-  sendCommand(words: readonly string[]): Promise<unknown>;
-  subscribe(channel: string, listener: (message: string) => void): Promise<void>;
-  unsubscribe(channel: string, listener: (message: string) => void): Promise<void>;
-}
-
-interface ClientModule {
-  createClient(options: Readonly<Record<string, unknown>>): RedisClient;
-}
-
-/** Bundlers treat an import whose rejection is handled as optional. */
-function notInstalled(error: unknown): never {
-  throw error;
-}
-
-const importInstalled = (): Promise<unknown> =>
-  // deno-lint-ignore no-import-prefix -- an entry in deno.json would be downloaded before any task
-  import("npm:@redis/client@6.3.1").catch(notInstalled);
-
-/**
- * Loads `@redis/client`.
- *
- * @param importClient Imports a replacement of the installed package.
- * @throws {ConnectorError} If it is not installed.
- */
-export async function loadRedisClient(importClient: () => Promise<unknown> = importInstalled): Promise<unknown> {
-  try {
-    return await importClient();
-  } catch (error) {
-    throw new ConnectorError(
-      `The storage "${redisId}" requires the package "@redis/client", which is not installed: ` +
-        'add it with "npm install @redis/client@6"',
-      error,
-    );
+/** The error of a timeout. */
+class Late extends Error {
+  constructor() {
+    super(`no response within ${replyTimeoutMs} ms`);
   }
+}
+
+/** Sends one command. */
+export type Send = (...words: readonly string[]) => Promise<unknown>;
+
+/** Returns the words that run a script. */
+export function toEval(script: string, keys: readonly string[], values: readonly (string | number)[]): string[] {
+  return ["EVAL", script, String(keys.length), ...keys, ...values.map(String)];
+}
+
+/** Which of several servers a connection leads to. */
+interface RedisConnectionOptions {
+  /** The servers. @default those of the address */
+  readonly servers?: RedisServers;
+  /** A key that the server has; of importance in a cluster. */
+  readonly key?: string;
+  /** Whether it leads to a replica, and only reads. @default {false} */
+  readonly isReplica?: boolean;
+}
+
+/** A client and its server. */
+interface Link {
+  readonly client: RedisClient;
+  readonly node: RedisNode;
+  /** Number of pending replies. */
+  pending: number;
+  /** Whether a reply has arrived since the last check. */
+  hasReplied: boolean;
 }
 
 /** One connection, for commands and messages. */
 export class RedisConnection {
-  readonly #address: RedisAddress;
   readonly #clock: Clock;
-  readonly #importClient: (() => Promise<unknown>) | undefined;
-  #client: Promise<RedisClient> | undefined;
+  readonly #servers: RedisServers;
+  readonly #key: string;
+  readonly #isReplica: boolean;
+  #link: Link | undefined;
+  /** The connection attempt in flight. */
+  #connecting: Promise<void> | undefined;
+  #attempted: RedisClient | undefined;
   #failure: unknown;
-  /** Number of pending replies. */
-  #pending = 0;
-  #reconnecting: RetryTimer | undefined;
-  #cancelConnect: Cancel = () => {};
+  /** The server of the last attempt. */
+  #node: RedisNode;
+  #followedAt = -Infinity;
+  readonly #retries: RetryTimer;
+  #cancelChecks: Cancel | undefined;
   #isClosed = false;
+  /** Ends what is waited for. */
+  readonly #waits = new Set<(reason: unknown) => void>();
+  /** Channels by listener. */
+  readonly #subscriptions = new Map<(message: string) => void, string>();
+  #hasConnected = false;
+  /** Called with each connection but the first, before anything else is sent. */
+  onReconnect: ((send: Send) => Promise<void>) | undefined;
 
   /**
    * Does not connect yet.
    *
-   * @param address Address of the server.
+   * @param address Address of the server, which is named in errors until another one is found.
    * @param clock Times timeouts and backoff.
-   * @param importClient Loads `@redis/client`.
    */
-  constructor(address: RedisAddress, clock: Clock, importClient?: () => Promise<unknown>) {
-    this.#address = address;
+  constructor(address: RedisAddress, clock: Clock, options: RedisConnectionOptions = {}) {
+    const { servers = new RedisServers(address, { clock }), key = "", isReplica = false } = options;
     this.#clock = clock;
-    this.#importClient = importClient;
+    this.#servers = servers;
+    this.#key = key;
+    this.#isReplica = isReplica;
+    this.#node = address;
+    const retry = () => this.#connect(false);
+    this.#retries = new RetryTimer(clock, { firstMs: firstPauseMs, maxMs: maxPauseMs, retry });
   }
 
   /**
@@ -97,135 +105,160 @@ export class RedisConnection {
    * @throws {ConnectorError} If Redis is unavailable, rejects the command, or does not reply in time.
    */
   async send(...words: readonly string[]): Promise<unknown> {
-    const client = await this.#ready();
-    return await this.#awaitReply(client, () => client.sendCommand(words));
+    return await this.#call((client) => client.sendCommand(words));
   }
 
   /** Runs a script, which is atomic. */
   async run(script: string, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
-    const client = await this.#ready();
-    const words = ["EVAL", script, String(keys.length), ...keys, ...values.map(String)];
-    return await this.#awaitReply(client, () => client.sendCommand(words), script);
+    return await this.#call((client) => client.sendCommand(toEval(script, keys, values)), script);
   }
 
-  /** Subscribes until the returned function is called. */
+  /** Subscribes until the returned function is called, across reconnections. */
   async subscribe(channel: string, receive: (message: string) => void): Promise<() => Promise<void>> {
-    const client = await this.#ready();
-    await this.#awaitReply(client, () => client.subscribe(channel, receive));
+    const listener = (message: string) => receive(message);
+    await this.#call((client) => client.subscribe(channel, listener));
+    this.#subscriptions.set(listener, channel);
     return async () => {
-      if (client.isReady) await this.#awaitReply(client, () => client.unsubscribe(channel, receive));
+      this.#subscriptions.delete(listener);
+      if (this.#link !== undefined) await this.#call((client) => client.unsubscribe(channel, listener));
     };
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#reconnecting?.reset();
-    this.#cancelConnect();
-    const client = await this.#client?.catch(() => undefined);
-    client?.destroy();
+    this.#retries.reset();
+    this.#cancelChecks?.();
+    for (const client of [this.#link?.client, this.#attempted]) client?.destroy();
+    for (const end of this.#waits) end(new Error("closed"));
+    await this.#connecting;
+    this.#link = undefined;
   }
 
-  async #ready(): Promise<RedisClient> {
-    if (this.#isClosed) throw new ConnectorError(`The storage "${redisId}" is closed`);
-    const client = await (this.#client ??= this.#open());
-    if (!client.isReady) throw this.#toError(this.#failure);
-    return client;
-  }
-
-  /** Resolves after the first connection attempt, whether it succeeded or not; further attempts follow. */
-  async #open(): Promise<RedisClient> {
-    const client = (await this.#load()).createClient(this.#options());
-    const retry = () => this.#connect(client);
-    this.#reconnecting = new RetryTimer(this.#clock, { firstMs: firstPauseMs, maxMs: maxPauseMs, retry });
-    client.on("terminated", () => this.#reconnect());
-    client.on("error", (error) => this.#failure = error);
-    await this.#connect(client);
-    client.unref();
-    return client;
-  }
-
-  /** Connects once. Retries use a timer of our own, since those of the package would keep an idle process alive. */
-  async #connect(client: RedisClient): Promise<void> {
-    if (this.#isClosed) return;
-    const timer = { ms: replyTimeoutMs };
-    const late = new Promise<void>((resolve) => {
-      this.#cancelConnect = afterRunning(this.#clock, timer, () => {
-        this.#drop(client, new Error(`not ready within ${replyTimeoutMs} ms`));
-        resolve();
-      });
-    });
-    const connected = client.connect().then(() => {}, (error) => {
-      this.#failure ??= error;
-    });
-    await Promise.race([connected, late]);
-    this.#cancelConnect();
-  }
-
-  /** Closes the connection and makes a new one, which leads to the server that has the address by then. */
-  #drop(client: RedisClient, reason: unknown): void {
-    this.#failure = reason;
-    client.destroy();
-    this.#reconnect();
-  }
-
-  #reconnect(): void {
-    if (!this.#isClosed) this.#reconnecting?.schedule();
-  }
-
-  #options(): Readonly<Record<string, unknown>> {
-    const { host, port, isTls, username, password, db } = this.#address;
-    return {
-      socket: {
-        host,
-        port,
-        ...(isTls ? { tls: true } : {}),
-        connectTimeout: connectTimeoutMs,
-        reconnectStrategy: false, // see #connect
-      },
-      username,
-      password,
-      database: db,
-      disableClientInfo: true, // one command less that an access control list has to allow
-      disableOfflineQueue: true, // the caller decides what to do while Redis is unavailable
-      maintNotifications: "disabled",
-    };
-  }
-
-  async #load(): Promise<ClientModule> {
+  /** Calls the server. If another one has the keys by now, that one is called, once. */
+  async #call<T>(ask: (client: RedisClient) => Promise<T>, script?: string): Promise<T> {
+    const link = await this.#getLink();
     try {
-      return await loadRedisClient(this.#importClient) as ClientModule;
+      return await this.#awaitReply(link, ask);
     } catch (error) {
-      this.#client = undefined;
-      throw error;
+      if (!isMoved(error) || this.#connecting === undefined) throw this.#toError(error, link, script);
+      await this.#connecting;
     }
+    const next = await this.#getLink();
+    return await this.#awaitReply(next, ask).catch((error) => {
+      throw this.#toError(error, next, script);
+    });
   }
 
-  /** Keeps the process alive until the reply arrives, which an idle connection does not. */
-  async #awaitReply<T>(client: RedisClient, ask: () => Promise<T>, script?: string): Promise<T> {
-    let cancel = () => {};
-    let isLate = false;
-    if (this.#pending++ === 0) client.ref();
-    const late = new Promise<never>((_, reject) => {
-      cancel = afterRunning(this.#clock, { ms: replyTimeoutMs }, () => {
-        isLate = true;
-        reject(new Error(`no response within ${replyTimeoutMs} ms`));
-      });
-    });
+  async #getLink(): Promise<Link> {
+    if (this.#isClosed) throw new ConnectorError(`The storage "${redisId}" is closed`);
+    if (this.#link === undefined && this.#failure === undefined) {
+      await this.#servers.prepare();
+      await (this.#connecting ?? this.#connect(true));
+    }
+    if (this.#link?.client.isReady) return this.#link;
+    throw this.#toError(this.#failure, { node: this.#node });
+  }
+
+  /** Connects once. Resolves after success and failure; further attempts follow. */
+  #connect(keepsAlive: boolean): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    return this.#connecting = this.#within(() => this.#open(), keepsAlive).catch((error) => {
+      this.#attempted?.destroy();
+      this.#failure = error;
+      if (!this.#isClosed) this.#retries.schedule();
+    }).finally(() => this.#connecting = this.#attempted = undefined);
+  }
+
+  async #open(): Promise<void> {
+    const node = this.#node = await this.#locate();
+    const client = this.#attempted = this.#servers.createClient(node, this.#isReplica);
+    const link: Link = { client, node, pending: 0, hasReplied: false };
+    client.on("error", (error) => this.#lose(link, error));
+    client.on("terminated", (cause) => this.#lose(link, cause));
+    await client.connect();
+    if (this.#hasConnected) await this.onReconnect?.((...words) => client.sendCommand(words));
+    for (const [listener, channel] of this.#subscriptions) await client.subscribe(channel, listener);
+    if (this.#isClosed || this.#attempted !== client || !client.isReady) return client.destroy();
+    this.#link = link;
+    this.#hasConnected = true;
+    this.#failure = undefined;
+    if (this.#changes !== "never") this.#cancelChecks ??= this.#clock.every(checkMs, () => this.#check());
+  }
+
+  #locate(): Promise<RedisNode> {
+    return this.#servers.locate(this.#key, this.#isReplica);
+  }
+
+  get #changes(): RedisServers["changes"] {
+    return this.#isReplica ? "never" : this.#servers.changes;
+  }
+
+  /** Forgets a connection that has ended. */
+  #lose(link: Link, cause: unknown): void {
+    if (this.#link !== link) return;
+    this.#link = undefined;
+    this.#failure = cause;
+    if (!this.#isClosed) this.#retries.schedule();
+  }
+
+  /** Closes the connection and makes a new one, which leads to the server that has the keys by then. */
+  #drop(link: Link, reason: unknown, isAtOnce: boolean): void {
+    if (this.#link !== link) return;
+    const now = this.#clock.monotonic();
+    const follows = isAtOnce && this.#changes !== "never" && now - this.#followedAt >= maxPauseMs;
+    if (!follows) this.#lose(link, reason);
+    else {
+      this.#followedAt = now;
+      this.#link = undefined;
+      this.#failure = reason;
+      this.#connect(link.pending > 0);
+    }
+    link.client.destroy();
+  }
+
+  /** Leaves a server that hangs, or was replaced without having noticed. */
+  async #check(): Promise<void> {
+    const link = this.#link;
+    if (link === undefined) return;
+    const hangs = link.pending > 0 && !link.hasReplied;
+    link.hasReplied = false;
+    if (!hangs && this.#changes !== "silently") return;
+    const { host, port } = await this.#within(() => this.#locate(), false).catch(() => link.node);
+    if (host === link.node.host && port === link.node.port) return;
+    this.#drop(link, new Error("another server has taken its place"), true);
+  }
+
+  async #awaitReply<T>(link: Link, ask: (client: RedisClient) => Promise<T>): Promise<T> {
+    link.pending++;
     try {
-      const reply = await Promise.race([ask(), late]);
-      this.#failure = undefined;
-      this.#reconnecting?.reset();
+      const reply = await this.#within(() => ask(link.client), true);
+      this.#retries.reset();
+      link.hasReplied = true;
       return reply;
     } catch (error) {
-      if (client.isReady && (isLate || isFailover(error))) this.#drop(client, error);
-      throw this.#toError(client.isReady ? error : this.#failure ?? error, script);
+      if (error instanceof Late || isFailover(error)) this.#drop(link, error, isMoved(error));
+      throw error;
     } finally {
-      cancel();
-      if (--this.#pending === 0) client.unref();
+      link.pending--;
     }
   }
 
-  #toError(error: unknown, script?: string): ConnectorError {
-    return toRedisError(error, { address: this.#address, script });
+  /** Waits with a timeout, which can keep the process alive meanwhile. Connections do not. */
+  async #within<T>(work: () => Promise<T>, keepsAlive: boolean): Promise<T> {
+    let stop = () => {};
+    const ended = new Promise<never>((_, reject) => {
+      const cancel = afterRunning(this.#clock, { ms: replyTimeoutMs, keepsAlive }, () => reject(new Late()));
+      this.#waits.add(reject);
+      stop = () => {
+        cancel();
+        this.#waits.delete(reject);
+      };
+    });
+    return await Promise.race([work(), ended]).finally(stop);
+  }
+
+  #toError(error: unknown, { node, client }: Partial<Link> & Pick<Link, "node">, script?: string): ConnectorError {
+    const cause = client === undefined || client.isReady ? error : this.#failure ?? error;
+    return ConnectorError.isInstance(cause) ? cause : toRedisError(cause, { address: node, script });
   }
 }

@@ -3,14 +3,20 @@
  * @module
  */
 import { ConnectorError, type ConnectorProblem } from "../../src/errors.ts";
-import type { RedisAddress } from "./_redis_address.ts";
+import type { RedisNode } from "./_redis_address.ts";
 import { redisDeclaration } from "./declarations.ts";
 
 /** The connector's id. */
 export const redisId: string = redisDeclaration.id;
 
 /** Error codes of a server that is not, or not yet, the one to write to. Another one may have its address by now. */
-const failover = /\b(READONLY|CLUSTERDOWN|LOADING|MASTERDOWN|NOREPLICAS|MOVED)\b/;
+const failover = /\b(READONLY|CLUSTERDOWN|LOADING|MASTERDOWN|NOREPLICAS|MOVED)\b|^(?:ASK|TRYAGAIN)\b/;
+
+/** Error codes of a server that is not the one for the keys any more, and has changed nothing. */
+const moved = /\b(READONLY|MOVED)\b/;
+
+/** End of the message of an error whose cause is unknown. */
+export const unreachable = "check that it runs, and check the url or host";
 
 /** Why such a server does not serve. */
 const failoverReasons: Readonly<Record<string, string>> = {
@@ -19,7 +25,9 @@ const failoverReasons: Readonly<Record<string, string>> = {
   LOADING: "it is loading its data",
   MASTERDOWN: "it is a replica without its master",
   NOREPLICAS: "it has too few replicas to write",
-  MOVED: "it is a node of a cluster that has the keys elsewhere, which is not supported",
+  MOVED: 'it is a node of a cluster that has the keys elsewhere; name its nodes by "cluster"',
+  ASK: "it is a node of a cluster that is moving the keys",
+  TRYAGAIN: "it is a node of a cluster that is moving the keys",
 };
 
 /** What Node (by code) and Deno (by message) report of a certificate. */
@@ -31,6 +39,11 @@ export function isFailover(error: unknown): boolean {
   return failover.test(textIn(error));
 }
 
+/** Whether a reply shows that another server has the keys by now, and that the command has had no effect. */
+export function isMoved(error: unknown): boolean {
+  return moved.test(textIn(error));
+}
+
 /**
  * Words an error by its cause.
  *
@@ -38,7 +51,7 @@ export function isFailover(error: unknown): boolean {
  * @param sent What caused it.
  */
 export function toRedisError(error: unknown, { address: { host, port }, script }: {
-  readonly address: RedisAddress;
+  readonly address: RedisNode;
   /** The script, if it was one. */
   readonly script?: string | undefined;
 }): ConnectorError {
@@ -47,7 +60,7 @@ export function toRedisError(error: unknown, { address: { host, port }, script }
   const text = textIn(error);
   const createError = (message: string, problem?: ConnectorProblem) =>
     new ConnectorError(`${subject} ${message}`, error, problem);
-  const code = failover.exec(text)?.[1];
+  const code = failover.exec(text)?.[0];
   if (code !== undefined) return createError(`cannot use ${where}: ${failoverReasons[code]} (${code})`, "unavailable");
   const denial = denialIn(text, script);
   if (denial !== undefined) {
@@ -62,7 +75,7 @@ export function toRedisError(error: unknown, { address: { host, port }, script }
   }
   if (/^(ERR|WRONGTYPE|NOSCRIPT|BUSY)\b/.test(text)) return createError(`was rejected by ${where}: ${text}`);
   return createError(
-    `cannot reach ${where}${reachIn(error, text)}: check that it runs, and check the url or host`,
+    `cannot reach ${where}${reachIn(error, text)}: ${unreachable}`,
     "unavailable",
   );
 }

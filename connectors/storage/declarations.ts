@@ -19,9 +19,28 @@ export const redisDeclaration = {
     },
     host: { type: "text", default: "127.0.0.1", about: "Host name or IP address." },
     port: { type: "integer", default: 6379, about: "Port." },
+    cluster: {
+      type: "list",
+      about: "Nodes of a Redis Cluster, `host:port` or a URL each. They are asked for the other nodes.",
+    },
+    sentinel: {
+      type: "object",
+      about: "`master`: its name; `nodes`: sentinels, `host:port` or a URL each; their own `username` and `password`.",
+    },
+    read_from: {
+      type: "text",
+      values: ["master", "replica"],
+      default: "master",
+      about: "Where records are read, with `cluster` or `sentinel`. Everything else always uses the master.",
+    },
+    tls: {
+      type: ["flag", "object"],
+      about:
+        "Whether TLS is used; or `ca`, `cert` and `key`, each as PEM or as the path of a PEM file, and `servername`.",
+    },
     username: { type: "text", about: "User name." },
     password: { type: "text", about: "Password." },
-    db: { type: "integer", default: 0, about: "Database number." },
+    db: { type: "integer", default: 0, about: "Database number. A cluster has only 0." },
     prefix: { type: "text", default: "modelmesh", about: "Prefix of all keys." },
     key: key as typeof key,
     credentials: { type: ["object", "text"], about: "`username` and `password` as one object, or its JSON." },

@@ -8,9 +8,12 @@ import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contract
 import { getPrefix, withCredentials } from "./_attributes.ts";
 import { acquireLock } from "./_lock.ts";
 import { checkPrefix, type RedisAddress, redisAddress } from "./_redis_address.ts";
-import { loadRedisClient, RedisConnection } from "./_redis_client.ts";
+import { RedisConnection } from "./_redis_client.ts";
 import { redisId } from "./_redis_errors.ts";
+import { loadRedisClient } from "./_redis_package.ts";
+import { RedisServers } from "./_redis_servers.ts";
 import { RedisShared } from "./_redis_shared.ts";
+import { findSlot } from "./_redis_slots.ts";
 import { redisDeclaration } from "./declarations.ts";
 
 const saveScript = `
@@ -43,6 +46,24 @@ export interface RedisStorageOptions {
   readonly leaseMs?: number;
   /** Imports a replacement of `@redis/client`. */
   readonly importClient?: () => Promise<unknown>;
+  /** Reads the files that `tls` names. */
+  readonly readText?: ((path: string) => Promise<string>) | undefined;
+  /** Selects replicas: returns a number in [0, 1). @default the first one is selected */
+  readonly random?: () => number;
+}
+
+/** Number of groups of records in a cluster, each of which one node has. */
+const clusterGroups = 8;
+
+/** How long a record that this process has written is read from the master, ms. */
+const settlingMs = 10_000;
+
+/** Records and locks that one server has. */
+interface Group {
+  readonly prefix: string;
+  readonly master: RedisConnection;
+  /** Where records are read, if they are read from replicas. */
+  readonly replica: RedisConnection | undefined;
 }
 
 /** A storage in Redis. Locks expire by Redis's clock, whatever happens to their owners. */
@@ -51,7 +72,10 @@ export class RedisStorage implements Storage {
   readonly shared: RedisShared;
   readonly #clock: Clock;
   readonly #connection: RedisConnection;
-  readonly #prefix: string;
+  readonly #groups: readonly Group[];
+  /** Times of recent writes by this process, monotonic ms, the latest last. */
+  readonly #writtenAt = new Map<string, number>();
+  readonly #locked = new Set<string>();
 
   /**
    * Creates a storage; connects on first use.
@@ -61,84 +85,135 @@ export class RedisStorage implements Storage {
    * @throws {ConfigError} If the prefix is invalid.
    */
   constructor(clock: Clock, options: RedisStorageOptions) {
-    const { address, prefix = redisDeclaration.attributes.prefix.default, leaseMs, importClient } = options;
+    const { address, prefix = redisDeclaration.attributes.prefix.default, leaseMs, random = () => 0, ...others } =
+      options;
     checkPrefix(prefix);
     this.#clock = clock;
-    this.#prefix = prefix;
-    this.#connection = new RedisConnection(address, clock, importClient);
-    this.shared = new RedisShared(this.#connection, clock, { prefix, leaseTimeMs: leaseMs });
+    const servers = new RedisServers(address, { clock, ...others });
+    const sharedPrefix = servers.isCluster ? `{${prefix}}` : prefix;
+    const connect = (key: string, isReplica = false) =>
+      new RedisConnection(address, clock, { servers, key, isReplica });
+    this.#connection = connect(sharedPrefix);
+    const toGroup = (prefix: string, master: RedisConnection): Group => ({
+      prefix,
+      master,
+      replica: servers.readsReplicas ? connect(prefix, true) : undefined,
+    });
+    this.#groups = servers.isCluster
+      ? Array.from({ length: clusterGroups }, (_, index) => `{${prefix}:${index}}`)
+        .map((prefix) => toGroup(prefix, connect(prefix)))
+      : [toGroup(prefix, this.#connection)];
+    this.shared = new RedisShared(this.#connection, clock, { prefix: sharedPrefix, leaseTimeMs: leaseMs });
   }
 
   async load(key: string): Promise<Uint8Array | undefined> {
-    const text = await this.#connection.send("HGET", this.#record(key), "data");
+    const text = await this.#read(key, (record) => ["HGET", record, "data"], (reply) => typeof reply === "string");
     return typeof text === "string" ? fromBinaryText(text) : undefined;
   }
 
   async save(key: string, data: Uint8Array): Promise<void> {
+    const { prefix, master } = this.#find(key);
+    this.#remember(key);
     const values = [toBinaryText(data), data.length, this.#clock.now(), key];
-    await this.#connection.run(saveScript, [this.#record(key), this.#keys], values);
+    await master.run(saveScript, [`${prefix}:record:${key}`, `${prefix}:keys`], values);
   }
 
   async list(prefix = ""): Promise<readonly string[]> {
-    const keys = await this.#connection.send("SMEMBERS", this.#keys) as Iterable<string>;
-    return [...keys].filter((key) => key.startsWith(prefix)).sort();
+    const lists = await Promise.all(
+      this.#groups.map(({ master, prefix }) => master.send("SMEMBERS", `${prefix}:keys`)),
+    );
+    return (lists as Iterable<string>[]).flatMap((keys) => [...keys]).filter((key) => key.startsWith(prefix)).sort();
   }
 
   async delete(key: string): Promise<boolean> {
-    return await this.#connection.run(deleteScript, [this.#record(key), this.#keys], [key]) === 1;
+    const { prefix, master } = this.#find(key);
+    this.#remember(key);
+    return await master.run(deleteScript, [`${prefix}:record:${key}`, `${prefix}:keys`], [key]) === 1;
   }
 
   async stat(key: string): Promise<StorageStat | undefined> {
-    const [size, at] = await this.#connection.send("HMGET", this.#record(key), "size", "at") as (string | null)[];
+    const isFound = (reply: unknown) => typeof (reply as (string | null)[])[0] === "string";
+    const reply = await this.#read(key, (record) => ["HMGET", record, "size", "at"], isFound);
+    const [size, at] = reply as (string | null)[];
     return typeof size === "string" ? { size: Number(size), modifiedAt: Number(at) } : undefined;
   }
 
   async exists(key: string): Promise<boolean> {
-    return await this.#connection.send("EXISTS", this.#record(key)) === 1;
+    return await this.#read(key, (record) => ["EXISTS", record], (reply) => reply === 1) === 1;
   }
 
   /** Acquires a lock, shared by all processes with the same server and prefix. */
-  acquire(key: string, options: LockOptions): Promise<Lock> {
-    return acquireLock({ connector: redisId, clock: this.#clock, key, options }, async ({ owner }) => {
+  async acquire(key: string, options: LockOptions): Promise<Lock> {
+    const { prefix, master } = this.#find(key);
+    const lock = await acquireLock({ connector: redisId, clock: this.#clock, key, options }, async ({ owner }) => {
       const ttlMs = Math.max(1, Math.ceil(options.ttlMs));
-      return await this.#connection.run(acquireScript, [this.#lock(key)], [owner, ttlMs]) === 1;
+      return await master.run(acquireScript, [`${prefix}:lock:${key}`], [owner, ttlMs]) === 1;
     });
+    this.#locked.add(key);
+    return lock;
   }
 
   async release({ key, owner }: Lock): Promise<void> {
-    await this.#connection.run(releaseScript, [this.#lock(key)], [owner]);
+    this.#locked.delete(key);
+    const { prefix, master } = this.#find(key);
+    await master.run(releaseScript, [`${prefix}:lock:${key}`], [owner]);
   }
 
   async isLocked(key: string): Promise<boolean> {
-    return await this.#connection.send("EXISTS", this.#lock(key)) === 1;
+    const { prefix, master } = this.#find(key);
+    return await master.send("EXISTS", `${prefix}:lock:${key}`) === 1;
   }
 
   async close(): Promise<void> {
     await this.shared.end().catch(() => {}); // if Redis is unavailable, the leases expire by themselves
-    await this.#connection.close();
+    const connections = this.#groups.flatMap(({ master, replica }) => [master, replica ?? master]);
+    await Promise.all([this.#connection, ...connections].map((connection) => connection.close()));
   }
 
-  get #keys(): string {
-    return `${this.#prefix}:keys`;
+  /** Reads a record: from a replica, unless it may lack it or what is read will be written again. */
+  async #read(
+    key: string,
+    toWords: (record: string) => readonly string[],
+    isFound: (reply: unknown) => boolean,
+  ): Promise<unknown> {
+    const { prefix, master, replica } = this.#find(key);
+    const words = toWords(`${prefix}:record:${key}`);
+    if (replica !== undefined && this.#locked.size === 0 && !this.#isSettling(key)) {
+      const reply = await replica.send(...words).catch(() => undefined);
+      if (reply !== undefined && isFound(reply)) return reply;
+    }
+    return await master.send(...words);
   }
 
-  #record(key: string): string {
-    return `${this.#prefix}:record:${key}`;
+  #remember(key: string): void {
+    const now = this.#clock.monotonic();
+    this.#writtenAt.delete(key);
+    this.#writtenAt.set(key, now);
+    for (const [key, at] of this.#writtenAt) {
+      if (now - at < settlingMs) break;
+      this.#writtenAt.delete(key);
+    }
   }
 
-  #lock(key: string): string {
-    return `${this.#prefix}:lock:${key}`;
+  #isSettling(key: string): boolean {
+    return this.#clock.monotonic() - (this.#writtenAt.get(key) ?? -Infinity) < settlingMs;
+  }
+
+  #find(key: string): Group {
+    return this.#groups[this.#groups.length === 1 ? 0 : findSlot(key) % this.#groups.length]!;
   }
 }
 
-/** Storage in Redis. Settings: `url`, or `host`, `port`, `username`, `password`, `db`; and `prefix`. */
+/** Storage in Redis. Settings: those of {@linkcode redisAddress}, and `prefix`. */
 export const redis: Connector<"storage"> = {
   ...redisDeclaration,
-  create(attributes, { clock }) {
+  create(attributes, { clock, files, random }) {
     const settings = withCredentials(attributes, ["username", "password"]);
     const prefix = getPrefix(settings);
     return new RedisStorage(clock, {
       address: redisAddress(settings),
+      random,
+      readText: files && ((path) => files.readText(path)),
       ...(prefix === undefined ? {} : { prefix: prefix as string }),
     });
   },

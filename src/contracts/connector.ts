@@ -34,7 +34,7 @@ export interface ConnectorKinds {
  * The type of an attribute's value. A `duration` is configured with a unit and passed to the connector in ms, a `size`
  * in bytes. A `url` is http or https.
  */
-export type AttributeType = "text" | "flag" | "integer" | "object" | "duration" | "size" | "url";
+export type AttributeType = "text" | "flag" | "integer" | "object" | "list" | "duration" | "size" | "url";
 
 /** An attribute that a connector reads from its configuration. */
 export interface Attribute {

@@ -46,6 +46,7 @@ const words: Readonly<Record<AttributeType, string>> = {
   flag: "true or false",
   integer: "an integer",
   object: "an object",
+  list: "a list",
   duration: 'a duration such as "500ms" or "1h30m"',
   size: 'a size such as "512MB" or "64KiB"',
   url: "an http or https URL",
@@ -108,6 +109,8 @@ function readAs(type: AttributeType, value: unknown): unknown {
       return Number.isSafeInteger(value) ? value : undefined;
     case "object":
       return isPlainObject(value) ? value : undefined;
+    case "list":
+      return Array.isArray(value) ? value : undefined;
     case "duration":
       return typeof value === "string" ? parseDuration(value) : undefined;
     case "size":

@@ -1,0 +1,60 @@
+/**
+ * Slots of a Redis Cluster: which one has a key, and which nodes have it.
+ * @module
+ */
+import type { RedisNode } from "./_redis_address.ts";
+
+/** Number of slots. */
+const slotCount = 16_384;
+
+/** Consecutive slots and their nodes. */
+export interface SlotRange {
+  readonly first: number;
+  readonly last: number;
+  readonly master: RedisNode;
+  readonly replicas: readonly RedisNode[];
+}
+
+/** Returns the slot of a key: that of its first part in braces, if it has one. */
+export function findSlot(key: string): number {
+  const tag = /^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? key;
+  return checksum(new TextEncoder().encode(tag)) % slotCount;
+}
+
+/** CRC-16 (XMODEM). */
+function checksum(bytes: Uint8Array): number {
+  let sum = 0;
+  for (const byte of bytes) {
+    sum ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) sum = sum & 0x8000 ? ((sum << 1) ^ 0x1021) & 0xffff : sum << 1;
+  }
+  return sum;
+}
+
+/**
+ * Reads the answer to `CLUSTER SLOTS`. Invalid entries are skipped.
+ *
+ * @param asked The node that has answered. A node without a name of its own has that address.
+ */
+export function toSlotRanges(answer: unknown, asked: RedisNode): readonly SlotRange[] {
+  if (!Array.isArray(answer)) return [];
+  return answer.flatMap((entry): readonly SlotRange[] => {
+    if (!Array.isArray(entry)) return [];
+    const [first, last, ...nodes] = entry;
+    const [master, ...replicas] = nodes.map((node) => toClusterNode(node, asked));
+    if (!Number.isInteger(first) || !Number.isInteger(last) || master === undefined) return [];
+    return [{ first, last, master, replicas: replicas.filter((replica) => replica !== undefined) }];
+  });
+}
+
+function toClusterNode(node: unknown, asked: RedisNode): RedisNode | undefined {
+  const [host, port] = Array.isArray(node) ? node : [];
+  return toNode(typeof host === "string" && host !== "" && host !== "?" ? host : asked.host, port);
+}
+
+/** Reads host and port; undefined if they are none. */
+export function toNode(host: unknown, port: unknown): RedisNode | undefined {
+  const number = Number(port);
+  const isValid = typeof host === "string" && host !== "" && Number.isInteger(number) && number > 0 && number <= 65_535;
+  return isValid ? { host, port: number } : undefined;
+}
