@@ -213,10 +213,10 @@ export function memoryStorage(): Storage {
 }
 
 /**
- * Creates a storage in Redis (6.2 or later), which several processes can share. Needs the package `@redis/client`.
- * Connects on first use; `close()` disconnects.
+ * Creates a storage in Redis (6.2 or later) or Valkey, which several processes can share: one server, a cluster, or the
+ * master that sentinels name. Needs the package `@redis/client`. Connects on first use; `close()` disconnects.
  *
- * @param options Server address and key prefix.
+ * @param options Addresses and key prefix.
  * @throws {ConfigError} If an option is invalid; reports all errors at once.
  *
  * @example
@@ -228,7 +228,7 @@ export function memoryStorage(): Storage {
  * ```
  */
 export function redisStorage(options: RedisOptions = {}): Storage {
-  return redisOnDemand(serverParts().runtime.clock, options);
+  return redisOnDemand(serverParts().runtime, options);
 }
 
 /**

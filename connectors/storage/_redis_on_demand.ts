@@ -2,7 +2,7 @@
  * A storage in Redis whose code is imported with its first call, for programs that may not use it.
  * @module
  */
-import type { Clock } from "../../src/contracts/runtime.ts";
+import type { Runtime } from "../../src/contracts/runtime.ts";
 import type { Shared, Storage } from "../../src/contracts/storage.ts";
 import { onceResolved } from "../../src/util/once.ts";
 import { checkPrefix, leaseMs, redisAddress, type RedisOptions } from "./_redis_address.ts";
@@ -10,16 +10,19 @@ import { checkPrefix, leaseMs, redisAddress, type RedisOptions } from "./_redis_
 /**
  * Creates the storage.
  *
- * @param clock Clock, for the times of records.
  * @throws {ConfigError} If an option is invalid; reports all errors at once.
  */
-export function redisOnDemand(clock: Clock, { prefix = "modelmesh", ...others }: RedisOptions): Storage {
-  const address = redisAddress({ ...others });
+export function redisOnDemand(
+  { clock, files, random }: Pick<Runtime, "clock" | "files" | "random">,
+  { prefix = "modelmesh", readFrom, ...others }: RedisOptions,
+): Storage {
+  const address = redisAddress({ ...others, read_from: readFrom });
   checkPrefix(prefix);
   let shared: Shared | undefined;
   const open = onceResolved(async () => {
     const { RedisStorage } = await import("./redis.ts");
-    const storage = new RedisStorage(clock, { address, prefix });
+    const readText = files && ((path: string) => files.readText(path));
+    const storage = new RedisStorage(clock, { address, prefix, random, readText });
     shared = storage.shared;
     return storage;
   });

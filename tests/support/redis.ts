@@ -21,15 +21,24 @@ if (!hasRedis) {
 export class TestRedis implements AsyncDisposable {
   /** Its port, which a restart keeps. */
   readonly port: number;
+  readonly #args: readonly string[];
+  readonly #program: string;
   #server: ChildProcess | undefined;
 
-  private constructor(port: number) {
+  private constructor(port: number, args: readonly string[], program: string) {
     this.port = port;
+    this.#args = args;
+    this.#program = program;
   }
 
-  /** Starts a Redis. */
-  static async start(): Promise<TestRedis> {
-    const redis = new TestRedis(await portForRestarts());
+  /**
+   * Starts a Redis.
+   *
+   * @param args Further options, or a configuration file and options.
+   * @param program The program: another one, such as that of Valkey, has the same options.
+   */
+  static async start(args: readonly string[] = [], program = "redis-server"): Promise<TestRedis> {
+    const redis = new TestRedis(await portForRestarts(), args, program);
     await redis.start();
     return redis;
   }
@@ -44,13 +53,13 @@ export class TestRedis implements AsyncDisposable {
     const args = ["--port", String(this.port), "--save", "", "--appendonly", "no", "--bind", "127.0.0.1"];
     // replicas write no file, which every later server would load
     args.push("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0", "--repl-diskless-load", "on-empty-db");
-    const server = spawn("redis-server", args, { stdio: ["ignore", "pipe", "ignore"], cwd: "/" });
+    const server = spawn(this.#program, [...this.#args, ...args], { stdio: ["ignore", "pipe", "ignore"], cwd: "/" });
     this.#server = server;
     await new Promise<void>((resolve, reject) => {
       let reported = "";
       server.stdout!.on("data", (data: Uint8Array) => {
         reported += new TextDecoder().decode(data);
-        if (reported.includes("Ready to accept connections")) resolve();
+        if (/Ready to accept connections|\+monitor/.test(reported)) resolve();
       });
       server.on("exit", () => reject(new Error(`redis-server did not start: ${reported}`)));
     });
@@ -75,7 +84,7 @@ export class TestRedis implements AsyncDisposable {
       socket.on("close", () => resolve(text));
       socket.on("error", reject);
     });
-    socket.write(`${parts.join(" ")}\r\nQUIT\r\n`);
+    socket.end(`${parts.join(" ")}\r\nQUIT\r\n`); // sentinels have no QUIT
     return await said;
   }
 

@@ -13,7 +13,9 @@ import type { TestRedis } from "./redis.ts";
 
 /** Options of all proxies. */
 export interface SharedProxiesOptions extends Omit<TestProxyOptions, "tokens" | "listener">, StateInOptions {
-  readonly redis: TestRedis;
+  readonly redis: Pick<TestRedis, "url">;
+  /** Attributes of the storage. @default the URL of the Redis */
+  readonly attributes?: Readonly<Record<string, unknown>>;
   /** Number of proxies. @default 2 */
   readonly count?: number;
   /** Prefix of all Redis keys. */
@@ -64,11 +66,12 @@ const pollsPerTurn = 50;
  * @param options Options of all proxies.
  */
 export async function startSharedProxies(
-  { redis, count = 2, prefix = crypto.randomUUID(), clock = fakeClock(), ...options }: SharedProxiesOptions,
+  { redis, attributes, count = 2, prefix = crypto.randomUUID(), clock = fakeClock(), ...options }: SharedProxiesOptions,
 ): Promise<SharedProxies> {
   const proxies: SharedProxy[] = [];
   while (proxies.length < count) {
-    const storage = await openStorage({ connector: "redis.redis.v1", url: redis.url, prefix }, { clock });
+    const servers = attributes ?? { url: redis.url };
+    const storage = await openStorage({ connector: "redis.redis.v1", ...servers, prefix }, { clock });
     proxies.push(await startSharedProxy(storage, clock, options));
   }
   return Object.assign(proxies, {
@@ -93,7 +96,7 @@ export async function startSharedProxies(
 async function startSharedProxy(
   storage: Storage,
   clock: FakeClock,
-  { onUnavailable, ...options }: Omit<SharedProxiesOptions, "redis">,
+  { onUnavailable, ...options }: Omit<SharedProxiesOptions, "redis" | "attributes">,
 ): Promise<SharedProxy> {
   const records: SharedProxy["records"] = [];
   const traces: string[] = [];
