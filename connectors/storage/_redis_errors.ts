@@ -101,6 +101,7 @@ function commandsAt(text: string, script = ""): string {
 function reachIn(error: unknown, text: string): string {
   const { code } = Object(error) as { readonly code?: unknown };
   const reason = typeof code === "string" ? code : text;
+  if (/ALERT_|fatal alert/.test(reason)) return ` (it does not accept the certificate of this client: ${reason})`;
   return certificate.test(reason) || certificate.test(text) ? ` (its certificate is not accepted: ${reason})` : "";
 }
 
