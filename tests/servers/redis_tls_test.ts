@@ -75,7 +75,16 @@ const withTls = (tlsPort: number) => {
 
   it("is reached as a cluster, and by the address that a sentinel names", async () => {
     const [tlsPort, bus] = [await portForRestarts(), await portForRestarts()];
-    const options = ["--dir", folder.path, "--cluster-enabled", "yes", "--cluster-port", String(bus)];
+    const options = [
+      "--dir",
+      folder.path,
+      "--cluster-enabled",
+      "yes",
+      "--cluster-port",
+      String(bus),
+      "--tls-cluster",
+      "yes",
+    ];
     await using node = await TestRedis.start([...withTls(tlsPort), ...options]);
     await node.command("CLUSTER ADDSLOTSRANGE 0 16383");
     await until(async () => (await node.command("CLUSTER INFO")).includes("cluster_state:ok"));
