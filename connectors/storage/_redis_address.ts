@@ -180,14 +180,14 @@ function readLogin({ username, password, tls }: RedisSettings, problem: Problem,
 
 function readTls(tls: unknown, problem: Problem): RedisTls {
   const names = ["ca", "cert", "key", "servername"];
-  const given = readMembers(tls, { path: "tls", names, problem });
-  for (const [name, value] of Object.entries(given)) {
+  const members = readMembers(tls, { path: "tls", names, problem });
+  for (const [name, value] of Object.entries(members)) {
     if (!isText(value)) problem(`tls.${name}`, "expected a string");
   }
-  if ((given.cert === undefined) !== (given.key === undefined)) {
+  if ((members.cert === undefined) !== (members.key === undefined)) {
     problem("tls", '"cert" and "key" belong together: one of them is missing');
   }
-  return given as RedisTls;
+  return members as RedisTls;
 }
 
 /** Returns the members of an object, and reports those that it may not have. */
@@ -219,16 +219,16 @@ function toServerAddress({ url, host, port, tls }: RedisSettings, read: Common, 
   return { ...read, ...server, isTls: read.isTls || parsed?.isTls === true, db } as RedisAddress;
 }
 
-function toClusterAddress(given: unknown, read: Common, problem: Problem): RedisAddress | undefined {
-  const parsed = parseNodes(given, { path: "cluster", port: attributes.port.default, login: read, problem });
+function toClusterAddress(setting: unknown, read: Common, problem: Problem): RedisAddress | undefined {
+  const parsed = parseNodes(setting, { path: "cluster", port: attributes.port.default, login: read, problem });
   if (parsed === undefined) return undefined;
   const { nodes, login } = parsed;
   return { ...nodes[0]!, ...login, db: 0, cluster: nodes };
 }
 
-function toSentinelAddress(given: unknown, read: Common, problem: Problem): RedisAddress | undefined {
+function toSentinelAddress(setting: unknown, read: Common, problem: Problem): RedisAddress | undefined {
   const names = ["master", "nodes", "username", "password"];
-  const { master, nodes: listed, ...user } = readMembers(given, { path: "sentinel", names, problem });
+  const { master, nodes: listed, ...user } = readMembers(setting, { path: "sentinel", names, problem });
   if (!isText(master)) problem("sentinel.master", "expected the name of the master at the sentinels");
   const { isTls, tls } = read;
   const own = readLogin(user, problem, "sentinel.");
@@ -240,25 +240,27 @@ function toSentinelAddress(given: unknown, read: Common, problem: Problem): Redi
 }
 
 /** Parses a list of nodes. User and TLS that their URLs name apply to all of them. */
-function parseNodes(given: unknown, { path, port, login, problem }: {
+function parseNodes(setting: unknown, { path, port, login, problem }: {
   readonly path: string;
   readonly port: number;
   readonly login: RedisLogin;
   readonly problem: Problem;
 }): { readonly nodes: readonly RedisNode[]; readonly login: RedisLogin } | undefined {
-  const parsed = Array.isArray(given) ? given.map((node) => isText(node) ? parseRedisUrl(node, port) : undefined) : [];
+  const parsed = Array.isArray(setting)
+    ? setting.map((node) => isText(node) ? parseRedisUrl(node, port) : undefined)
+    : [];
   if (parsed.length === 0 || parsed.includes(undefined) || parsed.some((node) => (node?.db ?? 0) !== 0)) {
     problem(path, `expected a list of nodes, each as host:port, redis://host:port or rediss://host:port`);
     return undefined;
   }
-  const known = parsed as readonly ParsedUrl[];
-  const users = known.flatMap(({ username, password }) => username ?? password ? [{ username, password }] : []);
-  if (new Set(known.map(({ isTls }) => isTls ?? login.isTls)).size > 1) {
+  const urls = parsed as readonly ParsedUrl[];
+  const users = urls.flatMap(({ username, password }) => username ?? password ? [{ username, password }] : []);
+  if (new Set(urls.map(({ isTls }) => isTls ?? login.isTls)).size > 1) {
     problem(path, "either all nodes use TLS or none");
   }
   if (new Set(users.map((user) => JSON.stringify(user))).size > 1) problem(path, "all nodes have the same user");
-  const { isTls = login.isTls } = known.find((node) => node.isTls !== undefined) ?? {};
-  const nodes = known.map(({ host, port }) => ({ host, port }));
+  const { isTls = login.isTls } = urls.find((node) => node.isTls !== undefined) ?? {};
+  const nodes = urls.map(({ host, port }) => ({ host, port }));
   return { nodes, login: { ...users[0], ...login, isTls } as RedisLogin };
 }
 

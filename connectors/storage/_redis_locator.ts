@@ -9,7 +9,7 @@ import { redisId, unreachable } from "./_redis_errors.ts";
 import { findSlot, type SlotRange, toNode, toSlotRanges } from "./_redis_slots.ts";
 
 /** Sends one command to a server, over a connection of its own. */
-export type Ask = (node: RedisNode, login: RedisLogin, words: readonly string[]) => Promise<unknown>;
+type Ask = (node: RedisNode, login: RedisLogin, words: readonly string[]) => Promise<unknown>;
 
 /** Finds servers. */
 export interface RedisLocator {
@@ -39,7 +39,7 @@ export function createLocator(address: RedisAddress, ask: Ask, random: () => num
   return { changes: "never", locate, locateReplica: locate };
 }
 
-/** Asks servers one after the other, the last one that has answered first. */
+/** Asks servers one after the other, the last one that has responded first. */
 class Informants {
   #nodes: readonly RedisNode[];
   readonly #title: string;
@@ -51,27 +51,27 @@ class Informants {
 
   /** Adds servers that are asked after the known ones. */
   learn(nodes: readonly RedisNode[]): void {
-    const known = new Set(this.#nodes.map(toAddressText));
-    const added = nodes.filter((node) => !known.has(toAddressText(node)));
+    const addresses = new Set(this.#nodes.map(toAddressText));
+    const added = nodes.filter((node) => !addresses.has(toAddressText(node)));
     this.#nodes = [...this.#nodes, ...added].slice(0, maxInformants);
   }
 
   /**
-   * Returns the first answer.
+   * Returns the first response.
    *
-   * @param ask Asks one of them; undefined if it does not know the answer.
+   * @param ask Asks one of them; undefined if it does not know.
    * @param whatIsUnknown What none of them knows.
-   * @throws {ConnectorError} If none of them answers.
+   * @throws {ConnectorError} If none of them responds.
    */
   async askFirst<T>(ask: (node: RedisNode) => Promise<T | undefined>, whatIsUnknown: string): Promise<T> {
     let failure: unknown;
     for (const node of this.#nodes) {
       try {
-        const answer = await ask(node);
-        failure = answer === undefined ? unavailable(`cannot be located: ${whatIsUnknown}`) : undefined;
-        if (answer === undefined) continue;
+        const response = await ask(node);
+        failure = response === undefined ? unavailable(`cannot be located: ${whatIsUnknown}`) : undefined;
+        if (response === undefined) continue;
         this.#nodes = [node, ...this.#nodes.filter((other) => other !== node)];
-        return answer;
+        return response;
       } catch (error) {
         failure ??= error;
       }
@@ -85,7 +85,7 @@ class Informants {
 /** Maximum number of servers that are asked. */
 const maxInformants = 32;
 
-/** Sentinels. An answer is believed, although another one may be newer: a demoted master refuses to write. */
+/** Sentinels. The first response is used, although another one may be newer: a demoted master refuses to write. */
 class SentinelLocator implements RedisLocator {
   readonly changes = "silently";
   readonly #sentinels: RedisSentinels;
@@ -104,19 +104,19 @@ class SentinelLocator implements RedisLocator {
     const { master } = this.#sentinels;
     return await this.#informants.askFirst(async (sentinel) => {
       const words = ["SENTINEL", "GET-MASTER-ADDR-BY-NAME", master];
-      const answer = await this.#ask(sentinel, this.#sentinels, words);
-      return Array.isArray(answer) ? toNode(answer[0], answer[1]) : undefined;
+      const response = await this.#ask(sentinel, this.#sentinels, words);
+      return Array.isArray(response) ? toNode(response[0], response[1]) : undefined;
     }, `the sentinels know no master "${master}"`);
   }
 
   async locateReplica(): Promise<RedisNode> {
     const words = ["SENTINEL", "REPLICAS", this.#sentinels.master];
     const ask = async (node: RedisNode) => {
-      const answer = await this.#ask(node, this.#sentinels, words);
-      return Array.isArray(answer) ? answer : undefined;
+      const response = await this.#ask(node, this.#sentinels, words);
+      return Array.isArray(response) ? response : undefined;
     };
-    const answer = await this.#informants.askFirst(ask, "the sentinels know no replicas");
-    const replicas = answer.map(toFacts).flatMap((facts) => {
+    const response = await this.#informants.askFirst(ask, "the sentinels know no replicas");
+    const replicas = response.map(toFacts).flatMap((facts) => {
       const node = toNode(facts.get("ip"), facts.get("port"));
       const isUp = facts.get("flags") === "slave" && facts.get("master-link-status") === "ok";
       return node !== undefined && isUp ? [node] : [];
@@ -175,20 +175,20 @@ class ClusterLocator implements RedisLocator {
 }
 
 /** Writes an address as `host:port`. */
-export function toAddressText({ host, port }: RedisNode): string {
+function toAddressText({ host, port }: RedisNode): string {
   return `${host}:${port}`;
 }
 
-/** Whether the cause is that the server did not answer, and nothing more specific. */
+/** Whether the cause is that the server did not respond, and nothing more specific. */
 function isUnreachable({ problem, message }: ConnectorError): boolean {
   return problem === "unavailable" && message.endsWith(unreachable);
 }
 
 /** Reads names and values, which older protocols write as a list. */
-function toFacts(answer: unknown): ReadonlyMap<unknown, unknown> {
-  if (answer instanceof Map) return answer;
-  if (!Array.isArray(answer)) return new Map(Object.entries(Object(answer)));
-  return new Map(answer.flatMap((name, index) => index % 2 === 0 ? [[name, answer[index + 1]]] : []));
+function toFacts(response: unknown): ReadonlyMap<unknown, unknown> {
+  if (response instanceof Map) return response;
+  if (!Array.isArray(response)) return new Map(Object.entries(Object(response)));
+  return new Map(response.flatMap((name, index) => index % 2 === 0 ? [[name, response[index + 1]]] : []));
 }
 
 function selectOne<T>(list: readonly T[], random: () => number): T | undefined {

@@ -1,5 +1,5 @@
 /**
- * What this process has recently changed in the shared counters, as far as it has been told.
+ * What this process has recently changed in the shared counters, as far as replies have confirmed it.
  * @module
  */
 import type { Clock } from "../../src/contracts/runtime.ts";
@@ -34,7 +34,7 @@ export class RecentChanges {
   #number = 0;
   #startedAt: number;
   /** Whether a reply has arrived in this period. An outage must not end it. */
-  #isAnswered = false;
+  #isAcknowledged = false;
   #current: Changes = new Map();
   #previous: Changes = new Map();
 
@@ -46,7 +46,7 @@ export class RecentChanges {
   /** Returns the period of a call that begins now. */
   begin(): Period {
     const isOver = this.#clock.monotonic() - this.#startedAt >= periodMs;
-    if (isOver && this.#isAnswered) this.#advance(this.#current);
+    if (isOver && this.#isAcknowledged) this.#advance(this.#current);
     const period = this.#current;
     return {
       number: this.#number,
@@ -54,7 +54,7 @@ export class RecentChanges {
         for (const { key, expiresAt } of changes.filter(isChange)) getOrCreate(period, key, () => zero(expiresAt));
       },
       acknowledge: (changes) => {
-        if (period === this.#current) this.#isAnswered = true;
+        if (period === this.#current) this.#isAcknowledged = true;
         for (const { key, amount, leased, expiresAt } of changes.filter(isChange)) {
           const sums = getOrCreate(period, key, () => zero(expiresAt));
           sums.amount += amount;
@@ -90,7 +90,7 @@ export class RecentChanges {
     this.#previous = previous;
     this.#current = new Map();
     this.#number++;
-    this.#isAnswered = false;
+    this.#isAcknowledged = false;
     this.#startedAt = this.#clock.monotonic();
   }
 }

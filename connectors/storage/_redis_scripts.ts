@@ -111,7 +111,7 @@ for i in ipairs(KEYS) do write(i, sums[i] + tonumber(value(i, 1))) end
 return reply('1')`;
 
 /**
- * Corrects what a connection has left: adds what this process was told of, and a new master does not have; takes back
+ * Corrects what a connection has left: adds what was confirmed to this process, and a new master does not have; subtracts
  * what had an effect without a reply. Nothing is corrected in a Redis that does not know this process, or has forgotten
  * the period that argument 6 names: it has lost more than the last calls. Further arguments come in groups of four for
  * each key but the first, that of the set: period, amount, leased amount, time to live in ms.

@@ -21,7 +21,7 @@ import {
 const askTimeoutMs = 1000;
 
 /** Dependencies of {@linkcode RedisServers}. */
-export interface RedisServersParts {
+interface RedisServersParts {
   readonly clock: Clock;
   /** Selects replicas: returns a number in [0, 1). @default the first one is selected */
   readonly random?: (() => number) | undefined;

@@ -32,24 +32,24 @@ function checksum(bytes: Uint8Array): number {
 }
 
 /**
- * Reads the answer to `CLUSTER SLOTS`. Invalid entries are skipped.
+ * Reads the response to `CLUSTER SLOTS`. Invalid entries are skipped.
  *
- * @param asked The node that has answered. A node without a name of its own has that address.
+ * @param source The node that has responded. A node without a name of its own has that address.
  */
-export function toSlotRanges(answer: unknown, asked: RedisNode): readonly SlotRange[] {
-  if (!Array.isArray(answer)) return [];
-  return answer.flatMap((entry): readonly SlotRange[] => {
+export function toSlotRanges(response: unknown, source: RedisNode): readonly SlotRange[] {
+  if (!Array.isArray(response)) return [];
+  return response.flatMap((entry): readonly SlotRange[] => {
     if (!Array.isArray(entry)) return [];
     const [first, last, ...nodes] = entry;
-    const [master, ...replicas] = nodes.map((node) => toClusterNode(node, asked));
+    const [master, ...replicas] = nodes.map((node) => toClusterNode(node, source));
     if (!Number.isInteger(first) || !Number.isInteger(last) || master === undefined) return [];
     return [{ first, last, master, replicas: replicas.filter((replica) => replica !== undefined) }];
   });
 }
 
-function toClusterNode(node: unknown, asked: RedisNode): RedisNode | undefined {
+function toClusterNode(node: unknown, source: RedisNode): RedisNode | undefined {
   const [host, port] = Array.isArray(node) ? node : [];
-  return toNode(typeof host === "string" && host !== "" && host !== "?" ? host : asked.host, port);
+  return toNode(typeof host === "string" && host !== "" && host !== "?" ? host : source.host, port);
 }
 
 /** Reads host and port; undefined if they are none. */

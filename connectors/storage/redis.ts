@@ -85,8 +85,7 @@ export class RedisStorage implements Storage {
    * @throws {ConfigError} If the prefix is invalid.
    */
   constructor(clock: Clock, options: RedisStorageOptions) {
-    const { address, prefix = redisDeclaration.attributes.prefix.default, leaseMs, random = () => 0, ...others } =
-      options;
+    const { address, prefix = redisDeclaration.attributes.prefix.default, leaseMs, ...others } = options;
     checkPrefix(prefix);
     this.#clock = clock;
     const servers = new RedisServers(address, { clock, ...others });

@@ -21,8 +21,8 @@ interface Used {
 }
 
 /**
- * Imports the packages that configured connectors need, reads the files of certificate authorities, and lets providers
- * and sinks check their settings.
+ * Imports the packages that configured connectors need, reads the files of certificate authorities, and lets providers,
+ * sinks and the storage check their settings.
  *
  * @returns A problem for each requirement that is missing or invalid.
  */
@@ -32,7 +32,7 @@ export async function missingRequirements(settings: Settings, engine: Engine): P
 }
 
 /**
- * Creates every provider and sink and discards it. Their code checks what a declaration cannot express, such as a
+ * Creates every provider and sink, and the storage, and discards them. Their code checks what a declaration cannot express, such as a
  * region that the environment may define. Those whose settings refer to secrets are skipped.
  *
  * @returns A problem for each invalid setting.
@@ -54,6 +54,11 @@ export async function incompatibleSettings(
       .map(({ connector, config }) => async () =>
         (await catalogue.load("observability", connector)).create(config, runtime, mesh)
       ),
+    ...[settings.storage].filter((storage) => storage !== undefined && isKnown(storage.config))
+      .map((storage) => async () => {
+        const created = await (await catalogue.load("storage", storage!.connector)).create(storage!.config, runtime);
+        await created.close?.();
+      }),
   ];
   return (await Promise.all(makings.map(problemsOfMaking))).flat();
 }
