@@ -14,7 +14,7 @@
  * @module
  */
 import { serverConnectors } from "./connectors/server.ts";
-import type { RedisOptions, RedisTls } from "./connectors/storage/_redis_address.ts";
+import type { RedisOptions } from "./connectors/storage/_redis_address.ts";
 import { redisOnDemand } from "./connectors/storage/_redis_on_demand.ts";
 import { MemoryStorage } from "./connectors/storage/memory.ts";
 import { stateIn } from "./src/state/state_persistence.ts";
@@ -102,7 +102,7 @@ export function mockClient(options: MockOptions): MeshClient {
   return createMockClient(serverParts(), options);
 }
 
-export type { RedisOptions, RedisTls };
+export type { RedisOptions };
 export type { MockOptions, MockResponse } from "./src/client/mock.ts";
 
 /**

@@ -16,17 +16,8 @@ export interface RedisNode {
   readonly port: number;
 }
 
-/** Certificates and keys, each as PEM or as the path of a PEM file. */
-export interface RedisTls {
-  /** Certificate authorities to trust in place of the runtime's own. */
-  readonly ca?: string;
-  /** Certificate of this client. */
-  readonly cert?: string;
-  /** Private key of this client. */
-  readonly key?: string;
-  /** Host name that certificates of the servers must have. @default the host name of the address */
-  readonly servername?: string;
-}
+/** Certificates and keys of TLS. */
+export type RedisTls = Exclude<RedisOptions["tls"], boolean | undefined>;
 
 /** How to log in to a server. */
 export interface RedisLogin {
@@ -63,10 +54,7 @@ export interface RedisOptions {
   readonly port?: number;
   /** Nodes of a Redis Cluster, `host:port` or a URL each. They are asked for the other nodes. */
   readonly cluster?: readonly string[];
-  /**
-   * Sentinels that know the current master: their addresses, `host:port` or a URL each, and the name of the master. A
-   * user of the sentinels is independent of that of the master.
-   */
+  /** Sentinels that know the current master, `host:port` or a URL each. They may have a user of their own. */
   readonly sentinel?: {
     /** Name of the master at the sentinels. */
     readonly master: string;
@@ -80,7 +68,16 @@ export interface RedisOptions {
   /** Where records are read; counters, locks and what is read under a lock always use the master. @default {"master"} */
   readonly readFrom?: "master" | "replica";
   /** TLS: whether it is used, or its certificates and keys, each as PEM or as the path of a PEM file. */
-  readonly tls?: boolean | RedisTls;
+  readonly tls?: boolean | {
+    /** Certificate authorities to trust in place of the runtime's own. */
+    readonly ca?: string;
+    /** Certificate of this client. */
+    readonly cert?: string;
+    /** Private key of this client. */
+    readonly key?: string;
+    /** Host name that certificates of the servers must have. @default the host name of the address */
+    readonly servername?: string;
+  };
   /** User name. */
   readonly username?: string;
   /** Password. */
