@@ -39,6 +39,7 @@ export function googleToken(
       ? JSON.parse(new TextDecoder().decode(response.bytes))
       : {};
     if (typeof access_token !== "string") throw createGoogleRefusal(id, response.status);
+    runtime.addSecret?.(access_token);
     return { value: access_token, lifetimeMs: (Number(expires_in) || 0) * 1000 };
   }, runtime.clock);
   return () => tokens.get();

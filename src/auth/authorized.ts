@@ -27,7 +27,7 @@ import type { Hub } from "../observe/hub.ts";
 import type { Redactor } from "../observe/redact.ts";
 import { TokenCache } from "../util/token_cache.ts";
 
-export interface TokenParts {
+interface GrantParts {
   /** The provider's entry id. */
   readonly id: string;
   /** Fetches its tokens. */
@@ -39,7 +39,7 @@ export interface TokenParts {
 }
 
 /** Wraps a provider so that its calls are authorized with access tokens. */
-export function authorized(provider: Provider, parts: TokenParts): Provider {
+export function authorized(provider: Provider, parts: GrantParts): Provider {
   return new AuthorizedProvider(provider, new TokenCache(loggedGrant(parts), parts.runtime.clock));
 }
 
@@ -183,7 +183,7 @@ function withToken(request: UpstreamRequest, token: string): UpstreamRequest {
 }
 
 /** A grant that registers its tokens with the redactor and logs failures. */
-function loggedGrant({ id, grant, hub, redactor }: TokenParts): TokenGrant {
+function loggedGrant({ id, grant, hub, redactor }: GrantParts): TokenGrant {
   return async () => {
     try {
       const token = await grant();

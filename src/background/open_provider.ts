@@ -3,9 +3,6 @@
  * @module
  */
 import { addSecretSettings, type Redactor } from "../observe/redact.ts";
-import type { TokenSettings } from "../config/settings/settings.ts";
-import type { AmbientIdentity, TokenGrant } from "../contracts/connector.ts";
-import type { Provider } from "../contracts/provider.ts";
 import type { Authorities, Runtime } from "../contracts/runtime.ts";
 import { ConfigError, type ConfigProblem } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
@@ -56,39 +53,12 @@ export async function openProvider(instance: ProviderInstance, parts: OpeningPar
   instance.credential = apiKeys[0];
   for (const secret of apiKeys) redactor.add(secret);
   addSecretSettings(config, redactor);
-  const createTokens = findGrant(instance, { ...parts, runtime });
-  instance.provider = createTokens === undefined ? provider : await authorize(provider, createTokens);
-
-  async function authorize(inner: Provider, createTokens: () => Promise<TokenGrant>): Promise<Provider> {
-    const [{ authorized }, grant] = await Promise.all([import("../auth/authorized.ts"), createTokens()]);
-    return authorized(inner, { ...parts, runtime, id, grant });
+  if (tokens === undefined && instance.connector?.ambient === undefined) {
+    instance.provider = provider;
+    return;
   }
-}
-
-/** How a provider's tokens are fetched, imported on demand; undefined for a provider without tokens. */
-function findGrant(
-  { entry: { tokens, apiKeys }, connector }: ProviderInstance,
-  { runtime, redactor }: OpeningParts,
-): (() => Promise<TokenGrant>) | undefined {
-  const { tokenScope, ambient } = connector ?? {};
-  if (tokens !== undefined && isConfigured(tokens)) {
-    // a refresh token already has a scope
-    const scope = tokens.scope ?? (tokens.refreshToken === undefined ? tokenScope : undefined);
-    return async () => (await import("../auth/grants.ts")).createGrant({ ...tokens, scope }, { runtime, redactor });
-  }
-  const load = ambient?.load;
-  if (load === undefined || apiKeys.length > 0 || tokens === undefined && !isAnnounced(ambient!, runtime)) {
-    return undefined;
-  }
-  return async () => (await load())(runtime, tokens?.scope ?? tokenScope ?? "");
-}
-
-function isConfigured(tokens: TokenSettings): tokens is TokenSettings & { method: "oauth" | "service_account" } {
-  return tokens.method !== "ambient";
-}
-
-function isAnnounced({ announcedBy }: AmbientIdentity, { env }: Runtime): boolean {
-  return announcedBy.some((names) => names.every((name) => (env(name)?.trim() ?? "") !== ""));
+  const { withTokens } = await import("../auth/with_tokens.ts"); // imported on demand
+  instance.provider = await withTokens(provider, instance, { ...parts, runtime });
 }
 
 /** Returns the runtime for a provider's calls outside of requests, such as for tokens. */

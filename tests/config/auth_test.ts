@@ -84,6 +84,11 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
     `${at}.auth.api_key: belongs to the method "api_key": "auth.method" is "oauth"`,
   ],
   [
+    auth({ method: "ambient", credentials: {} }),
+    `${at}.auth.credentials: belongs to the method "service_account": "auth.method" is "ambient"`,
+    `${at}.auth.method: "ambient" needs the identity of a machine in a cloud; no connector here has one`,
+  ],
+  [
     auth({ method: "service_account" }),
     `${at}.auth.credentials: missing: the service account's JSON key, preferably as a secret reference`,
   ],

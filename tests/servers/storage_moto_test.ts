@@ -1,4 +1,5 @@
 /** Records in S3, on a server of others: `moto_server` on PATH (`pip install "moto[server]"`) or in `MOTO_SERVER`. */
+import { assertEquals } from "@std/assert";
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { findAwsKeys } from "../../connectors/clouds/aws.ts";
 import { Bucket } from "../../connectors/storage/_s3.ts";
@@ -6,6 +7,7 @@ import { s3Storage } from "../../connectors/storage/s3.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { storageConformance } from "../contracts/storage.ts";
+import { makeFolder } from "../support/_library.ts";
 import { until } from "../support/patience.ts";
 import { s3Key, s3Place } from "../support/s3_server.ts";
 
@@ -57,6 +59,19 @@ if (motoCommand === undefined) {
       moto = await startMoto(motoCommand);
     });
     afterAll(async () => void await moto.stop());
+    it("is used with a role that STS issues credentials for", async () => {
+      await using folder = await makeFolder();
+      const env: Record<string, string> = {
+        AWS_WEB_IDENTITY_TOKEN_FILE: await folder.write("token", "the.web.identity"),
+        AWS_ROLE_ARN: "arn:aws:iam::123456789012:role/router",
+        AWS_ENDPOINT_URL_STS: moto.url,
+      };
+      const settings = { ...s3Place, endpoint: moto.url, prefix: "by-role/" };
+      const storage = s3Storage.create(settings, { ...denoRuntime(), env: (name) => env[name] });
+      await storage.save("state", new TextEncoder().encode("{}"));
+      assertEquals(await storage.list(), ["state"]);
+    });
+
     const make = (clock: Clock) => {
       const settings = {
         ...s3Place,

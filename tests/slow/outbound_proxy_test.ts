@@ -6,6 +6,7 @@ import { makeFolder, type TestFolder } from "../support/_library.ts";
 import { authorityFile, type OutboundNetwork, startOutboundNetwork } from "../support/_outbound_proxy.ts";
 import { goodBody } from "../support/_surface.ts";
 import { testConfig } from "../support/proxy.ts";
+import { json, startUpstream } from "../support/upstream.ts";
 
 interface Setup {
   readonly network: OutboundNetwork;
@@ -15,13 +16,21 @@ interface Setup {
 
 /** Runs a test on a proxy over one provider, in a process with this environment. */
 async function withProcess(
-  place: (network: OutboundNetwork) => { url: string; env: Readonly<Record<string, string>> },
+  place: (network: OutboundNetwork) => {
+    url: string;
+    env: Readonly<Record<string, string>>;
+    provider?: Readonly<Record<string, unknown>>;
+  },
   test: (setup: Setup) => Promise<void>,
 ): Promise<void> {
   await using network = await startOutboundNetwork();
   await using folder: TestFolder = await makeFolder();
-  const { url: base, env } = place(network);
-  const config = testConfig({ upstreams: { a: base }, pool: { retry: { max_attempts: 0 } } });
+  const { url: base, env, provider } = place(network);
+  const config = testConfig({
+    upstreams: { a: base },
+    ...provider && { provider },
+    pool: { retry: { max_attempts: 0 } },
+  });
   const path = await folder.write("mesh.json", JSON.stringify(config));
   await using child = spawnCommand(["proxy", "--config", path, "--port", "0"], {
     env: { DENO_NO_UPDATE_CHECK: "1", ...env }, // Deno would look for a new release by way of the proxy
@@ -92,6 +101,24 @@ describe("An outbound proxy", () => {
         },
       );
     }
+  });
+
+  it("is never asked for credentials of the machine, which are on its own network", async () => {
+    const keys = { AccessKeyId: "ASIAEXAMPLE", SecretAccessKey: "canary-0123456789", Token: "canary-1-0123456789" };
+    await using container = await startUpstream(json(keys));
+    const provider = { connector: "aws.bedrock.v1", api_key: undefined, config: { region: "eu-central-1" } };
+    await withProcess(
+      ({ plainUrl, proxyUrl }) => ({
+        url: plainUrl,
+        env: { HTTP_PROXY: proxyUrl, AWS_CONTAINER_CREDENTIALS_FULL_URI: container.url },
+        provider,
+      }),
+      async ({ network, ask }) => {
+        await ask();
+        assertEquals(container.calls, 1);
+        assertEquals(network.asked.map((line) => line.split(" ")[0]), ["POST"]);
+      },
+    );
   });
 
   it("that is unavailable, or refuses us, is reported as such", async () => {

@@ -1,0 +1,56 @@
+/**
+ * Which providers are authorized with access tokens, and which grant fetches them: as configured, or as the cloud of the
+ * connector issues them to this machine. Imported on demand.
+ * @module
+ */
+import type { ProviderEntry, TokenSettings } from "../config/settings/settings.ts";
+import type { AmbientIdentity, ProviderDeclaration, TokenGrant } from "../contracts/connector.ts";
+import type { Provider } from "../contracts/provider.ts";
+import type { Runtime } from "../contracts/runtime.ts";
+import type { Hub } from "../observe/hub.ts";
+import type { Redactor } from "../observe/redact.ts";
+import { authorized } from "./authorized.ts";
+
+interface TokenParts {
+  readonly runtime: Runtime;
+  readonly hub: Hub;
+  readonly redactor: Redactor;
+}
+
+/** A provider's entry, and its connector; undefined for an instance. */
+interface TokenOwner {
+  readonly entry: Pick<ProviderEntry, "id" | "tokens" | "apiKeys">;
+  readonly connector?: Pick<ProviderDeclaration, "tokenScope" | "ambient"> | undefined;
+}
+
+/**
+ * Wraps a provider so that its calls are authorized with access tokens.
+ *
+ * @returns The provider itself if it has none. Fetches nothing yet.
+ */
+export async function withTokens(provider: Provider, owner: TokenOwner, parts: TokenParts): Promise<Provider> {
+  const grant = await createProviderGrant(owner, parts);
+  return grant === undefined ? provider : authorized(provider, { ...parts, id: owner.entry.id, grant });
+}
+
+async function createProviderGrant(
+  { entry: { tokens, apiKeys }, connector: { tokenScope, ambient } = {} }: TokenOwner,
+  { runtime, redactor }: TokenParts,
+): Promise<TokenGrant | undefined> {
+  if (tokens !== undefined && isConfigured(tokens)) {
+    // a refresh token already has a scope
+    const scope = tokens.scope ?? (tokens.refreshToken === undefined ? tokenScope : undefined);
+    return (await import("./grants.ts")).createGrant({ ...tokens, scope }, { runtime, redactor });
+  }
+  if (ambient?.load === undefined || apiKeys.length > 0) return undefined;
+  if (tokens === undefined && !isAnnounced(ambient, runtime)) return undefined;
+  return (await ambient.load())(runtime, tokens?.scope ?? tokenScope ?? "");
+}
+
+function isConfigured(tokens: TokenSettings): tokens is TokenSettings & { method: "oauth" | "service_account" } {
+  return tokens.method !== "ambient";
+}
+
+function isAnnounced({ announcedBy }: AmbientIdentity, { env }: Runtime): boolean {
+  return announcedBy.some((names) => names.every((name) => (env(name)?.trim() ?? "") !== ""));
+}
