@@ -11,7 +11,7 @@ import type {
 } from "../src/contracts/connector.ts";
 import { createDeclaration, type OpenAiCompatible, withDialectAttributes } from "./providers/_openai_vendor.ts";
 import { anthropic } from "./providers/anthropic.ts";
-import { azure, bedrock, vertex } from "./providers/clouds.ts";
+import { bedrock, declareAzure, vertex } from "./providers/clouds.ts";
 import { gemini } from "./providers/gemini.ts";
 import { groq } from "./providers/groq.ts";
 import { lmstudio, localai, vllm } from "./providers/local_servers.ts";
@@ -65,7 +65,7 @@ export const serverConnectors: readonly PluggableConnector[] = [
   lazyOpenAiCompatible(nvidia),
   lazyOpenAiCompatible(huggingface),
   lazyOpenAiCompatible(cloudflare),
-  loadedBy(createDeclaration(azure), async () => (await import("./providers/_azure_provider.ts")).azureConnector),
+  loadedBy(declareAzure(), async () => (await import("./providers/_azure_provider.ts")).azureConnector),
   loadedBy(bedrock, async () => (await import("./providers/_bedrock_provider.ts")).bedrockConnector),
   loadedBy(vertex, async () => (await import("./providers/_vertex_provider.ts")).vertexConnector),
   ...openModelVendors.map(lazyOpenAiCompatible),

@@ -12,12 +12,11 @@ import { toText } from "../../src/util/to_text.ts";
 import { createAttributeError } from "./_attribute_error.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { OpenAiCompatibleProvider } from "./_openai_compatible.ts";
-import { createDeclaration } from "./_openai_vendor.ts";
-import { azure } from "./clouds.ts";
+import { azure, declareAzure } from "./clouds.ts";
 
 /** The Azure OpenAI connector with its implementation. */
 export const azureConnector: ProviderConnector = {
-  ...createDeclaration(azure),
+  ...declareAzure(),
   create(settings, runtime) {
     const own = settings as ProviderSettings;
     const version = readAttribute(own, "api_version") ?? readVariable(runtime, "OPENAI_API_VERSION");

@@ -3,7 +3,6 @@
  * @module
  */
 import type {
-  AmbientIdentity,
   Attributes,
   Detection,
   PromptCacheFacts,
@@ -100,8 +99,6 @@ export interface OpenAiCompatible {
   readonly keyless?: boolean;
   /** The OAuth scope of its access tokens, unless `auth.scope` overrides it. */
   readonly tokenScope?: string;
-  /** How it authenticates as the machine. */
-  readonly ambient?: AmbientIdentity;
   /** Attributes that it reads from the entry's `config`; none by default. */
   readonly attributes?: Attributes;
   /** Headers that carry the API key; `Authorization: Bearer` by default. */
@@ -225,7 +222,6 @@ export function createDeclaration(vendor: OpenAiCompatible): ProviderDeclaration
     findRules: vendor.findRules ?? (({ id }) => mistralFamily.test(id) ? mistralRules : undefined),
     ...(vendor.infrastructure === undefined ? {} : { infrastructure: vendor.infrastructure }),
     ...(vendor.tokenScope === undefined ? {} : { tokenScope: vendor.tokenScope }),
-    ...(vendor.ambient && { ambient: vendor.ambient }),
     ...(vendor.assumedPrices === undefined ? {} : { assumedPrices: vendor.assumedPrices }),
     ...(vendor.promptCache && { promptCache: vendor.promptCache }),
     ...(vendor.billsAudioByDuration && { billsAudioByDuration: true }),

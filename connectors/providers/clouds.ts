@@ -2,12 +2,12 @@
  * Clouds that host models of several makers, in one module, since each module adds to the duration of every start.
  * @module
  */
-import type { ProviderDeclaration } from "../../src/contracts/connector.ts";
+import type { AmbientIdentity, ProviderDeclaration } from "../../src/contracts/connector.ts";
 import type { ParameterRules } from "../../src/contracts/provider.ts";
 import { once } from "../../src/util/once.ts";
 import { claudeRules, completeClaudePrices, findGeneration, isClaude } from "./anthropic.ts";
 import { knownModels } from "./_catalogue.ts";
-import { dialectAttributes, type OpenAiCompatible } from "./_openai_vendor.ts";
+import { createDeclaration, dialectAttributes, type OpenAiCompatible } from "./_openai_vendor.ts";
 import { findGeminiRules, findUnknownRules, geminiRules, speech, speechRules } from "./gemini.ts";
 import { familyRules, findOpenAiRules } from "./openai.ts";
 import {
@@ -39,15 +39,6 @@ export const azure: OpenAiCompatible = {
     requires: { endpoint: ["AZURE_OPENAI_ENDPOINT", "AZURE_RESOURCE_NAME"] },
   },
   tokenScope: "https://cognitiveservices.azure.com/.default",
-  ambient: {
-    announcedBy: [
-      ["AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET"],
-      ["AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE"],
-      ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"],
-      ["AZURE_POD_IDENTITY_AUTHORITY_HOST"],
-    ],
-    load: async () => (await import("../clouds/azure.ts")).createAzureGrant,
-  },
   parameters: familyRules,
   ownState: ["annotations"],
   // a deployment that is named after no model counts as one of the newest
@@ -80,6 +71,21 @@ export const azure: OpenAiCompatible = {
         "`OPENAI_API_VERSION`, otherwise the v1 API.",
     },
   },
+};
+
+/** Declares Azure OpenAI. */
+export function declareAzure(): ProviderDeclaration {
+  return { ...createDeclaration(azure), ambient: azureIdentity };
+}
+
+const azureIdentity: AmbientIdentity = {
+  announcedBy: [
+    ["AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET"],
+    ["AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE"],
+    ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"],
+    ["AZURE_POD_IDENTITY_AUTHORITY_HOST"],
+  ],
+  load: async () => (await import("../clouds/azure.ts")).createAzureGrant,
 };
 
 const bedrockModels = /* @__PURE__ */ once(() =>
