@@ -4,7 +4,7 @@
  * @module
  */
 import type { ProviderEntry, TokenSettings } from "../config/settings/settings.ts";
-import type { AmbientIdentity, ProviderDeclaration, TokenGrant } from "../contracts/connector.ts";
+import type { AmbientIdentity, ProviderDeclaration, ProviderSettings, TokenGrant } from "../contracts/connector.ts";
 import type { Provider } from "../contracts/provider.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Hub } from "../observe/hub.ts";
@@ -24,12 +24,18 @@ interface TokenOwner {
 }
 
 /**
- * Wraps a provider so that its calls are authorized with access tokens.
+ * Creates a provider, and wraps it so that its calls are authorized with access tokens. Fetches nothing yet.
  *
- * @returns The provider itself if it has none. Fetches nothing yet.
+ * @param create Creates the provider, with further settings of its connector.
+ * @returns The provider itself if it has no tokens.
  */
-export async function withTokens(provider: Provider, owner: TokenOwner, parts: TokenParts): Promise<Provider> {
+export async function withTokens(
+  create: (settings: Pick<ProviderSettings, "isAmbient">) => Provider,
+  owner: TokenOwner,
+  parts: TokenParts,
+): Promise<Provider> {
   const grant = await createProviderGrant(owner, parts);
+  const provider = create(owner.entry.tokens?.method === "ambient" ? { isAmbient: true } : {});
   return grant === undefined ? provider : authorized(provider, { ...parts, id: owner.entry.id, grant });
 }
 

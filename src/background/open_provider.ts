@@ -47,18 +47,15 @@ export async function openProvider(instance: ProviderInstance, parts: OpeningPar
   const { id, connector, config, baseUrl, apiKeys, tokens, authorities } = instance.entry;
   const { catalogue, redactor } = parts;
   const runtime = authorities === undefined ? parts.runtime : trusting(authorities, parts.runtime);
-  const settings = { id, config, baseUrl, ...(tokens?.method === "ambient" ? { isAmbient: true } : {}) };
-  const provider = instance.entry.instance ??
-    callNow(() => catalogue.loaded("provider", connector)!.create(settings, runtime));
   instance.credential = apiKeys[0];
   for (const secret of apiKeys) redactor.add(secret);
   addSecretSettings(config, redactor);
-  if (tokens === undefined && instance.connector?.ambient === undefined) {
-    instance.provider = provider;
-    return;
-  }
-  const { withTokens } = await import("../auth/with_tokens.ts"); // imported on demand
-  instance.provider = await withTokens(provider, instance, { ...parts, runtime });
+  const create = (more?: object) =>
+    instance.entry.instance ??
+      callNow(() => catalogue.loaded("provider", connector)!.create({ id, config, baseUrl, ...more }, runtime));
+  instance.provider = tokens || instance.connector?.ambient
+    ? await (await import("../auth/with_tokens.ts")).withTokens(create, instance, { ...parts, runtime }) // on demand
+    : create();
 }
 
 /** Returns the runtime for a provider's calls outside of requests, such as for tokens. */
