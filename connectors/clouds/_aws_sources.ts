@@ -33,6 +33,9 @@ const containerLimitMs = 5_000;
 /** The lifetime of credentials whose response has no end, ms. */
 const assumedLifetimeMs = 15 * 60_000;
 
+/** The time for which credentials that have expired are used, ms. */
+const expiredLifetimeMs = 5 * 60_000;
+
 /**
  * Fetches credentials from the first source that the environment announces, otherwise from the metadata service.
  *
@@ -192,15 +195,14 @@ function toIssued(
   if (typeof Code === "string" && Code !== "Success") {
     throw new IssuerError(endpoint, "issues no credentials for the role of this machine", "auth");
   }
-  if (!isHeaderText(AccessKeyId) || !isHeaderText(SecretAccessKey) || !isHeaderText(Token)) {
-    throw new IssuerError(endpoint, "answered without credentials", "invalid_response");
-  }
+  const sessionToken = Token ?? undefined;
+  const hasKeys = isHeaderText(AccessKeyId) && isHeaderText(SecretAccessKey) &&
+    (sessionToken === undefined || isHeaderText(sessionToken));
+  if (!hasKeys) throw new IssuerError(endpoint, "answered without credentials", "invalid_response");
   runtime.addSecret?.(SecretAccessKey);
-  runtime.addSecret?.(Token);
-  const lifetimeMs = Expiration === undefined ? assumedLifetimeMs : toLifetimeMs(Expiration, headers, runtime);
-  if (lifetimeMs === undefined || lifetimeMs <= 0) {
-    throw new IssuerError(endpoint, "answered with credentials that have expired", "server");
-  }
-  const value = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: Token };
-  return { value, lifetimeMs, aheadMs };
+  if (sessionToken !== undefined) runtime.addSecret?.(sessionToken);
+  const lifetimeMs = toLifetimeMs(Expiration, headers, runtime) ?? assumedLifetimeMs;
+  const value = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken };
+  // during an outage, the service returns credentials that have expired, and AWS accepts them
+  return { value, lifetimeMs: lifetimeMs > 0 ? lifetimeMs : expiredLifetimeMs, aheadMs };
 }

@@ -49,6 +49,9 @@ export async function readFile(
   }
 }
 
+/** Maximum difference between the clocks of an issuer and of this machine, ms. Beyond it, neither is better. */
+const maxSkewMs = 24 * 60 * 60_000;
+
 /**
  * The remaining lifetime of something that was issued, by the clock of its issuer, since that of this machine may be
  * wrong.
@@ -64,7 +67,7 @@ export function toLifetimeMs(
 ): number | undefined {
   const seconds = Number(expiry);
   const end = seconds > 0 ? seconds * 1000 : typeof expiry === "string" ? Date.parse(expiry) : NaN;
-  const issuedAt = Date.parse(headers.get("date") ?? "");
-  const now = Number.isNaN(issuedAt) ? clock.now() : issuedAt;
-  return Number.isNaN(end) ? undefined : end - now;
+  if (Number.isNaN(end)) return undefined;
+  const [now, issuedAt] = [clock.now(), Date.parse(headers.get("date") ?? "")];
+  return end - (Math.abs(issuedAt - now) <= maxSkewMs ? issuedAt : now);
 }

@@ -45,12 +45,10 @@ export async function postTokenForm({ url, form, headers = {}, runtime }: TokenR
  */
 export function readIssuedToken(endpoint: string, response: IssuerResponse, runtime: CloudRuntime): IssuedToken {
   const { access_token: value, expires_in } = readIssuedJson({ endpoint }, response);
-  const seconds = Number(expires_in);
-  if (!isHeaderText(value) || !(seconds > 0)) {
-    throw new IssuerError(endpoint, "returned no access token", "invalid_response");
-  }
+  if (!isHeaderText(value)) throw new IssuerError(endpoint, "returned no access token", "invalid_response");
   runtime.addSecret?.(value);
-  return { value, lifetimeMs: seconds * 1000 };
+  const seconds = Number(expires_in ?? NaN);
+  return seconds >= 0 ? { value, lifetimeMs: seconds * 1000 } : { value };
 }
 
 /**

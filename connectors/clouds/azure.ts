@@ -125,9 +125,7 @@ async function fetchToken(call: IssuerCall, runtime: CloudRuntime): Promise<Issu
   const { access_token: value, expires_in, expires_on } = readIssuedJson(call, response);
   const seconds = Number(expires_in ?? NaN); // App Service has only the time of the end
   const lifetimeMs = seconds > 0 ? seconds * 1000 : toLifetimeMs(expires_on, response.headers, runtime);
-  if (!isHeaderText(value) || lifetimeMs === undefined) {
-    throw new IssuerError(call.endpoint, "returned no access token", "invalid_response");
-  }
+  if (!isHeaderText(value)) throw new IssuerError(call.endpoint, "returned no access token", "invalid_response");
   runtime.addSecret?.(value);
-  return { value, lifetimeMs };
+  return lifetimeMs === undefined ? { value } : { value, lifetimeMs };
 }

@@ -28,8 +28,8 @@ export const googleSecrets: Connector<"secretStore"> = {
     }
     const endpoint = attribute(settings.endpoint, "endpoint");
     const vendor = new Vendor(id, runtime, "the service account and its role (Secret Manager Secret Accessor)");
-    const given = attribute(settings.credentials, "credentials");
-    const credentials = given === "ambient" ? undefined : given; // the same word as for other clouds
+    const path = attribute(settings.credentials, "credentials");
+    const credentials = path === "ambient" ? undefined : path; // the same word as for other clouds
     return createGoogleStore(
       new Google(vendor, {
         access: new GoogleAccess(vendor, credentials),

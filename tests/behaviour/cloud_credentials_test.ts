@@ -209,6 +209,36 @@ describe("the identity of a machine", () => {
     assertEquals([services.issued, world.used], [1, [1, 1]]);
   });
 
+  it("that ends within a minute is fetched for each call, and one that seems to have ended is used all the same", async () => {
+    await using world = await enter(machines["AWS web identity"]!);
+    const { stage, services } = world;
+    services.lifetime = 30;
+    await stage.askTimes(2);
+    assertEquals(services.issued, 2);
+    services.lifetime = -30; // AWS does so during an outage, and accepts what it has issued
+    await stage.askTimes(3);
+    await stage.clock.advance(300_000);
+    await stage.ask();
+    assertEquals([services.issued, world.used], [4, [1, 2, 3, 3, 3, 4]]);
+  });
+
+  it("is not quoted, whatever a provider answers", async () => {
+    const quote = ({ headers }: ReceivedRequest): Behaviour => {
+      const { authorization, "x-amz-security-token": session } = headers;
+      return status(400, {
+        json: { message: `Wrong: ${authorization} ${session}`, error: { message: authorization } },
+      });
+    };
+    for (const name of representatives) {
+      await using world = await enter(machines[name]!, { script: () => quote });
+      const { stage } = world;
+      const traces = listTraces(stage);
+      const { status: code, body } = await stage.ask();
+      assertEquals([code, stage.upstreams.a!.calls], [400, 1]);
+      assertFalse(JSON.stringify([body, traces, stage.proxy.records]).includes("canary"), name);
+    }
+  });
+
   it("is that of the token in the file now", async () => {
     await using world = await enter(machines["AWS web identity"]!);
     const { stage, services, folder } = world;
