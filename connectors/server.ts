@@ -99,6 +99,7 @@ export const serverConnectors: readonly PluggableConnector[] = [
     load: async () => (await import("./secrets/onepassword.ts")).onePasswordSecrets,
   },
   { ...storage.redisDeclaration, load: async () => (await import("./storage/redis.ts")).redis },
+  { ...storage.postgresDeclaration, load: async () => (await import("./storage/postgres.ts")).postgres },
   { ...storage.localFileDeclaration, load: async () => (await import("./storage/local_file.ts")).localFileStorage },
   memoryStorageConnector,
   { ...storage.s3Declaration, load: async () => (await import("./storage/s3.ts")).s3Storage },

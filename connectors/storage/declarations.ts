@@ -47,6 +47,56 @@ export const redisDeclaration = {
   },
 } as const;
 
+/** PostgreSQL. */
+export const postgresDeclaration = {
+  id: "mesh.postgres.v1",
+  kind: "storage",
+  sharing: "state",
+  attributes: {
+    url: {
+      type: "text",
+      about:
+        "`postgres://[user[:password]@]host[:port][/database][?sslmode=verify-full]`. Replaces the individual settings.",
+    },
+    host: { type: "text", default: "127.0.0.1", about: "Host name or IP address." },
+    port: { type: "integer", default: 5432, about: "Port." },
+    username: { type: "text", default: "postgres", about: "User name." },
+    password: { type: "text", about: "Password." },
+    database: { type: "text", default: "postgres", about: "Database. Defaults to the user name if that is set." },
+    tls: {
+      type: "flag",
+      default: false,
+      about: "Whether connections are encrypted, and the certificate of the server is verified.",
+    },
+    ca: {
+      type: "text",
+      about: "PEM file with certificate authorities to trust in addition to the runtime's.",
+    },
+    schema: {
+      type: "text",
+      default: "modelmesh",
+      about: "Schema of the tables; it is created if it does not exist.",
+    },
+    prefix: { type: "text", about: "Prefix of table names, for several meshes in one schema." },
+    key: key as typeof key,
+    listen_url: {
+      type: "text",
+      about: "URL of the server for messages (`LISTEN`), if `url` is that of a pooler in transaction mode.",
+    },
+    pool_size: {
+      type: "integer",
+      default: 4,
+      about: "Maximum number of connections of a process, besides the one for messages.",
+    },
+    prepared_statements: {
+      type: "flag",
+      default: true,
+      about: "Whether statements are prepared; `false` for a pooler in transaction mode that does not support them.",
+    },
+    credentials: { type: ["object", "text"], about: "`username` and `password` as one object, or its JSON." },
+  },
+} as const;
+
 /** Files. */
 export const localFileDeclaration = {
   id: "mesh.local-file.v1",

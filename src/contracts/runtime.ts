@@ -192,6 +192,16 @@ export interface Decompressor {
   readonly writable: WritableStream<Uint8Array>;
 }
 
+/** A TCP connection: a socket of `node:net`. */
+export interface NetSocket {
+  /** Closes it at once. */
+  destroy(): unknown;
+  /** Lets it keep the process alive. */
+  ref(): unknown;
+  /** Lets the process end while it is open. */
+  unref(): unknown;
+}
+
 /** The runtime port. */
 export interface Runtime {
   /** Clock and timers. */
@@ -218,6 +228,14 @@ export interface Runtime {
    * @throws An `Error` that explains why the file is invalid.
    */
   readonly readAuthorities?: (path: string) => Promise<Authorities>;
+  /**
+   * Opens a TCP connection, for npm packages that take a socket; absent if the runtime has none.
+   *
+   * @throws An `Error` if it cannot be established within `timeoutMs`.
+   */
+  readonly openSocket?: (
+    address: { readonly host: string; readonly port: number; readonly timeoutMs: number },
+  ) => Promise<NetSocket>;
   /**
    * Creates a decompressor for `gzip`, `deflate`, `brotli` or `zstd`; undefined if the runtime has none for that format.
    * Without this method, those of `DecompressionStream` are used.

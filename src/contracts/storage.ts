@@ -63,6 +63,8 @@ export interface Storage {
   isLocked(key: string): Promise<boolean>;
   /** Atomic counters and messages shared by several processes; only storages with atomic operations have them. */
   readonly shared?: Shared | undefined;
+  /** Usage as rows; storages without it keep a record of each day. */
+  readonly usage?: UsageRows | undefined;
   /** Closes connections; later calls fail. Absent from storages without connections. */
   close?(): Promise<void>;
 }
@@ -138,4 +140,49 @@ export interface Shared {
    * Subscribes until the returned function is called, across reconnections. Messages sent while disconnected are lost.
    */
   subscribe(channel: string, receive: (message: string) => void): Promise<() => Promise<void>>;
+}
+
+/** Requests, input tokens, output tokens, and cost in nano-dollars. */
+export type UsageAmounts = readonly [requests: number, tokensIn: number, tokensOut: number, costNanoUsd: number];
+
+/** A row of usage, without its time. */
+interface UsageRow {
+  /** Name of the client, if it has one. */
+  readonly client?: string | undefined;
+  /** Its id, if it was created at runtime. */
+  readonly clientId?: string | undefined;
+  readonly pool: string;
+  /** Undefined if no model was tried. */
+  readonly model?: string | undefined;
+  /** Sorted. */
+  readonly tags: readonly string[];
+  readonly amounts: UsageAmounts;
+}
+
+/** Usage of one hour. */
+export interface AddedUsage extends UsageRow {
+  /** UTC, `YYYY-MM-DDTHH`. */
+  readonly hour: string;
+  /** The service tier, as the vendor names it. */
+  readonly tier?: string | undefined;
+}
+
+/** Usage of one day. */
+export interface StoredUsage extends UsageRow {
+  /** UTC, `YYYY-MM-DD`. */
+  readonly day: string;
+}
+
+/** Facet of a {@linkcode Storage}: usage of all processes, as rows that the store sums. */
+export interface UsageRows {
+  /**
+   * Adds rows.
+   *
+   * @param id Identifies the addition, a UUID: repeated, it has no effect.
+   */
+  add(id: string, rows: readonly AddedUsage[]): Promise<void>;
+  /** Reads the sums of days, from the first to the last, UTC, `YYYY-MM-DD`. */
+  read(from: string, to: string): Promise<readonly StoredUsage[]>;
+  /** Deletes the rows of all days before one. */
+  drop(before: string): Promise<void>;
 }

@@ -67,6 +67,7 @@ export function denoRuntime(): Runtime {
     openKeyValues: denoKeyValues(),
     modules: moduleLoader(env),
     readAuthorities: async (path) => await (await import("./_authorities.ts")).readAuthorities(path),
+    openSocket: async (address) => await (await import("./_open_socket.ts")).openSocket(address),
     send: sendOnDemand(async () => (await import("./_deno_send.ts")).send),
     createDecompressor,
     stopper: () => new Stop(),

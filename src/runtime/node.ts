@@ -30,6 +30,7 @@ export function nodeRuntime(): Runtime {
     files,
     disk: disk(),
     readAuthorities: async (path) => await (await import("./_authorities.ts")).readAuthorities(path),
+    openSocket: async (address) => await (await import("./_open_socket.ts")).openSocket(address),
     send: sendOnDemand(async () => (await import("./_node_send.ts")).send),
     createDecompressor,
     stopper: () => new Stop(),
