@@ -14,8 +14,19 @@ export interface PostgresAddress {
   readonly database: string;
   readonly username: string;
   readonly password?: string;
-  /** Whether the connection is encrypted, and its certificate verified. */
+  /** Whether the connection is encrypted, and the certificate of the server verified. */
   readonly isTls: boolean;
+}
+
+/** Files and names of TLS. */
+export interface PostgresTls {
+  /** Certificate authorities, in place of the runtime's: PEM, or the path of a PEM file. */
+  readonly ca?: string;
+  /** Certificate and key of this client: PEM, or paths of PEM files. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** The name in the certificate of the server, if it is not the host. */
+  readonly servername?: string;
 }
 
 /** The settings of a storage. */
@@ -24,6 +35,7 @@ export interface PostgresPlan {
   readonly address: PostgresAddress;
   /** Address for messages, which a pooler in transaction mode does not deliver. */
   readonly listenAddress: PostgresAddress;
+  readonly tls: PostgresTls;
   readonly schema: string;
   /** Prefix of table names. */
   readonly prefix: string;
@@ -39,7 +51,9 @@ type Problem = (key: string, message: string) => void;
 const maxPrefix = 40;
 
 /** Settings of addresses that are parts of a URL. */
-const partNames = ["host", "port", "username", "password", "database", "tls"] as const;
+const partNames = ["host", "port", "username", "password", "database"] as const;
+
+const tlsNames: readonly string[] = ["ca", "cert", "key", "servername"];
 
 /** TLS as libpq names it. Certificates are always verified. */
 const tlsModes: Readonly<Record<string, boolean>> = {
@@ -59,6 +73,7 @@ const tlsModes: Readonly<Record<string, boolean>> = {
 export function readPostgresPlan(settings: Settings): PostgresPlan {
   const problems: { path: string; message: string }[] = [];
   const problem: Problem = (key, message) => void problems.push({ path: `storage.${key}`, message });
+  const tls = readTls(settings.tls, problem);
   const address = readAddress(settings, problem);
   const listenAddress = settings.listen_url === undefined ? address : readUrl("listen_url", settings, problem);
   const {
@@ -77,6 +92,7 @@ export function readPostgresPlan(settings: Settings): PostgresPlan {
   return {
     address: address!,
     listenAddress: listenAddress!,
+    tls,
     schema: schema as string,
     prefix: prefix as string,
     poolSize: pool_size as number,
@@ -93,20 +109,19 @@ function readAddress(settings: Settings, problem: Problem): PostgresAddress | un
 }
 
 function readParts(settings: Settings, problem: Problem): PostgresAddress {
-  const { username, password, tls = false } = settings;
+  const { username, password } = settings;
   const { host = attributes.host.default, port = attributes.port.default } = settings;
   const { database = username ?? attributes.database.default } = settings;
   for (const [key, value] of Object.entries({ host, username, password, database })) {
     if (value !== undefined && !isText(value)) problem(key, "expected a string");
   }
   if (!isIntegerWithin(port, 1, 65_535)) problem("port", "expected an integer from 1 to 65535");
-  if (typeof tls !== "boolean") problem("tls", "expected true or false");
   return {
     host: host as string,
     port: port as number,
     database: database as string,
     username: (username ?? attributes.username.default) as string,
-    isTls: tls === true,
+    isTls: isTlsOn(settings),
     ...(password === undefined ? {} : { password: password as string }),
   };
 }
@@ -118,10 +133,13 @@ function readUrl(key: string, settings: Settings, problem: Problem): PostgresAdd
     problem(key, "expected postgres://[user[:password]@]host[:port][/database][?sslmode=verify-full]");
     return undefined;
   }
-  const mode = parsed.searchParams.get("sslmode") ?? "disable";
+  const mode = parsed.searchParams.get("sslmode") ?? (isTlsOn(settings) ? "verify-full" : "disable");
   const unknown = [...parsed.searchParams.keys()].find((name) => name !== "sslmode");
   if (unknown !== undefined) problem(key, 'accepts only the parameter "sslmode"');
   if (!Object.hasOwn(tlsModes, mode)) problem(key, `"sslmode" is ${Object.keys(tlsModes).join(", ")}`);
+  else if (settings.tls !== undefined && tlsModes[mode] !== isTlsOn(settings)) {
+    problem("tls", `contradicts "sslmode" of "${key}"`);
+  }
   const decode = (text: string) => decodePart(text) ?? problem(key, 'contains a "%" that encodes nothing');
   const username = decode(parsed.username) || attributes.username.default;
   const password = decode(parsed.password);
@@ -133,6 +151,24 @@ function readUrl(key: string, settings: Settings, problem: Problem): PostgresAdd
     isTls: tlsModes[mode] === true,
     ...(password ? { password } : {}),
   };
+}
+
+function isTlsOn({ tls = false }: Settings): boolean {
+  return tls !== false;
+}
+
+function readTls(tls: unknown, problem: Problem): PostgresTls {
+  if (tls === undefined || typeof tls === "boolean") return {};
+  const members = Object.entries(Object(tls));
+  for (const [name, value] of members) {
+    if (!tlsNames.includes(name)) problem(`tls.${name}`, `is unknown: there are ${tlsNames.join(", ")}`);
+    else if (!isText(value)) problem(`tls.${name}`, "expected a string");
+  }
+  const { cert, key } = Object(tls);
+  if ((cert === undefined) !== (key === undefined)) {
+    problem("tls", '"cert" and "key" belong together: one of them is missing');
+  }
+  return Object.fromEntries(members);
 }
 
 function decodePart(text: string): string | undefined {

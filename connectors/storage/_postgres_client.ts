@@ -3,9 +3,10 @@
  * @module
  */
 import type { Runtime } from "../../src/contracts/runtime.ts";
+import { ConfigError } from "../../src/errors.ts";
 import { onceResolved } from "../../src/util/once.ts";
 import { RetryTimer } from "../../src/util/retry_timer.ts";
-import type { PostgresPlan } from "./_postgres_address.ts";
+import type { PostgresPlan, PostgresTls } from "./_postgres_address.ts";
 import {
   closedError,
   findSqlState,
@@ -25,14 +26,15 @@ const maxPauseMs = 500;
 /** SQLSTATEs of tables and columns that another program has created. */
 const foreignStates: readonly string[] = ["42P07", "42703", "42804", "42723"];
 
+/** How each part of a PEM file begins. */
+const pemHead = "-----BEGIN";
+
 /** The parts of the runtime that a connection uses. */
-export type PostgresRuntime = Pick<Runtime, "clock" | "openSocket">;
+export type PostgresRuntime = Pick<Runtime, "clock" | "openSocket" | "files">;
 
 /** Options of a {@linkcode PostgresConnection}. */
 export interface PostgresConnectionOptions {
   readonly plan: PostgresPlan;
-  /** Reads certificate authorities, PEM. */
-  readonly readCertificates?: (() => Promise<readonly string[]>) | undefined;
   /** Imports a replacement of the package `postgres`. */
   readonly importClient?: (() => Promise<unknown>) | undefined;
 }
@@ -46,7 +48,7 @@ export class PostgresConnection {
   readonly names: PostgresNames;
   readonly #runtime: PostgresRuntime;
   readonly #options: PostgresConnectionOptions;
-  readonly #load: () => Promise<Pick<PostgresLinkParts, "client" | "certificates">>;
+  readonly #load: () => Promise<Pick<PostgresLinkParts, "client" | "tls">>;
   /** Connections by lane. */
   readonly #links = new Map<number, PostgresLink>();
   #listening: PostgresLink | undefined;
@@ -61,13 +63,13 @@ export class PostgresConnection {
 
   /** Does not connect yet. */
   constructor(runtime: PostgresRuntime, options: PostgresConnectionOptions) {
-    const { plan: { schema, prefix }, importClient, readCertificates } = options;
+    const { plan: { schema, prefix, tls }, importClient } = options;
     this.names = createNames(schema, prefix);
     this.#runtime = runtime;
     this.#options = options;
     this.#load = onceResolved(async () => ({
       client: await loadPostgresClient(importClient),
-      certificates: await readCertificates?.(),
+      tls: await readTlsFiles(tls, runtime.files),
     }));
     const retry = () => this.#attempt = this.#open();
     this.#retries = new RetryTimer(runtime.clock, { firstMs: firstPauseMs, maxMs: maxPauseMs, retry });
@@ -204,7 +206,7 @@ export class PostgresConnection {
     return link;
   }
 
-  async #createLink(parts: Omit<PostgresLinkParts, "runtime" | "client" | "certificates">): Promise<PostgresLink> {
+  async #createLink(parts: Omit<PostgresLinkParts, "runtime" | "client" | "tls">): Promise<PostgresLink> {
     return new PostgresLink({ ...parts, ...await this.#load(), runtime: this.#runtime });
   }
 
@@ -220,4 +222,15 @@ export class PostgresConnection {
   #toError(error: unknown) {
     return toPostgresError(error, this.#options.plan.address);
   }
+}
+
+/** Reads the files of TLS. */
+async function readTlsFiles(tls: PostgresTls, files: PostgresRuntime["files"]): Promise<PostgresTls> {
+  const read = async ([name, value]: [string, string]) => {
+    if (name === "servername" || value.includes(pemHead)) return [name, value];
+    const text = await files?.readText(value).catch(() => undefined);
+    if (text?.includes(pemHead)) return [name, text];
+    throw new ConfigError([{ path: `storage.tls.${name}`, message: "expected PEM, or the path of a PEM file" }]);
+  };
+  return Object.fromEntries(await Promise.all(Object.entries(tls).map(read)));
 }

@@ -2,7 +2,7 @@
  * Errors of PostgreSQL, worded by their cause. They quote neither passwords nor values.
  * @module
  */
-import { ConnectorError, type ConnectorProblem } from "../../src/errors.ts";
+import { ConnectorError, type ConnectorProblem, MeshError } from "../../src/errors.ts";
 import type { PostgresAddress } from "./_postgres_address.ts";
 import { postgresDeclaration } from "./declarations.ts";
 
@@ -61,8 +61,8 @@ export function isMissing(error: unknown): boolean {
 }
 
 /** Words an error by its cause. */
-export function toPostgresError(error: unknown, { host, port, database }: PostgresAddress): ConnectorError {
-  if (ConnectorError.isInstance(error)) return error;
+export function toPostgresError(error: unknown, { host, port, database }: PostgresAddress): MeshError {
+  if (MeshError.isInstance(error)) return error;
   const where = `PostgreSQL at ${host}:${port}`;
   const state = findSqlState(error) ?? "";
   const text = error instanceof Error ? error.message : "";

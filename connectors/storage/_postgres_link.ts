@@ -4,7 +4,7 @@
  */
 import type { Cancel, Clock, NetSocket, Runtime } from "../../src/contracts/runtime.ts";
 import { afterRunning } from "../../src/util/retry_timer.ts";
-import type { PostgresAddress } from "./_postgres_address.ts";
+import type { PostgresAddress, PostgresTls } from "./_postgres_address.ts";
 import { notInstalledError } from "./_postgres_errors.ts";
 
 /** Connect timeout, ms. */
@@ -62,8 +62,8 @@ export interface PostgresLinkParts {
   readonly address: PostgresAddress;
   /** The loaded package. */
   readonly client: unknown;
-  /** Certificate authorities to trust in addition to the runtime's, PEM. */
-  readonly certificates: readonly string[] | undefined;
+  /** Names and certificates of TLS, PEM. */
+  readonly tls: PostgresTls;
   /** Whether statements are prepared. */
   readonly isPrepared: boolean;
   /** Called once when the connection has ended; pending statements have failed by then. */
@@ -141,14 +141,14 @@ export class PostgresLink {
   }
 
   #options(): Readonly<Record<string, unknown>> {
-    const { address: { host, port, username, password, database, isTls }, certificates, isPrepared } = this.#parts;
+    const { address: { host, port, username, password, database, isTls }, tls, isPrepared } = this.#parts;
     return {
       host: [host],
       port: [port],
       database,
       username,
       pass: () => password ?? "", // a function, which the environment does not replace
-      ssl: isTls ? { servername: host, rejectUnauthorized: true, ...(certificates && { ca: certificates }) } : false,
+      ssl: isTls ? { servername: host, rejectUnauthorized: true, ...tls } : false,
       max: 1,
       prepare: isPrepared,
       fetch_types: false,

@@ -64,13 +64,9 @@ export const postgresDeclaration = {
     password: { type: "text", about: "Password." },
     database: { type: "text", default: "postgres", about: "Database. Defaults to the user name if that is set." },
     tls: {
-      type: "flag",
-      default: false,
-      about: "Whether connections are encrypted, and the certificate of the server is verified.",
-    },
-    ca: {
-      type: "text",
-      about: "PEM file with certificate authorities to trust in addition to the runtime's.",
+      type: ["flag", "object"],
+      about:
+        "Whether TLS is used; or `ca`, `cert` and `key`, each as PEM or as the path of a PEM file, and `servername`.",
     },
     schema: {
       type: "text",

@@ -4,7 +4,6 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
-import { ConfigError } from "../../src/errors.ts";
 import { getPrefix, withCredentials } from "./_attributes.ts";
 import { acquireLock } from "./_lock.ts";
 import { type PostgresPlan, readPostgresPlan } from "./_postgres_address.ts";
@@ -126,17 +125,9 @@ export class PostgresStorage implements Storage {
 /** Storage in PostgreSQL. Settings: `url`, or its parts; `schema`, `prefix`; `listen_url`, `pool_size`, and others. */
 export const postgres: Connector<"storage"> = {
   ...postgresDeclaration,
-  create(attributes, { clock, openSocket, readAuthorities }) {
-    const { ca, ...settings } = withCredentials(attributes, ["username", "password"]);
-    const plan = readPostgresPlan({ ...settings, prefix: getPrefix(settings) });
-    const isTls = plan.address.isTls || plan.listenAddress.isTls;
-    if (ca !== undefined && !(typeof ca === "string" && isTls && readAuthorities !== undefined)) {
-      throw new ConfigError([{ path: "storage.ca", message: "expected the path of a PEM file, with TLS only" }]);
-    }
-    return new PostgresStorage({ clock, ...(openSocket && { openSocket }) }, {
-      plan,
-      readCertificates: typeof ca === "string" ? async () => (await readAuthorities!(ca)).certificates : undefined,
-    });
+  create(attributes, runtime) {
+    const settings = withCredentials(attributes, ["username", "password"]);
+    return new PostgresStorage(runtime, { plan: readPostgresPlan({ ...settings, prefix: getPrefix(settings) }) });
   },
   loadPackages: () => loadPostgresClient(),
 };

@@ -49,6 +49,8 @@ export interface FinishedRequest extends RequestResult {
   readonly tags?: RequestLogRecord["tags"] | undefined;
   /** Input tokens read from the provider's cache, if reported. */
   readonly tokensCached?: number | undefined;
+  /** The service tier that served it, as the vendor names it, if reported. */
+  readonly tier?: string | undefined;
   /** Payloads; undefined when no sink logs requests. */
   readonly payloads?: RequestPayloads | undefined;
   /** All attempts, in order. */

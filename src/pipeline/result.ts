@@ -161,6 +161,7 @@ export class Result<T extends Received = Received> {
     const { tokens: total, isEstimated } = read;
     const quantities = { ...readStatedCost(end.billed), ...read.quantities };
     const { input, output, cached } = sumTokens(quantities);
+    const { tier } = quantities;
     if (quantities.cacheWrite || cached) countCacheUse(quantities, this.member.model, deps.hub);
     const tokens = Math.max(total, input + output);
     const { costNanoUsd, ...estimate } = charge(quantities, this.member, { plan, deps });
@@ -172,7 +173,7 @@ export class Result<T extends Received = Received> {
       () => instance.provider!.reportUsage({ model: info.id, tokensIn: input, tokensOut: output, costUsd }),
       () => deps.hub.trace({ severity: "error", component: "provider", message }),
     );
-    return { input, output, cached, tokens, ...cost, isReported: true };
+    return { input, output, cached, tokens, tier, ...cost, isReported: true };
   }
 
   #record(outcomeOfModel: Outcome, { cause, failure, limit, text }: ResponseEnd): void {

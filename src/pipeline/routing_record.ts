@@ -139,6 +139,7 @@ export function emitRecord(
     tokensOut: output,
     costNanoUsd,
     tokensCached: used.cached,
+    tier: used.tier,
     tags: request.labels?.tags,
     payloads: deps.hub.logsRequests ? collectPayloads(request, text) : undefined,
   });

@@ -8,7 +8,7 @@
  * the first 8 bytes of its SHA-256.
  * @module
  */
-import type { Lock, LockOptions, Shared, Storage, StorageStat } from "../contracts/storage.ts";
+import type { Lock, LockOptions, Shared, Storage, StorageStat, UsageRows } from "../contracts/storage.ts";
 import { ConnectorError } from "../errors.ts";
 import { type FormatModules, formatModules, fromJson, type RecordFormat, toJson } from "./_formats.ts";
 import { compress, decompress, isGzip } from "../util/gzip.ts";
@@ -54,6 +54,11 @@ export class CodedStorage implements Storage {
   /** Shared counters and messages are not records: they are not encoded. */
   get shared(): Shared | undefined {
     return this.#inner.shared;
+  }
+
+  /** Usage is not encoded: the store sums it. */
+  get usage(): UsageRows | undefined {
+    return this.#inner.usage;
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import { storageTimeoutMs } from "../config/settings/defaults.ts";
 import type { Clock } from "../contracts/runtime.ts";
-import type { Lock, LockOptions, Shared, Storage, StorageStat } from "../contracts/storage.ts";
+import type { Lock, LockOptions, Shared, Storage, StorageStat, UsageRows } from "../contracts/storage.ts";
 import { ConnectorError } from "../errors.ts";
 import { waitWithin } from "../util/within.ts";
 
@@ -31,6 +31,16 @@ export class TimedStorage implements Storage {
   /** Its users time out the calls: they continue without it much earlier. */
   get shared(): Shared | undefined {
     return this.#inner.shared;
+  }
+
+  /** Its rows, whose calls time out. */
+  get usage(): UsageRows | undefined {
+    const { usage } = this.#inner;
+    return usage && {
+      add: (id, rows) => this.#timed("add usage", () => usage.add(id, rows)),
+      read: (from, to) => this.#timed("read usage", () => usage.read(from, to)),
+      drop: (before) => this.#timed("delete usage", () => usage.drop(before)),
+    };
   }
 
   load(key: string): Promise<Uint8Array | undefined> {

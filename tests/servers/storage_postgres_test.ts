@@ -193,7 +193,7 @@ function createAging(time: FakeClock): PostgresStorage {
 });
 
 describe("the address of a PostgreSQL", () => {
-  const rest = { schema: "modelmesh", prefix: "", poolSize: 4, isPrepared: true };
+  const rest = { tls: {}, schema: "modelmesh", prefix: "", poolSize: 4, isPrepared: true };
   const address = { host: "db", port: 5432, database: "postgres", username: "postgres", isTls: false };
 
   it("is read from a url or from parts", () => {
@@ -216,6 +216,8 @@ describe("the address of a PostgreSQL", () => {
       [{ schema: 'a"b', prefix: "x".repeat(41) }, ["storage.schema", "storage.prefix"]],
       [{ pool_size: 0, prepared_statements: 1 }, ["storage.pool_size", "storage.prepared_statements"]],
       [{ listen_url: "db" }, ["storage.listen_url"]],
+      [{ url: "postgres://db?sslmode=disable", tls: true }, ["storage.tls"]],
+      [{ tls: { ca: 1, cert: "a", mode: "b" } }, ["storage.tls.ca", "storage.tls.mode", "storage.tls"]],
     ];
     for (const [settings, paths] of bad) {
       const error = assertThrows(() => readPostgresPlan(settings), ConfigError);

@@ -1,18 +1,22 @@
 /**
- * Usage of all requests per day, stored for 90 days. Processes of one storage add to the same records.
+ * Usage of all requests per day, stored for 90 days. Processes of one storage add to the same records, or to its rows.
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
-import type { Storage } from "../../contracts/storage.ts";
+import type { AddedUsage, Storage, UsageRows } from "../../contracts/storage.ts";
 import type { FinishedRequest } from "../../observe/hub_events.ts";
 import { roundUp } from "../../state/counters/window_counter.ts";
 import { RecordLock } from "../../state/persistence/record_lock.ts";
 import { listTags } from "../../util/entries.ts";
+import { getOrCreate } from "../../util/once.ts";
 import { dayMs, formatUtcDay } from "../../util/windows.ts";
 import { type CountedUsage, readClientDay, readUsageDay, UsageDay } from "./usage_day.ts";
 
 /** Number of days stored. */
 export const usageDays = 90;
+
+/** Length of a day, `YYYY-MM-DD`. */
+const dayLength = 10;
 
 const prefix = "usage.";
 /** Records of earlier versions. */
@@ -31,7 +35,10 @@ export interface DatedUsage extends CountedUsage {
 export class DailyUsage {
   readonly #clock: Clock;
   readonly #redact: (text: string) => string;
+  /** What is not stored yet, by hour, UTC, `YYYY-MM-DDTHH`. */
   #pending = new Map<string, UsageDay>();
+  /** Rows that may have been added: the storage did not confirm it. */
+  #unconfirmed: { readonly id: string; readonly rows: readonly AddedUsage[] } | undefined;
   #last: Promise<void> = Promise.resolve();
   #purgedOn = "";
 
@@ -42,16 +49,17 @@ export class DailyUsage {
   }
 
   /** Counts a finished request. */
-  add({ record, tags, tokensIn, tokensOut, costNanoUsd }: FinishedRequest): void {
+  add({ record, tags, tier, tokensIn, tokensOut, costNanoUsd }: FinishedRequest): void {
     const { client, client_id: clientId, pool, model } = record;
     const key = {
       client,
       clientId,
       pool,
       model: model ?? undefined,
+      tier,
       tags: [...new Set(listTags(tags ?? []))].sort().map(this.#redact),
     };
-    this.#pendingDay(formatUtcDay(this.#clock.now())).add(key, [
+    this.#pendingHour(formatUtcHour(this.#clock.now())).add(key, [
       1,
       roundUp(tokensIn),
       roundUp(tokensOut),
@@ -78,6 +86,9 @@ export class DailyUsage {
    */
   async readRows(storage: Storage, days: readonly string[]): Promise<DatedUsage[]> {
     await this.flush(storage);
+    const [from, to] = [days[0], days.at(-1)];
+    if (from === undefined || to === undefined) return [];
+    if (storage.usage !== undefined) return [...await storage.usage.read(from, to)];
     const stored = new Set([...await storage.list(prefix), ...await storage.list(clientPrefix)]);
     const reads = days.flatMap((day) =>
       [prefix + day, clientPrefix + day].filter((key) => stored.has(key)).map((key) => ({ day, key }))
@@ -92,50 +103,76 @@ export class DailyUsage {
     return rows;
   }
 
-  #pendingDay(day: string): UsageDay {
-    let usage = this.#pending.get(day);
-    if (usage === undefined) this.#pending.set(day, usage = new UsageDay());
-    return usage;
+  #pendingHour(hour: string): UsageDay {
+    return getOrCreate(this.#pending, hour, () => new UsageDay());
   }
 
   async #flush(storage: Storage): Promise<void> {
+    if (this.#pending.size === 0 && this.#unconfirmed === undefined) return;
+    if (storage.usage === undefined) await this.#addToRecords(storage);
+    else await this.#addRows(storage.usage);
+    await this.#purge(storage);
+  }
+
+  /** Adds rows, once, even if it has to be tried again. */
+  async #addRows(usage: UsageRows): Promise<void> {
+    while (this.#pending.size > 0 || this.#unconfirmed !== undefined) {
+      this.#unconfirmed ??= { id: crypto.randomUUID(), rows: this.#takeRows() };
+      await usage.add(this.#unconfirmed.id, this.#unconfirmed.rows);
+      this.#unconfirmed = undefined;
+    }
+  }
+
+  #takeRows(): readonly AddedUsage[] {
     const pending = this.#pending;
-    if (pending.size === 0) return;
     this.#pending = new Map();
-    for (const [day, usage] of pending) {
+    return [...pending].flatMap(([hour, { rows }]) => rows.map(({ tags = [], ...row }) => ({ ...row, tags, hour })));
+  }
+
+  async #addToRecords(storage: Storage): Promise<void> {
+    for (const { hour, amounts, ...key } of this.#unconfirmed?.rows ?? []) this.#pendingHour(hour).add(key, amounts);
+    this.#unconfirmed = undefined;
+    const pending = this.#pending;
+    this.#pending = new Map();
+    for (const [hour, usage] of pending) {
       try {
-        await this.#addToRecord(storage, day, usage);
-        pending.delete(day);
+        await this.#addToRecord(storage, hour.slice(0, dayLength), usage);
+        pending.delete(hour);
       } catch (error) {
-        for (const [day, usage] of pending) this.#pendingDay(day).merge(usage);
+        for (const [hour, usage] of pending) this.#pendingHour(hour).merge(usage);
         throw error;
       }
     }
-    await this.#purge(storage);
   }
 
   async #addToRecord(storage: Storage, day: string, usage: UsageDay): Promise<void> {
     const lock = new RecordLock({ storage, key: prefix, locking, clock: this.#clock });
     await lock.run(async (isOurs) => {
       const stored = await loadDay(storage, prefix + day);
-      stored.merge(usage);
+      for (const { amounts, tier: _, ...key } of usage.rows) stored.add(key, amounts);
       if (!isOurs()) return false;
       await storage.save(prefix + day, new TextEncoder().encode(JSON.stringify(stored)));
       return true;
     });
   }
 
-  /** Deletes old records, once per day and process. */
+  /** Deletes old records or rows, once per day and process. */
   async #purge(storage: Storage): Promise<void> {
     const wallTimeMs = this.#clock.now();
     const today = formatUtcDay(wallTimeMs);
     if (this.#purgedOn === today) return;
     const oldest = formatUtcDay(wallTimeMs - (usageDays - 1) * dayMs);
-    for (const recordPrefix of [prefix, clientPrefix]) {
+    await storage.usage?.drop(oldest);
+    for (const recordPrefix of storage.usage === undefined ? [prefix, clientPrefix] : []) {
       for (const key of await storage.list(recordPrefix)) if (key < recordPrefix + oldest) await storage.delete(key);
     }
     this.#purgedOn = today;
   }
+}
+
+/** UTC hour, `YYYY-MM-DDTHH`. */
+function formatUtcHour(wallTimeMs: number): string {
+  return new Date(wallTimeMs).toISOString().slice(0, "YYYY-MM-DDTHH".length);
 }
 
 /** UTC days of which usage is stored, the oldest first. */

@@ -2,10 +2,8 @@
  * The usage of one day: requests, tokens and cost by client, pool, model and tags.
  * @module
  */
+import type { UsageAmounts } from "../../contracts/storage.ts";
 import { isObject } from "../../util/is_object.ts";
-
-/** Requests, input tokens, output tokens, nano-dollars. */
-type Amounts = readonly [requests: number, tokensIn: number, tokensOut: number, costNanoUsd: number];
 
 /** What a row counts. */
 interface UsageKey {
@@ -16,13 +14,15 @@ interface UsageKey {
   readonly pool: string;
   /** Undefined if no model was tried. */
   readonly model?: string | undefined;
+  /** The service tier, as the vendor names it. Records of days are without it. */
+  readonly tier?: string | undefined;
   /** Sorted; `name=value` for those of an object. */
   readonly tags?: readonly string[];
 }
 
 /** A row. */
 export interface CountedUsage extends UsageKey {
-  readonly amounts: Amounts;
+  readonly amounts: UsageAmounts;
 }
 
 /** Maximum number of rows. Tags are the clients' own, so further combinations are counted without them. */
@@ -41,9 +41,9 @@ export class UsageDay {
   }
 
   /** Adds amounts to the row of a key. */
-  add(key: UsageKey, amounts: Amounts): void {
-    const { client, clientId, pool, model, tags = [] } = key;
-    const name = JSON.stringify([client, clientId, pool, model, tags]);
+  add(key: UsageKey, amounts: UsageAmounts): void {
+    const { client, clientId, pool, model, tier, tags = [] } = key;
+    const name = JSON.stringify([client, clientId, pool, model, tier, tags]);
     let row = this.#rows.get(name);
     if (row === undefined) {
       if (this.#rows.size >= maxRows && tags.length > 0) return this.add({ ...key, tags: [] }, amounts);
@@ -86,7 +86,7 @@ export function readUsageDay(record: unknown): UsageDay {
       pool,
       model: readString(model),
       tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === "string") : [],
-    }, amounts as unknown as Amounts);
+    }, amounts as unknown as UsageAmounts);
   }
   return day;
 }
@@ -101,7 +101,9 @@ export function readClientDay(record: unknown): UsageDay {
   const day = new UsageDay();
   for (const [clientId, pools] of Object.entries(isObject(record) ? record : {})) {
     for (const [pool, amounts] of Object.entries(isObject(pools) ? pools : {})) {
-      if (Array.isArray(amounts) && amounts.length === 4) day.add({ clientId, pool }, amounts as unknown as Amounts);
+      if (Array.isArray(amounts) && amounts.length === 4) {
+        day.add({ clientId, pool }, amounts as unknown as UsageAmounts);
+      }
     }
   }
   return day;

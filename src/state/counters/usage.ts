@@ -18,6 +18,8 @@ export interface TokenCounts extends Pick<BilledUsage, "input" | "output" | "cac
 export interface Usage extends TokenCounts {
   /** Cost in nano-dollars; undefined if unknown, which counts as reserved. */
   readonly costNanoUsd?: number | undefined;
+  /** The service tier that served the call, as the vendor names it. */
+  readonly tier?: string | undefined;
   /** Whether the provider reported all usage. */
   readonly isReported?: boolean | undefined;
   /** Whether usage or cost are in part an estimate, since the provider did not report it, or its price is unknown. */
