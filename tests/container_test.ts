@@ -6,12 +6,12 @@ import { optionalPackages } from "../scripts/npm/optional_packages.ts";
 
 const read = (path: string) => Deno.readTextFile(new URL(`../${path}`, import.meta.url));
 
-Deno.test("the image runs without root, asks /live for its health, and installs the Redis client that is tested", async () => {
+Deno.test("the image runs without root, asks /live for its health, and installs the clients of Redis and PostgreSQL that are tested", async () => {
   const { user, workdir, volume, healthcheck, packages, cmd } = readDockerfile(await read("Dockerfile"));
   assert(/^[1-9]\d*:[1-9]\d*$/.test(user), user);
   assertEquals(workdir, volume);
   assertStringIncludes(healthcheck.join(" "), "/live");
-  assertEquals(packages, ["@redis/client", "ws"].map((name) => `${name}@${optionalPackages[name]}`));
+  assertEquals(packages, ["@redis/client", "postgres", "ws"].map((name) => `${name}@${optionalPackages[name]}`));
   assertEquals(cmd.slice(0, 3), ["proxy", "--host", "0.0.0.0"]);
 });
 

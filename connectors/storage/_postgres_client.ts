@@ -115,6 +115,7 @@ export class PostgresConnection {
   async #ready(): Promise<void> {
     if (this.#isClosed) throw closedError();
     if (this.#isReady) return;
+    await this.#load(); // without the package, there is nothing to try again
     await (this.#first ??= this.#attempt = this.#open());
     if (!this.#isReady) throw this.#toError(this.#failure);
   }

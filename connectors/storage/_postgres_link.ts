@@ -16,6 +16,9 @@ const statementTimeoutMs = 6000;
 /** Interval of TCP's own probes of an idle connection, s. */
 const keepAliveSeconds = 30;
 
+/** How a client asks for TLS, and the byte `S`, with which the server consents. */
+const tlsRequest = { request: Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47), consent: 83 };
+
 /** A row; values as text, except those of integers up to 32 bits, booleans and bytes. */
 export type PostgresRow = Readonly<Record<string, unknown>>;
 
@@ -141,14 +144,14 @@ export class PostgresLink {
   }
 
   #options(): Readonly<Record<string, unknown>> {
-    const { address: { host, port, username, password, database, isTls }, tls, isPrepared } = this.#parts;
+    const { address: { host, port, username, password, database }, isPrepared } = this.#parts;
     return {
       host: [host],
       port: [port],
       database,
       username,
       pass: () => password ?? "", // a function, which the environment does not replace
-      ssl: isTls ? { servername: host, rejectUnauthorized: true, ...tls } : false,
+      ssl: false, // the socket is encrypted before the package gets it
       max: 1,
       prepare: isPrepared,
       fetch_types: false,
@@ -170,14 +173,19 @@ export class PostgresLink {
 
   /** Opens the socket, once: the package would open another one. */
   async #connect(): Promise<NetSocket> {
-    const { runtime: { openSocket }, address: { host, port } } = this.#parts;
+    const { runtime: { openSocket }, address: { host, port, isTls }, tls } = this.#parts;
     if (openSocket === undefined) throw new Error("this runtime has no TCP connections");
     if (this.#hasConnected) throw new Error("the connection was closed");
     this.#hasConnected = true;
     try {
-      const socket = await openSocket({ host, port, timeoutMs: connectTimeoutMs });
+      const socket = await openSocket({
+        host,
+        port,
+        timeoutMs: connectTimeoutMs,
+        ...(isTls ? { tls: { ...tls, ...tlsRequest } } : {}),
+      });
       if (this.#isOver) socket.destroy();
-      return this.#socket = Object.assign(socket, { host }); // the package reads the name from it
+      return this.#socket = socket;
     } catch (error) {
       this.destroy(error);
       throw error;

@@ -9,5 +9,6 @@ export const optionalPackages: Readonly<Record<string, string>> = {
   "@msgpack/msgpack": "3.1.3",
   "@redis/client": "6.3.1",
   "jose": "6.2.17",
+  "postgres": "3.4.9",
   "ws": "8.23.0",
 };

@@ -136,7 +136,8 @@ ${formatInitPools(providers)}
 #   daily_limit: 20
 #   monthly_limit: 300
 
-# Standby states, limits and budgets persist here. Several proxies can share a Redis: connector: redis.redis.v1
+# Standby states, limits and budgets persist here. Several proxies can share a Redis or PostgreSQL: connector:
+# redis.redis.v1 or mesh.postgres.v1
 storage:
   connector: mesh.local-file.v1
   path: ./.modelmesh/state.json

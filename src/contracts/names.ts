@@ -195,6 +195,7 @@ export type ConnectorName =
   | "microsoft.key-vault.v1"
   | "1password.connect.v1"
   | "redis.redis.v1"
+  | "mesh.postgres.v1"
   | "mesh.local-file.v1"
   | "aws.s3.v1"
   | "google.drive.v1"

@@ -192,7 +192,31 @@ export interface Decompressor {
   readonly writable: WritableStream<Uint8Array>;
 }
 
-/** A TCP connection: a socket of `node:net`. */
+/** TLS on a connection whose server has to be asked for it. */
+export interface SocketTls {
+  /** What asks the server for TLS. */
+  readonly request: Uint8Array;
+  /** The byte with which the server consents. */
+  readonly consent: number;
+  /** Certificate authorities in place of the runtime's, PEM. */
+  readonly ca?: string;
+  /** Certificate and key of this client, PEM. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** The name in the certificate of the server, if it is not the host. */
+  readonly servername?: string;
+}
+
+/** Where a TCP connection leads. */
+export interface SocketAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Timeout until the connection can be used, ms. */
+  readonly timeoutMs: number;
+  readonly tls?: SocketTls;
+}
+
+/** A TCP connection: a socket of `node:net` or `node:tls`. */
 export interface NetSocket {
   /** Closes it at once. */
   destroy(): unknown;
@@ -233,9 +257,7 @@ export interface Runtime {
    *
    * @throws An `Error` if it cannot be established within `timeoutMs`.
    */
-  readonly openSocket?: (
-    address: { readonly host: string; readonly port: number; readonly timeoutMs: number },
-  ) => Promise<NetSocket>;
+  readonly openSocket?: (address: SocketAddress) => Promise<NetSocket>;
   /**
    * Creates a decompressor for `gzip`, `deflate`, `brotli` or `zstd`; undefined if the runtime has none for that format.
    * Without this method, those of `DecompressionStream` are used.

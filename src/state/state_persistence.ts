@@ -57,7 +57,7 @@ export interface StateInOptions {
 
 /**
  * Persists states in a storage, including spent budgets and counters of limits. They are read at startup, and written
- * after each change and at the end. Processes on a storage with the facet `Shared`, such as `redisStorage()`, also
+ * after each change and at the end. Processes on a storage with the facet `Shared`, such as Redis and PostgreSQL, also
  * share budgets, limits, rates, and standbys.
  *
  * @param options The behavior while it is unavailable.

@@ -36,6 +36,7 @@ async function bareCommand(folder: TestFolder): Promise<CommandLine> {
 describe("modelmesh check, where a package is missing", () => {
   const storages: [what: string, storage: Sections, path: string, expected: RegExp][] = [
     ["Redis", { connector: "redis.redis.v1" }, "storage.connector", /"@redis\/client".*npm install @redis\/client/],
+    ["PostgreSQL", { connector: "mesh.postgres.v1" }, "storage.connector", /"postgres".*npm install postgres@3/],
     ["MessagePack", { persistence: { format: "msgpack" } }, "storage.persistence.format", /npm install @msgpack/],
   ];
   for (const [what, storage, path, expected] of storages) {

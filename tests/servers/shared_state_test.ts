@@ -1,13 +1,13 @@
-/** Two proxies on one real Redis: one budget, one set of limits, and one state of breakers. */
+/** Two proxies on one real Redis or PostgreSQL: one budget, one set of limits, and one state of breakers. */
 import { assertEquals } from "@std/assert";
-import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
+import { afterAll, beforeAll, it } from "@std/testing/bdd";
 import { until } from "../support/patience.ts";
-import { hasRedis, TestRedis } from "../support/redis.ts";
+import { describeOnServers, type SharedServer } from "../support/shared_servers.ts";
 import { type SharedProxy, startSharedProxies } from "../support/shared_proxies.ts";
 import { ok, startUpstream, status } from "../support/upstream.ts";
 import { tally } from "../support/_tuned.ts";
 
-let redis: TestRedis;
+let server: SharedServer;
 
 const dollar = { input: 0, output: 0, per_request: 1 };
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
@@ -22,14 +22,14 @@ function models(names: readonly string[], more: Readonly<Record<string, unknown>
 
 const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().find((one) => one.name === name)!.status;
 
-(hasRedis ? describe : describe.skip)("two proxies on one Redis", () => {
-  beforeAll(async () => void (redis = await TestRedis.start()));
-  afterAll(() => redis[Symbol.asyncDispose]());
+describeOnServers("two proxies on one", (start) => {
+  beforeAll(async () => void (server = await start()));
+  afterAll(async () => await server[Symbol.asyncDispose]());
 
   it("spend one daily budget together, to the dollar, also when all ask at once", async () => {
     await using a = await startUpstream(answer);
     const config = { models: models(["a"]), budget: { daily_limit: 20, monthly_limit: 1000 } };
-    await using proxies = await startSharedProxies({ redis, upstreams: { a: a.url }, config });
+    await using proxies = await startSharedProxies({ storage: server.storage, upstreams: { a: a.url }, config });
     const results = await Promise.all(times(80).map((index) => proxies[index % 2]!.chat()));
     assertEquals(tally(results.map(({ status, code }) => code ?? status)), { 200: 20, budget_exceeded: 60 });
     assertEquals(a.calls, 20);
@@ -40,7 +40,7 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
     const week = { limit: 30, window: "1w", timezone: "Europe/Berlin" };
     const options = (limit: number) => {
       const config = { models: models(["a"]), budget: [week, { limit, window: "rolling 24h" }] };
-      return { redis, upstreams: { a: a.url }, config, prefix: "windows" };
+      return { storage: server.storage, upstreams: { a: a.url }, config, prefix: "windows" };
     };
     const ask = async (proxies: readonly SharedProxy[]) => {
       const results = await Promise.all(times(40).map((index) => proxies[index % proxies.length]!.chat()));
@@ -58,7 +58,7 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
   it("report each step of a budget once, whichever of them sees it first", async () => {
     await using a = await startUpstream(answer);
     const config = { models: models(["a"]), budget: { daily_limit: 10 } };
-    await using proxies = await startSharedProxies({ redis, upstreams: { a: a.url }, config });
+    await using proxies = await startSharedProxies({ storage: server.storage, upstreams: { a: a.url }, config });
     for (const index of times(10)) {
       assertEquals((await proxies[index % 2]!.chat()).status, 200);
       await proxies.hear();
@@ -75,7 +75,12 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
     await using a = await startUpstream(answer);
     await using b = await startUpstream(answer);
     const config = { models: models(["a", "b"]) };
-    const options = { redis, upstreams: { a: a.url, b: b.url }, config, provider: { budget: { daily_limit: 7 } } };
+    const options = {
+      storage: server.storage,
+      upstreams: { a: a.url, b: b.url },
+      config,
+      provider: { budget: { daily_limit: 7 } },
+    };
     await using proxies = await startSharedProxies(options);
     const results = await Promise.all(times(14).map((index) => proxies[index % 2]!.chat()));
     assertEquals(tally(results.map(({ status }) => status)), { 200: 14 });
@@ -88,7 +93,7 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
     await using a = await startUpstream(status(500));
     const config = { models: models(["a"]), budget: { daily_limit: 3 } };
     const pool = { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1000 } };
-    await using proxies = await startSharedProxies({ redis, upstreams: { a: a.url }, config, pool });
+    await using proxies = await startSharedProxies({ storage: server.storage, upstreams: { a: a.url }, config, pool });
     const failed = await Promise.all(times(20).map((index) => proxies[index % 2]!.chat()));
     assertEquals(failed.every(({ status }) => status !== 200), true);
     a.follow(answer);
@@ -100,7 +105,7 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
   it("know what was spent before they started", async () => {
     await using a = await startUpstream(answer);
     const config = { models: models(["a"]), budget: { daily_limit: 3 } };
-    const options = { redis, upstreams: { a: a.url }, config, prefix: "restart", count: 1 };
+    const options = { storage: server.storage, upstreams: { a: a.url }, config, prefix: "restart", count: 1 };
     const [first] = await startSharedProxies(options);
     assertEquals([(await first!.chat()).status, (await first!.chat()).status], [200, 200]);
     await first!.stop();
@@ -111,7 +116,7 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
   it("do not ask a model as soon as the other puts it into standby, and emit that", async () => {
     await using a = await startUpstream(status(429, { headers: { "retry-after": "60" } }));
     await using b = await startUpstream(answer);
-    await using proxies = await startSharedProxies({ redis, upstreams: { a: a.url, b: b.url } });
+    await using proxies = await startSharedProxies({ storage: server.storage, upstreams: { a: a.url, b: b.url } });
     const [one, other] = proxies as unknown as [SharedProxy, SharedProxy];
     assertEquals((await one.chat()).model, "b");
     await until(() => modelStatus(other, "a") === "standby");
@@ -129,7 +134,7 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
 
   it("activate a model together when an operator of one of them does", async () => {
     await using a = await startUpstream(answer);
-    await using proxies = await startSharedProxies({ redis, upstreams: { a: a.url } });
+    await using proxies = await startSharedProxies({ storage: server.storage, upstreams: { a: a.url } });
     const [one, other] = proxies as unknown as [SharedProxy, SharedProxy];
     one.mesh.deactivate("a");
     await until(() => modelStatus(other, "a") === "standby");
@@ -140,7 +145,7 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
 
   it("inform a proxy that starts later of standbys", async () => {
     await using a = await startUpstream(answer);
-    const options = { redis, upstreams: { a: a.url }, prefix: "late", count: 1 };
+    const options = { storage: server.storage, upstreams: { a: a.url }, prefix: "late", count: 1 };
     await using first = await startSharedProxies(options);
     first[0]!.mesh.deactivate("a");
     await using late = await startSharedProxies(options);
@@ -153,7 +158,7 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
     const pool = { deactivation: { request_limit: 6 }, recovery: { cooldown: "1s" } };
     const config = { models: models(["a", "b"]), pools: undefined };
     const upstreams = { a: a.url, b: b.url };
-    const options = { redis, upstreams, pool, config: { models: config.models } };
+    const options = { storage: server.storage, upstreams, pool, config: { models: config.models } };
     await using proxies = await startSharedProxies(options);
     for (const index of times(6)) {
       await proxies[index % 2]!.chat();
@@ -174,7 +179,7 @@ const modelStatus = ({ mesh }: SharedProxy, name: string) => mesh.listModels().f
     await using a = await startUpstream(answer);
     await using b = await startUpstream(answer);
     const config = { models: { ...models(["b"]), a: { ...models(["a"]).a, limits: { rpm: 8 } } } };
-    const options = { redis, upstreams: { a: a.url, b: b.url }, config, prefix: "rpm" };
+    const options = { storage: server.storage, upstreams: { a: a.url, b: b.url }, config, prefix: "rpm" };
     await using proxies = await startSharedProxies(options);
     for (const index of times(16)) {
       assertEquals((await proxies[index % 2]!.chat()).status, 200);

@@ -9,6 +9,7 @@ import { serverRuntime } from "../../src/runtime/server.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { storageConformance } from "../contracts/storage.ts";
 import { until } from "../support/patience.ts";
+import { tlsFile, tlsText } from "../support/_tls.ts";
 import { hasPostgres, postgresPassword, TestPostgres } from "../support/postgres.ts";
 
 const runtime = serverRuntime();
@@ -148,6 +149,31 @@ function createAging(time: FakeClock): PostgresStorage {
     assertEquals([error.problem, Deno.inspect(error).includes("hush")], ["forbidden", false]);
     const absent = createStorage({ url: server.url.replace(/postgres$/, "absent") });
     await assertRejects(() => absent.load("state"), ConnectorError, 'the database "absent" does not exist');
+  });
+
+  it("encrypts connections, for authorities of its own, and says when a certificate is not theirs", async () => {
+    const tls = { cert: tlsText("server.pem"), key: tlsText("server.key") };
+    await using own = await TestPostgres.start({ tls });
+    const [ca, other] = [tlsFile("ca.pem"), tlsText("other_ca.pem")];
+    for (const settings of [{ tls: { ca } }, { tls: { ca: tlsText("ca.pem"), servername: "provider.test" } }]) {
+      const storage = createStorage({ url: own.url, ...settings });
+      await storage.save("key", Uint8Array.of(1));
+      assertEquals(await storage.load("key"), Uint8Array.of(1));
+    }
+    assertEquals(
+      own.sql(
+        "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'modelmesh'",
+      ),
+      "t",
+    );
+    for (const settings of [{ tls: { ca: other } }, { tls: true }, { tls: { ca, servername: "elsewhere.test" } }]) {
+      const storage = createStorage({ url: own.url, ...settings });
+      await assertRejects(() => storage.load("key"), ConnectorError, "its certificate is not accepted");
+    }
+    const plain = createStorage({ tls: true });
+    await assertRejects(() => plain.load("key"), ConnectorError, "cannot reach");
+    const absent = createStorage({ url: own.url, tls: { ca: "./absent.pem" } });
+    await assertRejects(() => absent.load("key"), ConfigError, "storage.tls.ca");
   });
 
   it("names the package that is missing", async () => {

@@ -88,6 +88,11 @@ export class TestPostgres implements AsyncDisposable {
     return `postgres://postgres:${postgresPassword}@127.0.0.1:${this.port}/postgres`;
   }
 
+  /** Attributes of a storage. */
+  get storage(): { readonly connector: string; readonly url: string } {
+    return { connector: "mesh.postgres.v1", url: this.url };
+  }
+
   get #data(): string {
     return join(this.#folder, "data");
   }

@@ -1,5 +1,5 @@
 /**
- * Several proxies on one real Redis, each with its own mesh, port and connection. Their common clock stands still until
+ * Several proxies on one real Redis or PostgreSQL, each with its own mesh, port and connection. Their common clock stands still until
  * a test advances it, so that a slow Redis is awaited and only the test times it out.
  * @module
  */
@@ -13,12 +13,12 @@ import type { TestRedis } from "./redis.ts";
 
 /** Options of all proxies. */
 export interface SharedProxiesOptions extends Omit<TestProxyOptions, "tokens" | "listener">, StateInOptions {
-  readonly redis: Pick<TestRedis, "url">;
+  readonly redis?: Pick<TestRedis, "url">;
   /** Attributes of the storage. @default the URL of the Redis */
   readonly attributes?: Readonly<Record<string, unknown>>;
   /** Number of proxies. @default 2 */
   readonly count?: number;
-  /** Prefix of all Redis keys. */
+  /** Prefix of all keys or tables. */
   readonly prefix?: string;
 }
 
@@ -70,7 +70,7 @@ export async function startSharedProxies(
 ): Promise<SharedProxies> {
   const proxies: SharedProxy[] = [];
   while (proxies.length < count) {
-    const servers = attributes ?? { url: redis.url };
+    const servers = attributes ?? { url: redis?.url };
     const storage = await openStorage({ connector: "redis.redis.v1", ...servers, prefix }, { clock });
     proxies.push(await startSharedProxy(storage, clock, options));
   }
