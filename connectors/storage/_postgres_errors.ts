@@ -104,10 +104,10 @@ export function notInstalledError(cause: unknown): ConnectorError {
 }
 
 /** The tables are those of a newer version of this package. */
-export function newerSchemaError(present: number, known: number, tables: string): ConnectorError {
+export function newerSchemaError(present: number, newest: number, tables: string): ConnectorError {
   return new ConnectorError(
     `${subject} found tables of a newer version in ${tables}: their version is ${present}, and this program knows ` +
-      `versions up to ${known}. Nothing was changed: update this program, or set another "schema"`,
+      `versions up to ${newest}. Nothing was changed: update this program, or set another "schema"`,
   );
 }
 

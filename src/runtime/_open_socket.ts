@@ -24,7 +24,7 @@ export async function openSocket({ host, port, timeoutMs, tls }: SocketAddress):
   }
 }
 
-/** Asks the server for TLS in the words of its protocol, and starts it. */
+/** Asks the server for TLS in the format of its protocol, and starts it. */
 async function secure(socket: Socket, host: string, { request, consent, ...options }: SocketTls): Promise<TLSSocket> {
   socket.write(request);
   const reply = await awaitEvent(socket, "data") as Uint8Array;
