@@ -200,8 +200,9 @@ export interface SocketTls {
   readonly consent: number;
   /** Certificate authorities in place of the runtime's, PEM. */
   readonly ca?: string;
-  /** Certificate and key of this client, PEM. */
+  /** Certificate of this client, PEM. */
   readonly cert?: string;
+  /** Its key, PEM. */
   readonly key?: string;
   /** The name in the certificate of the server, if it is not the host. */
   readonly servername?: string;
@@ -209,10 +210,13 @@ export interface SocketTls {
 
 /** Where a TCP connection leads. */
 export interface SocketAddress {
+  /** Host name or IP address. */
   readonly host: string;
+  /** Port. */
   readonly port: number;
   /** Timeout until the connection can be used, ms. */
   readonly timeoutMs: number;
+  /** TLS; without it, the connection is not encrypted. */
   readonly tls?: SocketTls;
 }
 

@@ -145,32 +145,30 @@ export interface Shared {
 /** Requests, input tokens, output tokens, and cost in nano-dollars. */
 export type UsageAmounts = readonly [requests: number, tokensIn: number, tokensOut: number, costNanoUsd: number];
 
-/** A row of usage, without its time. */
-interface UsageRow {
+/** Usage of one day. */
+export interface StoredUsage {
+  /** UTC, `YYYY-MM-DD`. */
+  readonly day: string;
   /** Name of the client, if it has one. */
   readonly client?: string | undefined;
   /** Its id, if it was created at runtime. */
   readonly clientId?: string | undefined;
+  /** Name of the pool. */
   readonly pool: string;
   /** Undefined if no model was tried. */
   readonly model?: string | undefined;
   /** Sorted. */
   readonly tags: readonly string[];
+  /** What was used. */
   readonly amounts: UsageAmounts;
 }
 
 /** Usage of one hour. */
-export interface AddedUsage extends UsageRow {
+export interface AddedUsage extends Omit<StoredUsage, "day"> {
   /** UTC, `YYYY-MM-DDTHH`. */
   readonly hour: string;
   /** The service tier, as the vendor names it. */
   readonly tier?: string | undefined;
-}
-
-/** Usage of one day. */
-export interface StoredUsage extends UsageRow {
-  /** UTC, `YYYY-MM-DD`. */
-  readonly day: string;
 }
 
 /** Facet of a {@linkcode Storage}: usage of all processes, as rows that the store sums. */
