@@ -56,7 +56,7 @@ async function chat(url: string): Promise<string> {
       await using a = await startUpstream(answer);
       await using b = await startUpstream(answer);
       await using proxies = await startSharedProxies({
-        storage: server.storage,
+        attributes: server.storage,
         count,
         upstreams: { a: a.url, b: b.url },
         provider: (name) => name === "a" ? { budget: { daily_limit: 10 } } : {},
@@ -72,7 +72,7 @@ async function chat(url: string): Promise<string> {
   it("counts every call exactly once when PostgreSQL dies and comes back under load, and serves all", async () => {
     await using a = await startUpstream(answer);
     const config = { models: models(["a"]), budget: { daily_limit: 100_000 } };
-    const options = { storage: server.storage, prefix: "died_", upstreams: { a: a.url }, config };
+    const options = { attributes: server.storage, prefix: "died_", upstreams: { a: a.url }, config };
     await using proxies = await startSharedProxies(options);
     const stop = load(proxies);
     const serve = (more: number, before = a.calls) => until(() => a.calls >= before + more, `${more} more are served`);

@@ -29,7 +29,7 @@ describeOnServers("two proxies on one", (start) => {
   it("spend one daily budget together, to the dollar, also when all ask at once", async () => {
     await using a = await startUpstream(answer);
     const config = { models: models(["a"]), budget: { daily_limit: 20, monthly_limit: 1000 } };
-    await using proxies = await startSharedProxies({ storage: server.storage, upstreams: { a: a.url }, config });
+    await using proxies = await startSharedProxies({ attributes: server.storage, upstreams: { a: a.url }, config });
     const results = await Promise.all(times(80).map((index) => proxies[index % 2]!.chat()));
     assertEquals(tally(results.map(({ status, code }) => code ?? status)), { 200: 20, budget_exceeded: 60 });
     assertEquals(a.calls, 20);
@@ -40,7 +40,7 @@ describeOnServers("two proxies on one", (start) => {
     const week = { limit: 30, window: "1w", timezone: "Europe/Berlin" };
     const options = (limit: number) => {
       const config = { models: models(["a"]), budget: [week, { limit, window: "rolling 24h" }] };
-      return { storage: server.storage, upstreams: { a: a.url }, config, prefix: "windows" };
+      return { attributes: server.storage, upstreams: { a: a.url }, config, prefix: "windows" };
     };
     const ask = async (proxies: readonly SharedProxy[]) => {
       const results = await Promise.all(times(40).map((index) => proxies[index % proxies.length]!.chat()));
@@ -58,7 +58,7 @@ describeOnServers("two proxies on one", (start) => {
   it("report each step of a budget once, whichever of them sees it first", async () => {
     await using a = await startUpstream(answer);
     const config = { models: models(["a"]), budget: { daily_limit: 10 } };
-    await using proxies = await startSharedProxies({ storage: server.storage, upstreams: { a: a.url }, config });
+    await using proxies = await startSharedProxies({ attributes: server.storage, upstreams: { a: a.url }, config });
     for (const index of times(10)) {
       assertEquals((await proxies[index % 2]!.chat()).status, 200);
       await proxies.hear();
@@ -76,7 +76,7 @@ describeOnServers("two proxies on one", (start) => {
     await using b = await startUpstream(answer);
     const config = { models: models(["a", "b"]) };
     const options = {
-      storage: server.storage,
+      attributes: server.storage,
       upstreams: { a: a.url, b: b.url },
       config,
       provider: { budget: { daily_limit: 7 } },
@@ -93,7 +93,12 @@ describeOnServers("two proxies on one", (start) => {
     await using a = await startUpstream(status(500));
     const config = { models: models(["a"]), budget: { daily_limit: 3 } };
     const pool = { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1000 } };
-    await using proxies = await startSharedProxies({ storage: server.storage, upstreams: { a: a.url }, config, pool });
+    await using proxies = await startSharedProxies({
+      attributes: server.storage,
+      upstreams: { a: a.url },
+      config,
+      pool,
+    });
     const failed = await Promise.all(times(20).map((index) => proxies[index % 2]!.chat()));
     assertEquals(failed.every(({ status }) => status !== 200), true);
     a.follow(answer);
@@ -105,7 +110,7 @@ describeOnServers("two proxies on one", (start) => {
   it("know what was spent before they started", async () => {
     await using a = await startUpstream(answer);
     const config = { models: models(["a"]), budget: { daily_limit: 3 } };
-    const options = { storage: server.storage, upstreams: { a: a.url }, config, prefix: "restart", count: 1 };
+    const options = { attributes: server.storage, upstreams: { a: a.url }, config, prefix: "restart", count: 1 };
     const [first] = await startSharedProxies(options);
     assertEquals([(await first!.chat()).status, (await first!.chat()).status], [200, 200]);
     await first!.stop();
@@ -116,7 +121,7 @@ describeOnServers("two proxies on one", (start) => {
   it("do not ask a model as soon as the other puts it into standby, and emit that", async () => {
     await using a = await startUpstream(status(429, { headers: { "retry-after": "60" } }));
     await using b = await startUpstream(answer);
-    await using proxies = await startSharedProxies({ storage: server.storage, upstreams: { a: a.url, b: b.url } });
+    await using proxies = await startSharedProxies({ attributes: server.storage, upstreams: { a: a.url, b: b.url } });
     const [one, other] = proxies as unknown as [SharedProxy, SharedProxy];
     assertEquals((await one.chat()).model, "b");
     await until(() => modelStatus(other, "a") === "standby");
@@ -134,7 +139,7 @@ describeOnServers("two proxies on one", (start) => {
 
   it("activate a model together when an operator of one of them does", async () => {
     await using a = await startUpstream(answer);
-    await using proxies = await startSharedProxies({ storage: server.storage, upstreams: { a: a.url } });
+    await using proxies = await startSharedProxies({ attributes: server.storage, upstreams: { a: a.url } });
     const [one, other] = proxies as unknown as [SharedProxy, SharedProxy];
     one.mesh.deactivate("a");
     await until(() => modelStatus(other, "a") === "standby");
@@ -145,7 +150,7 @@ describeOnServers("two proxies on one", (start) => {
 
   it("inform a proxy that starts later of standbys", async () => {
     await using a = await startUpstream(answer);
-    const options = { storage: server.storage, upstreams: { a: a.url }, prefix: "late", count: 1 };
+    const options = { attributes: server.storage, upstreams: { a: a.url }, prefix: "late", count: 1 };
     await using first = await startSharedProxies(options);
     first[0]!.mesh.deactivate("a");
     await using late = await startSharedProxies(options);
@@ -158,7 +163,7 @@ describeOnServers("two proxies on one", (start) => {
     const pool = { deactivation: { request_limit: 6 }, recovery: { cooldown: "1s" } };
     const config = { models: models(["a", "b"]), pools: undefined };
     const upstreams = { a: a.url, b: b.url };
-    const options = { storage: server.storage, upstreams, pool, config: { models: config.models } };
+    const options = { attributes: server.storage, upstreams, pool, config: { models: config.models } };
     await using proxies = await startSharedProxies(options);
     for (const index of times(6)) {
       await proxies[index % 2]!.chat();
@@ -179,7 +184,7 @@ describeOnServers("two proxies on one", (start) => {
     await using a = await startUpstream(answer);
     await using b = await startUpstream(answer);
     const config = { models: { ...models(["b"]), a: { ...models(["a"]).a, limits: { rpm: 8 } } } };
-    const options = { storage: server.storage, upstreams: { a: a.url, b: b.url }, config, prefix: "rpm" };
+    const options = { attributes: server.storage, upstreams: { a: a.url, b: b.url }, config, prefix: "rpm" };
     await using proxies = await startSharedProxies(options);
     for (const index of times(16)) {
       assertEquals((await proxies[index % 2]!.chat()).status, 200);
