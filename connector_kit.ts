@@ -32,6 +32,7 @@ export type * from "./src/contracts/connector.ts";
 export type * from "./src/contracts/error_codes.ts";
 export type * from "./src/contracts/events.ts";
 export type * from "./src/contracts/images.ts";
+export type * from "./src/contracts/guard.ts";
 export type * from "./src/contracts/infrastructure.ts";
 export type * from "./src/contracts/metrics.ts";
 export type * from "./src/contracts/discovery.ts";

@@ -2,9 +2,10 @@
  * All connectors for pages. Loaded by pages with a configuration, which may name any connector.
  * @module
  */
-import type { Connector } from "../src/contracts/connector.ts";
+import type { Connector, PluggableConnector } from "../src/contracts/connector.ts";
 import { healthMonitor } from "./discovery/health_monitor.ts";
 import { registrySync } from "./discovery/registry_sync.ts";
+import * as guards from "./guards/declarations.ts";
 import { consoleObservability } from "./observability/console.ts";
 import { nullObservability } from "./observability/declarations.ts";
 import { type OpenAiCompatible, withDialectAttributes } from "./providers/_openai_vendor.ts";
@@ -31,7 +32,7 @@ import { stickUntilFailure } from "./strategies/stick_until_failure.ts";
  * All connectors that a configuration may name, providers in order of preference. A function, so that the import has no
  * side effects.
  */
-export function browserConnectors(): readonly Connector[] {
+export function browserConnectors(): readonly PluggableConnector[] {
   return [
     configured(openai),
     anthropic,
@@ -54,6 +55,10 @@ export function browserConnectors(): readonly Connector[] {
     nullObservability,
     registrySync,
     healthMonitor,
+    { ...guards.regexDeclaration, load: async () => await (await import("./guards/regex.ts")).loadRegexGuard() },
+    { ...guards.piiDeclaration, load: async () => (await import("./guards/pii.ts")).piiGuard },
+    { ...guards.moderationDeclaration, load: async () => (await import("./guards/moderation.ts")).moderationGuard },
+    { ...guards.webhookGuardDeclaration, load: async () => (await import("./guards/webhook.ts")).webhookGuard },
   ];
 }
 

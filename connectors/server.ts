@@ -35,7 +35,7 @@ import {
 import { envSecrets } from "./secrets/declarations.ts";
 import { memorySecretsConnector } from "./secrets/memory.ts";
 import { memoryStorageConnector } from "./storage/memory.ts";
-import * as discovery from "./discovery/declarations.ts";
+import * as guards from "./guards/declarations.ts";
 import * as sinks from "./observability/declarations.ts";
 import * as secrets from "./secrets/declarations.ts";
 import * as storage from "./storage/declarations.ts";
@@ -126,12 +126,16 @@ export const serverConnectors: readonly PluggableConnector[] = [
     ...sinks.localFileDeclaration,
     load: async () => (await import("./observability/local_file.ts")).localFileObservability,
   },
+  { ...guards.regexDeclaration, load: async () => await (await import("./guards/regex.ts")).loadRegexGuard() },
+  { ...guards.piiDeclaration, load: async () => (await import("./guards/pii.ts")).piiGuard },
+  { ...guards.moderationDeclaration, load: async () => (await import("./guards/moderation.ts")).moderationGuard },
+  { ...guards.webhookGuardDeclaration, load: async () => (await import("./guards/webhook.ts")).webhookGuard },
   {
-    ...discovery.registrySyncDeclaration,
+    ...guards.registrySyncDeclaration,
     load: async () => (await import("./discovery/registry_sync.ts")).registrySync,
   },
   {
-    ...discovery.healthMonitorDeclaration,
+    ...guards.healthMonitorDeclaration,
     load: async () => (await import("./discovery/health_monitor.ts")).healthMonitor,
   },
 ];

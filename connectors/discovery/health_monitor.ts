@@ -5,7 +5,7 @@
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { HealthMonitoring, ProbeHost, ProviderHealth } from "../../src/contracts/discovery.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
-import { healthMonitorDeclaration } from "./declarations.ts";
+import { healthMonitorDeclaration } from "../guards/declarations.ts";
 
 /** When a provider counts as unhealthy. */
 interface HealthRules {

@@ -6,7 +6,7 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { RegistrySync, SyncHost, SyncStatus } from "../../src/contracts/discovery.ts";
 import type { ModelInfo } from "../../src/contracts/provider.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
-import { registrySyncDeclaration } from "./declarations.ts";
+import { registrySyncDeclaration } from "../guards/declarations.ts";
 
 /** How changes are handled. */
 interface SyncActions {

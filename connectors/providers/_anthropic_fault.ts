@@ -8,7 +8,7 @@ import type { OpenAiError } from "../../src/contracts/openai.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import type { RetryHint } from "../../src/util/retry_after.ts";
 import { readOpenAiError, saysFiltered } from "./_openai_error.ts";
-import { findOwn } from "../../src/util/find_own.ts";
+import { findOwn } from "../../src/util/entries.ts";
 
 /** OpenAI's error types for Anthropic's, where they differ. */
 const types: Readonly<Record<string, string>> = {

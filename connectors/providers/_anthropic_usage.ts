@@ -7,7 +7,7 @@
 import type { CompletionUsage, FinishReason, JsonObject } from "../../src/contracts/openai.ts";
 import type { BilledUsage, FurtherCall } from "../../src/contracts/usage.ts";
 import { parseCount } from "./_count.ts";
-import { findOwn } from "../../src/util/find_own.ts";
+import { findOwn } from "../../src/util/entries.ts";
 
 /** Members of the usage that are translated. */
 const usageMembers = [

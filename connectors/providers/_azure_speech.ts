@@ -10,7 +10,7 @@ import { getSoundType } from "../../src/util/audio_format.ts";
 import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
 import { readAudio } from "./_audio.ts";
-import { findOwn } from "../../src/util/find_own.ts";
+import { findOwn } from "../../src/util/entries.ts";
 import { toText } from "../../src/util/to_text.ts";
 
 /** Output formats, at the sample rates of OpenAI's API. */

@@ -10,7 +10,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationRequest } from "../../src/contracts/provider.ts";
 import { upstreamError } from "./_http.ts";
 import type { EmbeddedInputs } from "./_cloud_embeddings.ts";
-import { findOwn } from "../../src/util/find_own.ts";
+import { findOwn } from "../../src/util/entries.ts";
 
 /** Cohere's input types, by those of other vendors. */
 const purposes: Readonly<Record<string, string>> = {

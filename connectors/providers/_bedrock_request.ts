@@ -16,7 +16,7 @@ import { toMessagesRequest } from "./_anthropic_request.ts";
 import type { Block } from "./_anthropic_thoughts.ts";
 import { toCachePoint, toConverseBlocks } from "./_bedrock_blocks.ts";
 import { droppedParams } from "./_dropped_params.ts";
-import { findOwn } from "../../src/util/find_own.ts";
+import { findOwn } from "../../src/util/entries.ts";
 
 /** Models other than Claude: their reasoning parameters differ from the Messages API. */
 const others: Generation = {

@@ -19,7 +19,7 @@ import { fromConverseBlock, fromConverseCitation } from "./_bedrock_blocks.ts";
 import { exceptionFault } from "./_bedrock_fault.ts";
 import type { EventFrame } from "./_event_frames.ts";
 import { parseObject } from "./_http.ts";
-import { findOwn } from "../../src/util/find_own.ts";
+import { findOwn } from "../../src/util/entries.ts";
 
 /** Values to fill in that a response lacks. */
 export interface ConverseFacts extends MessageFacts {

@@ -14,7 +14,7 @@ import { undeclaredParams } from "./_dropped_params.ts";
 import type { Post } from "./_openai_vendor.ts";
 import { readAudio } from "./_audio.ts";
 import { formatSubtitles, groupSegments, type TimedWord } from "./_subtitles.ts";
-import { findOwn } from "../../src/util/find_own.ts";
+import { findOwn } from "../../src/util/entries.ts";
 import { toText } from "../../src/util/to_text.ts";
 
 /** Formats that all plans support, at the sample rates of OpenAI's API. */

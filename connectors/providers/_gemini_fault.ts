@@ -12,7 +12,7 @@ import { dayMs } from "../../src/util/windows.ts";
 import { asObject, asObjects, asText } from "./_gemini_wire.ts";
 import { upstreamError } from "./_http.ts";
 import { readOpenAiError, saysFiltered } from "./_openai_error.ts";
-import { findOwn } from "../../src/util/find_own.ts";
+import { findOwn } from "../../src/util/entries.ts";
 
 /** HTTP status by gRPC status name, for errors without a code. */
 const statuses: Readonly<Record<string, number>> = {

@@ -16,7 +16,7 @@ import type {
 } from "../../src/contracts/openai.ts";
 import type { BilledUsage } from "../../src/contracts/usage.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { findOwn } from "../../src/util/find_own.ts";
+import { findOwn } from "../../src/util/entries.ts";
 import { formatArguments } from "../../src/util/call_arguments.ts";
 import { parseCount } from "./_count.ts";
 import { toAnnotations, toOutputImage } from "./_gemini_output.ts";

@@ -8,7 +8,7 @@
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import type { OperationCall, OperationRequest } from "../../src/contracts/provider.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { findOwn } from "../../src/util/find_own.ts";
+import { findOwn } from "../../src/util/entries.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { parseObject, readBytes, throwIfError } from "./_http.ts";
 import type { Post } from "./_openai_vendor.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import type { ChatCompletionChunk, Delta, JsonObject, TokenLogprob } from "../../src/contracts/openai.ts";
-import { findOwn } from "../../src/util/find_own.ts";
+import { findOwn } from "../../src/util/entries.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { toText } from "../../src/util/to_text.ts";
 import {

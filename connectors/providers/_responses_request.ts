@@ -8,7 +8,7 @@
 import type { ChatMessage, JsonObject, ToolCall } from "../../src/contracts/openai.ts";
 import type { CompletionRequest } from "../../src/contracts/provider.ts";
 import { appendAll } from "../../src/util/append_all.ts";
-import { findOwn } from "../../src/util/find_own.ts";
+import { findOwn } from "../../src/util/entries.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { toText } from "../../src/util/to_text.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { ProviderSettings } from "../../src/contracts/connector.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { findOwn } from "../../src/util/find_own.ts";
+import { findOwn } from "../../src/util/entries.ts";
 import { effortsFor, knownModels } from "./_catalogue.ts";
 import { dialectAttributes, onlyFirst, type OpenAiCompatible } from "./_openai_vendor.ts";
 import { readOpenAiError } from "./_openai_error.ts";

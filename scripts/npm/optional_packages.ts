@@ -10,5 +10,6 @@ export const optionalPackages: Readonly<Record<string, string>> = {
   "@redis/client": "6.3.1",
   "jose": "6.2.17",
   "postgres": "3.4.9",
+  "re2js": "2.10.0",
   "ws": "8.23.0",
 };

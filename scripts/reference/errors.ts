@@ -51,6 +51,11 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
     "No model of the pool supports the request.",
     "Use another pool, or remove the feature: `explain` shows what each model lacks.",
   ],
+  content_blocked: [
+    "400",
+    "A guard has refused the request, or its response; the message names the guard. In a stream that has begun it is an error event.",
+    "Remove what the guard does not allow. `docs/guards.md` lists what guards check.",
+  ],
   context_length_exceeded: [
     "400",
     "The prompt is too long for every model of the pool, or for the one that was asked.",

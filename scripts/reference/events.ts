@@ -35,6 +35,12 @@ export const eventKinds: Readonly<Record<EventKind, readonly [when: string, chan
     "",
     "the status of the batch",
   ],
+  guard: [
+    "A guard has acted on a request or its response; once per text and rule. `metadata` contains `guard`, `stage`, `path` and " +
+    "`rule`, never a part of the text.",
+    "",
+    "`block`, `replace`; `error`: it could not check, and its `on_error` is `allow`",
+  ],
 };
 
 /** The cause of a standby, and the related setting. */

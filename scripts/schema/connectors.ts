@@ -17,6 +17,7 @@ const kinds: readonly (readonly [path: RegExp, kind: Kind])[] = [
   [/^observability\.\w+\.connector$/, "observability"],
   [/^discovery\.sync\.connector$/, "discovery"],
   [/^discovery\.health\.connector$/, "discovery"],
+  [/^guards\.\*\.connector$/, "guard"],
 ];
 
 /** Titles of the kinds. */
@@ -27,6 +28,7 @@ const titles: readonly (readonly [kind: Kind, title: string])[] = [
   ["storage", "Storages"],
   ["observability", "Sinks"],
   ["discovery", "Discovery"],
+  ["guard", "Guards"],
 ];
 
 /**

@@ -85,7 +85,7 @@ async function uselessFiles(settings: Settings, { runtime }: Engine): Promise<re
 }
 
 async function missingPackages(settings: Settings, { catalogue }: Engine): Promise<ConfigProblem[]> {
-  const { providers, secrets, storage, observability } = settings;
+  const { providers, secrets, storage, observability, guards = new Map() } = settings;
   const configured = [...providers.values()].filter(({ enabled, instance }) => enabled && instance === undefined);
   const used: Used[] = [
     ...configured.map(({ id, connector }): Used => (
@@ -93,6 +93,9 @@ async function missingPackages(settings: Settings, { catalogue }: Engine): Promi
     )),
     { path: "secrets.store", kind: "secretStore", id: secrets!.store },
     ...observability.map(({ connector }): Used => ({ path: "observability", kind: "observability", id: connector })),
+    ...[...guards].map(([name, { connector }]): Used => (
+      { path: `${under("guards", name)}.connector`, kind: "guard", id: connector }
+    )),
   ];
   if (storage !== undefined) used.push({ path: "storage.connector", kind: "storage", id: storage.connector });
   const loads = used.map(({ path, kind, id }) =>

@@ -5,7 +5,7 @@
 import type { SpeechRequest, Transcription, TranscriptionFields } from "../contracts/audio.ts";
 import type { ImageEditRequest, ImageRequest, ImagesResponse } from "../contracts/images.ts";
 import type { ImageParams, Params } from "../contracts/params.ts";
-import type { ContentStream } from "../pipeline/content_stream.ts";
+import type { ByteStream } from "../pipeline/content_stream.ts";
 import type { CheckedOperation } from "../pipeline/operation.ts";
 import { audioTranslation } from "../pipeline/operations/audio_translation.ts";
 import { image } from "../pipeline/operations/image.ts";
@@ -126,7 +126,7 @@ export class Speech {
   }
 }
 
-function toSpeechResponse(stream: ContentStream): Response {
+function toSpeechResponse(stream: ByteStream): Response {
   return new Response(toReadable(stream), { headers: { "content-type": stream.type } });
 }
 

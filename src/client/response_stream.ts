@@ -5,7 +5,7 @@
 import type { ResponseEvent } from "../contracts/responses.ts";
 import type { EventTranslator } from "../dialects/dialect.ts";
 import { MeshError, StreamInterruptedError } from "../errors.ts";
-import type { CommittedStream } from "../pipeline/committed_stream.ts";
+import type { EventStream } from "../pipeline/committed_stream.ts";
 import { SseParser } from "../util/sse_parse.ts";
 
 /** The parts of a {@linkcode ResponseStream} other than its chunks. */
@@ -30,7 +30,7 @@ interface StreamParts {
  * ```
  */
 export class ResponseStream implements AsyncIterable<ResponseEvent> {
-  readonly #stream: CommittedStream;
+  readonly #stream: EventStream;
   readonly #parts: StreamParts;
   readonly #parser: SseParser = new SseParser();
   #isNative = false;
@@ -43,7 +43,7 @@ export class ResponseStream implements AsyncIterable<ResponseEvent> {
    * @param stream The source of chunks.
    * @param parts The event translator, and the request's id.
    */
-  constructor(stream: CommittedStream, parts: StreamParts) {
+  constructor(stream: EventStream, parts: StreamParts) {
     this.#stream = stream;
     this.#parts = parts;
   }

@@ -4,7 +4,7 @@
  */
 import type { ChatCompletionChunk } from "../contracts/openai.ts";
 import { MeshError, StreamInterruptedError } from "../errors.ts";
-import type { CommittedStream } from "../pipeline/committed_stream.ts";
+import type { EventStream } from "../pipeline/committed_stream.ts";
 
 /**
  * The chunks of a streamed chat completion. The stream can be iterated once; leaving the loop early cancels the
@@ -20,7 +20,7 @@ import type { CommittedStream } from "../pipeline/committed_stream.ts";
  * ```
  */
 export class ChatStream implements AsyncIterable<ChatCompletionChunk> {
-  readonly #stream: CommittedStream;
+  readonly #stream: EventStream;
   readonly #requestId: string;
   #isOver = false;
   #isConsumed = false;
@@ -32,7 +32,7 @@ export class ChatStream implements AsyncIterable<ChatCompletionChunk> {
    * @param stream The source of chunks.
    * @param requestId The request's id, for error messages.
    */
-  constructor(stream: CommittedStream, requestId: string) {
+  constructor(stream: EventStream, requestId: string) {
     this.#stream = stream;
     this.#requestId = requestId;
   }

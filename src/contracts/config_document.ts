@@ -93,6 +93,19 @@ export interface ConfigDocument {
   readonly models?: Readonly<Record<string, ModelDocument>>;
   /** Pools: groups of models among which requests are routed. */
   readonly pools?: Readonly<Record<string, PoolDocument>>;
+  /** Guards: what checks the texts of requests and responses. They act where `pools`, `proxy` or a client names them. */
+  readonly guards?: Readonly<
+    Record<string, {
+      /** Guard connector. */
+      readonly connector: string;
+      /** What happens to texts that the guard cannot check: they are refused (`block`), or pass (`allow`). */
+      readonly on_error?: "block" | "allow";
+      /** Time limit of a check. */
+      readonly timeout?: string;
+      /** Attributes of the connector. */
+      readonly [attribute: string]: unknown;
+    }>
+  >;
   /** Alternative names of pools and models. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** Custom leaves of the capability tree, by full path. */
@@ -156,6 +169,8 @@ export interface ConfigDocument {
       readonly tpm?: number | SecretReference;
       /** Maximum number of requests in flight of its clients together. */
       readonly concurrent?: number | SecretReference;
+      /** Names of guards of the requests of its clients, besides those of `proxy`, of the clients and of pools. */
+      readonly guards?: readonly string[];
       /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
       readonly [dotted: `${string}.${string}`]: unknown;
     }>
@@ -413,7 +428,7 @@ export interface ConfigDocument {
     readonly events?: {
       /** Kinds of events that are emitted. All by default. */
       readonly filter?:
-        readonly ("rotation" | "deactivation" | "recovery" | "health" | "budget" | "outage" | "batch")[];
+        readonly ("rotation" | "deactivation" | "recovery" | "health" | "budget" | "outage" | "batch" | "guard")[];
       /** Whether events include `metadata`. */
       readonly include_metadata?: boolean | SecretReference;
       /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
@@ -523,6 +538,8 @@ export interface ConfigDocument {
       | "search"
       | "documents/parse"
     )[];
+    /** Names of the guards of all requests, in order. Those of clients and pools come after them. */
+    readonly guards?: readonly string[];
     /** Authentication of clients. */
     readonly auth?: {
       /** Authentication method of clients. */
@@ -569,6 +586,8 @@ export interface ConfigDocument {
         readonly tpm?: number | SecretReference;
         /** Maximum number of requests in flight, from their admission to the end of their responses. */
         readonly concurrent?: number | SecretReference;
+        /** Names of guards of its requests, besides those of `proxy` and of pools. */
+        readonly guards?: readonly string[];
         /** Maximum `x-mesh-priority` of its requests, which places them in the queues of pools. Defaults to 0; to 100 for clients without a team, pools or other limits. */
         readonly priority?: number | SecretReference;
         /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
@@ -1086,6 +1105,8 @@ export interface PoolDocument {
   readonly strategy?: StrategyName | SelectionStrategy;
   /** Strategy used when no model of `model_priority` or `provider_priority` is available, or when the strategy selects none. */
   readonly fallback_strategy?: StrategyName;
+  /** Names of the guards of its requests, in order. Those of `proxy` and of clients come before. */
+  readonly guards?: readonly string[];
   /** For `load-balanced`: equal shares (`absolute`), or shares in proportion to each model's limits (`relative`). */
   readonly balance_mode?: "absolute" | "relative";
   /** Time limit for the first content of a stream. Takes precedence over `execution.first_token_timeout` of the providers. */

@@ -3,6 +3,8 @@
  * @module
  */
 import type { Discovery } from "./discovery.ts";
+import type { Guard } from "./guard.ts";
+import type { ModerationResponse } from "./moderation.ts";
 import type { InfrastructureFacts } from "./infrastructure.ts";
 import type { Observability } from "./observability.ts";
 import type { ChatApi, DatedPricing, ModelInfo, ParameterRules, Provider } from "./provider.ts";
@@ -28,11 +30,13 @@ export interface ConnectorKinds {
   observability: Observability;
   /** Syncs the model registry, or monitors the health of providers. */
   discovery: Discovery;
+  /** Checks the texts of requests and responses. */
+  guard: Guard;
 }
 
 /**
  * The type of an attribute's value. A `duration` is configured with a unit and passed to the connector in ms, a `size`
- * in bytes. A `url` is http or https.
+ * in bytes. A `url` is http or https, a `list` one of strings.
  */
 export type AttributeType = "text" | "flag" | "integer" | "object" | "list" | "duration" | "size" | "url";
 
@@ -97,12 +101,21 @@ export interface MeshParts {
   readonly instanceId?: string;
   /** Reports a warning. */
   warn?(message: string): void;
+  /**
+   * Has inputs classified by a pool that serves `moderation`, without guards. Only guards have it.
+   *
+   * @param pool Name of the pool.
+   * @param inputs The texts.
+   * @returns The results, in order.
+   * @throws A `MeshError` if no model serves the request; the reason of the signal.
+   */
+  moderate?(pool: string, inputs: readonly string[], signal: AbortSignal): Promise<ModerationResponse["results"]>;
 }
 
 /** Creates the instances of a connector. */
 export interface ConnectorImplementation<Kind extends keyof ConnectorKinds = keyof ConnectorKinds> {
   /**
-   * Creates an instance. Only sinks receive `mesh`.
+   * Creates an instance. Only sinks and guards receive `mesh`.
    *
    * @throws A `ConfigError` if the settings are invalid.
    */

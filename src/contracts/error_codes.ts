@@ -9,6 +9,7 @@ export type RequestErrorCode =
   | "all_attempts_failed"
   | "budget_exceeded"
   | "client_not_found"
+  | "content_blocked"
   | "host_not_allowed"
   | "insufficient_quota"
   | "internal_error"

@@ -5,7 +5,7 @@
 import type { ChatApi, Delivery, OperationName, ServedBy } from "./provider.ts";
 
 /** Kinds of events. */
-export type EventKind = "rotation" | "deactivation" | "recovery" | "health" | "budget" | "outage" | "batch";
+export type EventKind = "rotation" | "deactivation" | "recovery" | "health" | "budget" | "outage" | "batch" | "guard";
 
 /** A change of state. */
 export interface MeshEvent {
@@ -43,7 +43,7 @@ export interface FallbackStep {
   readonly api?: ChatApi;
   /**
    * `ok`, the kind of failure, or the limit that was exceeded (`first_token_timeout`, `min_rate`). Of a response that began:
-   * `stream_interrupted` if the provider failed midway, `aborted` if the client left. `hedge_lost`: of a hedged request, the
+   * `stream_interrupted` if the provider failed midway, `aborted` if the client left, `blocked` if a guard refused it. `hedge_lost`: of a hedged request, the
    * model whose response came later, and was cancelled.
    */
   readonly outcome: string;
@@ -77,6 +77,20 @@ export interface ModelTry {
   readonly startedAt: number;
   /** Time to the complete response, or to the first content of a stream, ms. */
   readonly ms: number;
+}
+
+/** What a guard has done, without any part of the text. */
+export interface GuardRecord {
+  /** Name of the guard. */
+  readonly guard: string;
+  /** Whether it was in the request, or in the response. */
+  readonly stage: "request" | "response";
+  /** `block`, `replace`, or `error`: the guard could not check, and its `on_error` is `allow`. */
+  readonly action: "block" | "replace" | "error";
+  /** The place of the text, such as `messages[0].content`. */
+  readonly path?: string;
+  /** Name of the rule. */
+  readonly rule?: string;
 }
 
 /**
@@ -131,6 +145,8 @@ export interface RoutingRecord {
   readonly hedge_won?: boolean;
   /** Whether a call may have been billed although its response never arrived. */
   readonly possibly_billed?: boolean;
+  /** What guards have done, if anything: each of their rules and texts once. */
+  readonly guards?: readonly GuardRecord[];
   /** The client's name, if clients are named. */
   readonly client?: string;
   /** The client's id, if it was created at runtime. */

@@ -112,6 +112,10 @@ export class Lifecycle {
       const { state } = assembly;
       state.scopes = new LimitedScopes(settings, { state, clock: engine.runtime.clock }, before);
     }
+    if (settings.guards !== undefined) {
+      const { openGuards } = await import("../background/open_guards.ts");
+      assembly.deps.guarding = await openGuards(settings, assembly.deps, engine.catalogue);
+    }
     if (hasAffinity(settings)) {
       const { openAffinity } = await import("../background/open_affinity.ts");
       openAffinity(assembly, { runtime: engine.runtime, warn: (messages) => engine.warn(messages) });

@@ -43,10 +43,10 @@ export async function resolveSettings(
 }
 
 /** Redacts secrets that the document contains as they are. Those of providers and storages are added with them. */
-function addLiteralSecrets({ proxy, observability, secrets }: Settings, redactor: Redactor): void {
+function addLiteralSecrets({ proxy, observability, secrets, guards }: Settings, redactor: Redactor): void {
   const { clients = [], adminTokens = [], idSecret } = proxy ?? {};
   const literal = [...clients.map(({ token }) => token), ...adminTokens, ...(idSecret === undefined ? [] : [idSecret])];
   for (const secret of literal) redactor.add(secret);
-  for (const { config } of observability) addSecretSettings(config, redactor);
+  for (const { config } of [...observability, ...guards?.values() ?? []]) addSecretSettings(config, redactor);
   addSecretSettings(secrets?.config, redactor);
 }

@@ -25,6 +25,19 @@ export function namedPool(
   return name === undefined ? undefined : poolFor(name, call, registry);
 }
 
+/**
+ * Refuses files where texts are guarded: providers read them as they are.
+ *
+ * @throws {UnsupportedRequestError} If the pool or the call has guards.
+ */
+export function checkUnguarded({ name, routing }: Pool, { client, guards }: ObjectCall): void {
+  const [guard] = [...guards ?? [], ...client?.guards ?? [], ...routing.guards ?? []];
+  if (guard === undefined) return;
+  const message =
+    `The requests to the pool "${name}" pass the guard "${guard}", which cannot see into files: send them one by one`;
+  throw new UnsupportedRequestError(message, { code: "unsupported_by_pool" });
+}
+
 /** Returns the client's first pool that supports it, in configured order. */
 export function firstPoolFor(ability: Ability, { client }: ObjectCall, { registry }: InfrastructureMesh): Pool {
   const pools = registry.pools.filter(({ name }) => client?.pools?.has(name) ?? true);

@@ -30,6 +30,8 @@ export interface ObjectCall {
   readonly requestId: string;
   /** Owner of created objects; undefined if clients have no names. */
   readonly client?: RequestClient | undefined;
+  /** Names of guards, besides those of its client and pool. */
+  readonly guards?: readonly string[] | undefined;
   /** The limits of its client, team, tags and end user: see `RoutedRequest.scopes`. */
   readonly scopes?: RoutedRequest["scopes"];
   /** `User-Agent` of the caller. */

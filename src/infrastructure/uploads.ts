@@ -10,7 +10,7 @@ import type { Member, Pool, ProviderInstance } from "../registry/registry.ts";
 import { type Account, getInfrastructure, maxFileBytes, newAccount } from "./account.ts";
 import { refuseUnpriced } from "./batch_money.ts";
 import { BatchFile } from "./batch_file.ts";
-import { chooseMember, firstPoolFor, membersFor, namedPool } from "./choice.ts";
+import { checkUnguarded, chooseMember, firstPoolFor, membersFor, namedPool } from "./choice.ts";
 import { CountedContent, JsonLinesCheck, looksLikeRequests, PeekableContent, TrackedContent } from "./content.ts";
 import type { LineChanges } from "./line_changes.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
@@ -101,6 +101,7 @@ async function uploadPlain({ source, call, mesh }: UploadParts): Promise<Uploade
   const later = new LaterFields(source);
   const ability = fields.purpose === "fine-tune" ? "fineTuning" : "files";
   const pool = namedPool(source.pool, call, mesh) ?? firstPoolFor(ability, call, mesh);
+  checkUnguarded(pool, call);
   const counted = new CountedContent(source.content);
   const isOfLines = fields.purpose === "fine-tune" || fields.purpose === undefined && /\.jsonl$/i.test(name);
   const check = isOfLines ? new JsonLinesCheck(counted, fields.purpose !== undefined) : undefined;
@@ -139,6 +140,7 @@ async function uploadRequests({ source, call, mesh }: UploadParts): Promise<Uplo
   const files: FileObject[] = [];
   let account: Account | undefined;
   try {
+    checkUnguarded(pool, call);
     const members = membersFor("batch", pool, opening);
     const onChoice = (member: Member) => file.use(member);
     const context = { pool, members, laterFields, content: () => file.part(), onChoice };

@@ -51,6 +51,13 @@ export interface CountedRequest
   readonly record: Pick<RoutingRecord, typeof countedMembers[number]>;
 }
 
+/** What a guard has done, as metrics count it. */
+export interface GuardAction {
+  readonly guard: string;
+  readonly stage: string;
+  readonly action: string;
+}
+
 /** A sum of requests with the same labels. */
 interface Sum {
   readonly labels: Labels;
@@ -91,6 +98,7 @@ export class RequestMetrics {
   readonly #waits = new Map<string, Histogram>();
   readonly #attempts = new Map<string, Sum>();
   readonly #rotations = new Map<string, Sum>();
+  readonly #guards = new Map<string, Sum>();
   readonly #hedged = new Map<string, Sum>();
   readonly #hedgesWon = new Map<string, Sum>();
 
@@ -129,6 +137,11 @@ export class RequestMetrics {
     countRequest(this.#rotations, { pool, reason });
   }
 
+  /** Counts what a guard has done. */
+  addGuardAction({ guard, stage, action }: GuardAction): void {
+    countRequest(this.#guards, { guard, stage, action });
+  }
+
   /** Returns the totals of each named client. */
   clients(): readonly ClientTotals[] {
     const totals = new Map<string, ClientTotals>();
@@ -160,6 +173,13 @@ export class RequestMetrics {
       ...consumptionFamilies(consumption),
       counter("modelmesh_attempts_total", "Attempts: calls of a model for a request.", [...this.#attempts.values()]),
       counter("modelmesh_rotations_total", "Changes of a pool's current model.", [...this.#rotations.values()]),
+      counter(
+        "modelmesh_guard_actions_total",
+        "What guards have done: texts refused or replaced, and checks that failed.",
+        [
+          ...this.#guards.values(),
+        ],
+      ),
       counter("modelmesh_hedged_total", "Requests for which a second model was asked.", [...this.#hedged.values()]),
       counter("modelmesh_hedge_won_total", "Hedged requests that the second model answered.", [
         ...this.#hedgesWon.values(),

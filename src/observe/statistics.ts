@@ -37,7 +37,11 @@ export function countEvents(hub: Hub, statistics: Statistics): void {
     statistics.setMembers(mesh.members(), mesh.ownersInStandby());
   });
   hub.on("members_added", (members) => statistics.addMembers(members, isInStandby));
-  hub.on("event", ({ event, pool, model, provider, reason }) => {
+  hub.on("event", ({ event, pool, model, provider, reason, metadata }) => {
+    if (event === "guard") {
+      const { guard = "", stage = "" } = metadata as { readonly guard?: string; readonly stage?: string };
+      statistics.metrics?.addGuardAction({ guard, stage, action: reason });
+    }
     if (event === "rotation" && pool !== undefined) statistics.metrics?.addRotation(pool, reason);
     if (event !== "deactivation" && event !== "recovery") return;
     const owner = { pool, model, provider };

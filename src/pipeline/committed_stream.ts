@@ -56,6 +56,9 @@ interface PendingRead {
   readonly reject: (error: unknown) => void;
 }
 
+/** The events of a response as its consumers read them. */
+export type EventStream = Pick<CommittedStream, "onStop" | "isStopped" | "read" | "cancel">;
+
 /** The events of one streaming response, in order. */
 export class CommittedStream {
   /** Called with the reason if the stream is stopped. */

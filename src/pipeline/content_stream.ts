@@ -90,6 +90,9 @@ interface ContentStreamParts {
   readonly redact: (text: string) => string;
 }
 
+/** The bytes of a response as its consumers read them. */
+export type ByteStream = Pick<ContentStream, "type" | "onStop" | "read" | "cancel">;
+
 /** The bytes of one response, chunk by chunk, without reading ahead. */
 export class ContentStream {
   /** Media type, such as `audio/mpeg`. */

@@ -12,6 +12,7 @@ import { adaptRequest } from "./adapt_request.ts";
 import { Connection } from "./connection.ts";
 import { estimateTokens } from "./estimate.ts";
 import { explain } from "./explain.ts";
+import type { GuardedDeps } from "./guards/guarding.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import { poolFor } from "./select_pool.ts";
 
@@ -35,11 +36,13 @@ export interface TokenCount {
  */
 export async function countTokens(
   request: RoutedRequest<ChatCompletionRequest>,
-  deps: RouteDeps,
+  deps: GuardedDeps,
 ): Promise<TokenCount> {
   const { name: pool } = poolFor(request.model, request, deps.registry);
-  const model = findFirstCandidate(request as unknown as RoutedRequest, deps);
-  const tokens = model && await askVendor(request as unknown as RoutedRequest, model, deps);
+  const guard = deps.guarding && await deps.guarding.open(request as unknown as RoutedRequest, deps);
+  const counted = guard?.request ?? request as unknown as RoutedRequest;
+  const model = findFirstCandidate(counted, deps);
+  const tokens = model && await askVendor(counted, model, deps);
   const isEstimated = tokens === undefined;
   return { pool, model, isEstimated, tokens: tokens ?? estimateTokens(request.body).input };
 }

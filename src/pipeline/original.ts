@@ -63,6 +63,11 @@ export class OriginalRequest {
     return (this.#native?.only ?? this.#native?.pinned) !== undefined;
   }
 
+  /** Returns the original of a request that is sent in chat form to all providers. */
+  withoutNative(): OriginalRequest {
+    return new OriginalRequest({ dialect: this.dialect, dropped: this.dropped });
+  }
+
   /**
    * The most calls of tools that it lets the provider run for a fee, which the chat form does not contain.
    *

@@ -12,8 +12,9 @@ import type { ResponseUsage } from "./operation.ts";
 import type { Call, Received, Result } from "./result.ts";
 import { route } from "./route.ts";
 import { DeadlineError, MeshError, ModelNotFoundError, ProviderError, UnsupportedRequestError } from "../errors.ts";
-import type { CommittedStream } from "./committed_stream.ts";
-import type { ContentStream } from "./content_stream.ts";
+import type { EventStream } from "./committed_stream.ts";
+import type { ByteStream } from "./content_stream.ts";
+import type { GuardedDeps, RequestGuard } from "./guards/guarding.ts";
 
 let streams: typeof import("./perform_stream.ts") | undefined;
 
@@ -25,8 +26,8 @@ type Form<Response> =
     /** Nano-dollars; undefined if the price or the usage is unknown. */
     readonly costNanoUsd: number | undefined;
   }
-  | { readonly kind: "stream"; readonly stream: CommittedStream }
-  | { readonly kind: "content"; readonly stream: ContentStream };
+  | { readonly kind: "stream"; readonly stream: EventStream }
+  | { readonly kind: "content"; readonly stream: ByteStream };
 
 /** The result of a request, in its form. */
 export type Delivered<Response> = Result & Form<Response>;
@@ -80,7 +81,7 @@ function withClientNames<Response>(
  */
 export function perform<Body extends RequestBody, Response>(
   request: RoutedRequest<Body, Response>,
-  deps: RouteDeps,
+  deps: GuardedDeps,
 ): Promise<Delivered<Response>> {
   return request.body.models?.length
     ? performInTurn(request, (part) => performOne(part, deps), () => deps.runtime.clock.monotonic())
@@ -89,25 +90,50 @@ export function perform<Body extends RequestBody, Response>(
 
 async function performOne<Body extends RequestBody, Response>(
   request: RoutedRequest<Body, Response>,
-  deps: RouteDeps,
+  deps: GuardedDeps,
 ): Promise<Delivered<Response>> {
   const { operation } = request;
-  const routed = request as unknown as RoutedRequest;
+  const guard = deps.guarding && await deps.guarding.open(request as unknown as RoutedRequest, deps);
+  const routed = guard?.request ?? request as unknown as RoutedRequest;
   if (operation.hasContent) {
     const { openingContent, readContent } = await import("./content_stream.ts");
     const result = await route(routed, openingContent(operation), deps);
-    return Object.assign(result, { kind: "content" as const, stream: readContent(result, operation, deps) });
+    const stream = readContent(result, operation, deps);
+    return Object.assign(result, {
+      kind: "content" as const,
+      stream: guard === undefined ? stream : await guard.guardContent(stream, result),
+    });
   }
   if (request.delivery === "stream") {
     const { openingStream, readEvents } = streams ??= await import("./perform_stream.ts");
     const result = await route(routed, openingStream(deps), deps);
-    return Object.assign(result, { kind: "stream" as const, stream: readEvents(result, request, deps) });
+    const stream = readEvents(result, request, { ...deps, isLogged: guard === undefined });
+    return Object.assign(result, {
+      kind: "stream" as const,
+      stream: guard === undefined ? stream : await guard.guardStream(stream, result),
+    });
   }
   const result = await route(routed, completing(request, deps), deps);
-  const { body, usage, response } = result.received;
-  const used = result.settle("success", { ...usage, text: () => JSON.stringify(body) });
+  const response = guard === undefined ? result.received.response : await checkResponse(result, guard);
+  const { body, usage } = result.received;
+  const isLogged = response === result.received.response; // not what guards have replaced
+  const used = result.settle("success", { ...usage, ...(isLogged && { text: () => JSON.stringify(body) }) });
   const costNanoUsd = used.isReported ? used.costNanoUsd : undefined;
   return Object.assign(result, { kind: "complete" as const, response, costNanoUsd });
+}
+
+/** A response that is blocked has been paid for. Its model has not failed. */
+async function checkResponse<Response>(
+  result: Result<Completion<Response>>,
+  guard: RequestGuard,
+): Promise<CompletionResponse<Response>> {
+  const { usage, response } = result.received;
+  try {
+    return await guard.checkResponse(response, result);
+  } catch (cause) {
+    result.settle("success", { ...usage, cause });
+    throw cause;
+  }
 }
 
 /**

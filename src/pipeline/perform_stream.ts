@@ -32,9 +32,13 @@ async function measured(
 export function readEvents(
   result: Result<OpenStream>,
   { body: { stream_options } }: Pick<RoutedRequest, "body">,
-  { redact, hub: { payloadBytes: keptBytes } }: RouteDeps,
+  { redact, hub, isLogged }: RouteDeps & {
+    /** Whether the request log may have its events. */
+    readonly isLogged: boolean;
+  },
 ): CommittedStream {
   const wantsUsage = Object(stream_options).include_usage === true;
   const onInterrupt = () => result.reportInterrupt();
+  const keptBytes = isLogged ? hub.payloadBytes : 0;
   return new CommittedStream({ result, wantsUsage, onInterrupt, redact, keptBytes });
 }

@@ -25,6 +25,8 @@ export interface RequestClient {
   readonly name: string;
   /** The only pools that exist for it, with their models. Undefined means all pools and models. */
   readonly pools?: ReadonlySet<string> | undefined;
+  /** Names of the guards of its requests, besides those of the proxy and of pools. */
+  readonly guards?: readonly string[] | undefined;
 }
 
 /** Members of a record that name its client. */
@@ -66,6 +68,8 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   /** Whether it continues with another name if no model serves it now: it does not wait in a queue then. */
   readonly hasAlternative?: boolean;
   readonly client?: RequestClient | undefined;
+  /** Names of guards, besides those of its client and pool. */
+  readonly guards?: readonly string[] | undefined;
   /** Its team, tags and end user; undefined if it has none. */
   readonly labels?: RequestLabels | undefined;
   /**

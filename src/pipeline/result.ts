@@ -4,6 +4,7 @@
  */
 import type { RoutingRecord } from "../contracts/events.ts";
 import type { OperationRequest } from "../contracts/provider.ts";
+import { UnsupportedRequestError } from "../errors.ts";
 import { limitsIn } from "../registry/queried_facts.ts";
 import { callNow, notifySafely } from "../util/once.ts";
 import type { Member } from "../registry/registry.ts";
@@ -182,7 +183,10 @@ export class Result<T extends Received = Received> {
     const outcome = limit === undefined ? outcomeOfModel : "success"; // the client has its response
     if (cause !== undefined) {
       const error = failure && findWords(failure);
-      context.endStep(this.member, { outcome: failure === undefined ? "aborted" : "stream_interrupted", error });
+      context.endStep(this.member, {
+        outcome: failure === undefined ? describeEnd(cause) : "stream_interrupted",
+        error,
+      });
     }
     if (failure !== undefined) recordProviderError(this.member.model.instance, failure, context.deps);
     const { status, code } = cause === undefined ? complete : readFault(cause, context);
@@ -190,6 +194,11 @@ export class Result<T extends Received = Received> {
     const used = { ...this.#used, ...context.charged };
     emitRecord(this.routing, context, { status, code, outcome, respondedAt: respondedAt, used, text });
   }
+}
+
+/** Why a response did not reach its end although its provider did not fail. */
+function describeEnd(cause: unknown): string {
+  return UnsupportedRequestError.isInstance(cause) ? "blocked" : "aborted";
 }
 
 /** The reason of a response that its reader cancels. */

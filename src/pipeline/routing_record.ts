@@ -12,6 +12,7 @@ import {
   ProviderError,
   RateLimitError,
   StreamInterruptedError,
+  UnsupportedRequestError,
 } from "../errors.ts";
 import type { Member } from "../registry/registry.ts";
 import type { RequestPayloads } from "../observe/hub_events.ts";
@@ -170,6 +171,7 @@ export function readFault(error: unknown, { plan: { request: { signal } } }: Req
 function statusFor(error: MeshError): number {
   if (error.code === "shutting_down" || isOverload(error)) return 503;
   if (ProviderError.isInstance(error)) return error.status;
+  if (UnsupportedRequestError.isInstance(error)) return 400; // blocked by a guard
   if (RateLimitError.isInstance(error) || BudgetExceededError.isInstance(error)) return 429;
   if (StreamInterruptedError.isInstance(error)) return 502;
   if (DeadlineError.isInstance(error)) return 504;

@@ -24,6 +24,8 @@ export class Client implements RequestClient {
   team: LimitedScope | undefined;
   /** Tags of all its requests. */
   tags: readonly string[] | undefined;
+  /** Names of guards of its requests. */
+  guards: readonly string[] | undefined;
   /** What its limits count; undefined if it never had any. */
   scope: LimitedScope | undefined;
   readonly #scopes: LimitedScopes | undefined;
@@ -44,9 +46,10 @@ export class Client implements RequestClient {
   }
 
   /** Applies other limits. Earlier requests and spending count against them. */
-  change({ pools, team, tags, priority, ...limits }: ClientLimits): void {
+  change({ pools, team, tags, guards, priority, ...limits }: ClientLimits): void {
     this.#priority = priority;
     this.tags = tags;
+    this.guards = guards;
     this.#own = pools;
     this.scope = this.#scopes?.getClient(this, limits);
     this.team = team === undefined ? undefined : this.#scopes?.findTeam(team);
@@ -55,7 +58,7 @@ export class Client implements RequestClient {
 
   /** Returns the same client as a member of another team. */
   inTeam(team: LimitedScope | undefined): Client {
-    const member = new Client(this, pickDefined({ priority: this.#priority, tags: this.tags }));
+    const member = new Client(this, pickDefined({ priority: this.#priority, tags: this.tags, guards: this.guards }));
     member.scope = this.scope;
     member.team = team;
     member.pools = intersect(this.#own, team?.pools);

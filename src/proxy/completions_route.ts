@@ -18,7 +18,7 @@ import { addStreamHeaders, respondWithStream } from "./heartbeat.ts";
 import { addRoutingHeaders } from "./routing_headers.ts";
 import { toStreamFormat } from "./sse.ts";
 import type { CompletionChunk } from "../contracts/provider.ts";
-import type { CommittedStream } from "../pipeline/committed_stream.ts";
+import type { EventStream } from "../pipeline/committed_stream.ts";
 import { toErrorRow } from "./error_body.ts";
 
 /** Handles a request. */
@@ -111,14 +111,14 @@ type Arrived =
 /** Writes events in order of arrival. An error of one stream ends all. Each stream is read when the client reads. */
 class JoinedEvents implements PlainStream {
   onStop?: (reason: unknown) => void;
-  readonly #streams: readonly CommittedStream[];
+  readonly #streams: readonly EventStream[];
   readonly #writer: JoinedWriter;
   readonly #reads = new Map<number, Promise<Arrived>>();
   readonly #open: Set<number>;
   #isOver = false;
 
   /** @param streams Committed streams. */
-  constructor(streams: readonly CommittedStream[], writer: JoinedWriter) {
+  constructor(streams: readonly EventStream[], writer: JoinedWriter) {
     this.#streams = streams;
     this.#writer = writer;
     this.#open = new Set(streams.keys());

@@ -3,7 +3,7 @@
  * @module
  */
 import type { PlainStream } from "../contracts/shell.ts";
-import type { ContentStream } from "../pipeline/content_stream.ts";
+import type { ByteStream } from "../pipeline/content_stream.ts";
 
 /**
  * Adds the media type of content that a client has uploaded, or a provider has sent: a browser must not take it for
@@ -17,13 +17,13 @@ export function addContentType(headers: Record<string, string>, type: string): v
 /** Streams bytes as they are received, without reading ahead. If the provider fails midway, the response is aborted. */
 export class ContentBody implements PlainStream {
   onStop?: (reason: unknown) => void;
-  readonly #stream: ContentStream;
+  readonly #stream: ByteStream;
   readonly #onEnd: () => void;
 
   /**
    * @param onEnd Called at the end, possibly more than once.
    */
-  constructor(stream: ContentStream, onEnd: () => void) {
+  constructor(stream: ByteStream, onEnd: () => void) {
     this.#stream = stream;
     this.#onEnd = onEnd;
     stream.onStop = (reason) => {

@@ -160,12 +160,13 @@ async function opened({ mesh, request, begin }: Exchange) {
 }
 
 function toObjectCall(exchange: Exchange): ObjectCall {
-  const { requestId, client, request, mesh } = exchange;
+  const { requestId, client, request, mesh, proxy: { guards } } = exchange;
   const { headers, signal } = request;
   const userAgent = headers.get("user-agent") ?? undefined;
   return {
     requestId,
     client,
+    guards,
     scopes: findScopes(exchange),
     userAgent,
     signal,

@@ -53,7 +53,7 @@ export function toRoutedRequest<Body extends RequestBody, Response>(
   exchange: Exchange,
   checked: CheckedRequest<Body, Response>,
 ): RoutedRequest<Body, Response> {
-  const { mesh, request, requestId, client } = exchange;
+  const { mesh, request, requestId, client, proxy: { guards } } = exchange;
   const { operation, body, text, files, original, defaultModel, session: named, labeled = body, signal, time } =
     checked;
   const { startedAt, limitMs } = time;
@@ -77,6 +77,7 @@ export function toRoutedRequest<Body extends RequestBody, Response>(
     timeoutMs: Math.max(0, ownMs - (mesh.runtime.clock.monotonic() - startedAt)),
     routingConstraints,
     client,
+    guards,
     ...(labels && { labels }),
     scopes: mesh.state.scopes && selectScopes(exchange, labels),
     userAgent: headers.get("user-agent") ?? undefined,

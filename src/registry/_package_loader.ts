@@ -115,6 +115,7 @@ const kinds: Readonly<Record<string, keyof ConnectorKinds>> = {
   storage: "storage",
   observability: "observability",
   discovery: "discovery",
+  guard: "guard",
 };
 
 /**

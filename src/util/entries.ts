@@ -1,5 +1,5 @@
 /**
- * Selects members of objects, and groups items.
+ * Finds and selects members of objects, and groups items.
  * @module
  */
 
@@ -30,4 +30,15 @@ export function pickDefined<Members extends object>(members: Members): Members {
 /** Returns the names of tags: of an object, `name=value`. */
 export function listTags(tags: readonly string[] | Readonly<Record<string, string>>): readonly string[] {
   return Array.isArray(tags) ? tags : Object.entries(tags).map(([name, value]) => `${name}=${value}`);
+}
+
+/**
+ * Returns the value of a key; undefined for an unknown one, such as `constructor`, which every object inherits.
+ *
+ * @param table Values by key.
+ * @param key Any value. A number is equal to its digits.
+ */
+export function findOwn<Value>(table: Readonly<Record<string, Value>>, key: unknown): Value | undefined {
+  const isKey = typeof key === "string" || typeof key === "number";
+  return isKey && Object.hasOwn(table, key) ? table[key] : undefined;
 }

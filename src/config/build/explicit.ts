@@ -4,7 +4,7 @@
  * @module
  */
 import type { ApiKey, GivenProvider, InstanceSettings } from "../../contracts/browser_provider.ts";
-import type { Connector, ProviderConnector } from "../../contracts/connector.ts";
+import type { Connector, PluggableConnector, ProviderConnector } from "../../contracts/connector.ts";
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
 import { ConfigError, type ConfigProblem, NoProvidersError } from "../../errors.ts";
 import {
@@ -34,7 +34,7 @@ interface ExplicitOptions {
 /** Settings, with the connectors of the instances. */
 export interface SettingsPlan {
   readonly settings: Settings;
-  readonly connectors: readonly Connector[];
+  readonly connectors: readonly PluggableConnector[];
 }
 
 interface KnownParts {

@@ -155,9 +155,16 @@ function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts): Routi
     retry: buildRetry(layers, settings.retry),
     providerRetry: new Map(withOwnRetry.map(([id, value]) => [id, buildRetry(layers, settings.retry, value)])),
     hedge: buildHedge(settings.hedge),
+    guards: mergeGuards(layers),
     deactivation: buildDeactivation(settings.deactivation),
     providerDeactivation: new Set(settings.providerDeactivation),
   });
+}
+
+/** Guards of all pools come before those of one, which cannot remove them. */
+function mergeGuards(layers: readonly PoolValues[]): readonly string[] | undefined {
+  const names = new Set(layers.toReversed().flatMap(({ guards = [] }) => guards));
+  return names.size === 0 ? undefined : [...names];
 }
 
 function buildHedge(settings: Completed<typeof pool.fields.hedge> | undefined): HedgeSettings | undefined {

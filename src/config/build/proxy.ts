@@ -30,8 +30,9 @@ export function buildLimits(
   { teams, tags, users }: Pick<DocumentValues, "teams" | "tags" | "users">,
   parts: PoolNames,
 ): Pick<Settings, "teams" | "tags" | "users"> {
-  const convertTeam = ({ pools, ...limits }: TeamValues, path: string) => ({
+  const convertTeam = ({ pools, guards, ...limits }: TeamValues, path: string) => ({
     ...convertLimits(limits),
+    ...(guards && { guards }),
     ...(pools && { pools: pools.flatMap((pool, at) => findPoolNames(pool, `${path}.pools[${at}]`, parts)) }),
   });
   return {
@@ -125,7 +126,7 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: ClientN
   const names = new Set<string>();
   return entries.flatMap((entry, index) => {
     const path = `proxy.auth.tokens[${index}]`;
-    const { token, name, team, tags, pools, priority, ...limits }: TokenValues = typeof entry === "string"
+    const { token, name, team, tags, pools, guards, priority, ...limits }: TokenValues = typeof entry === "string"
       ? { token: entry }
       : entry;
     if (token === undefined) return [];
@@ -144,6 +145,7 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: ClientN
       pools: pools?.flatMap((pool, at) => findPoolNames(pool, `${path}.pools[${at}]`, parts)),
       ...convertLimits(limits),
       priority,
+      ...(guards && { guards }),
       team,
       tags,
     };

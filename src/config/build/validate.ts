@@ -12,6 +12,7 @@ import { type CapabilityTree, capabilityTree } from "../../capability/tree.ts";
 import { buildPools } from "./pools.ts";
 import { buildModels, buildProviders } from "./providers.ts";
 import { buildDiscovery, buildObservability, buildSecrets, buildStorage } from "./sections.ts";
+import { buildGuards } from "./guards.ts";
 import { buildLimits, buildProxy } from "./proxy.ts";
 import { checkConditions } from "../check/conditions.ts";
 import { checkBudgets } from "../check/contradictions.ts";
@@ -99,6 +100,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
   const storage = buildStorage(values.storage, options.knownConnectors, report);
   const names = { pools: domain.pools, aliases, tree, teams: values.teams, report };
   const proxy = buildProxy(values.proxy ?? {}, names);
+  const guards = buildGuards(values, options.knownConnectors, report);
   return deepFreeze<Settings>({
     source: options.source,
     secrets,
@@ -114,6 +116,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     health: domain.health,
     sync: domain.sync,
     catalogue: domain.catalogue,
+    ...(guards && { guards }),
     aliases,
     capabilities: values.capabilities ?? [],
     proxy,

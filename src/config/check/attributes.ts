@@ -88,7 +88,7 @@ function readAttribute(
     const hint = typeof value === "number" ? types.map((type) => readings[type]?.(value) ?? "").join("") : "";
     return report.problem(path, invalidValue(types.map((type) => words[type]).join(" or "), value) + hint);
   }
-  if (values !== undefined && !values.includes(String(read))) {
+  if (values !== undefined && ![read].flat().every((item) => values.includes(String(item)))) {
     return report.problem(path, invalidValue(`one of ${quoted(values)}`, value));
   }
   if (min !== undefined && typeof read === "number" && read < min) {

@@ -114,7 +114,7 @@ export const observability = {
           type: "list",
           item: {
             type: "choice",
-            values: ["rotation", "deactivation", "recovery", "health", "budget", "outage", "batch"],
+            values: ["rotation", "deactivation", "recovery", "health", "budget", "outage", "batch", "guard"],
           },
         },
         /** Whether events include `metadata`. */

@@ -48,6 +48,8 @@ export const pool = {
      * none.
      */
     fallback_strategy: { type: "text", isLiteral: true },
+    /** Names of the guards of its requests, in order. Those of `proxy` and of clients come before. */
+    guards: { type: "list", min: 1, item: { type: "text", isLiteral: true } },
     /** For `load-balanced`: equal shares (`absolute`), or shares in proportion to each model's limits (`relative`). */
     balance_mode: { type: "choice", values: ["absolute", "relative"], default: "absolute" },
     /**

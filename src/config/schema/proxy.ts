@@ -39,6 +39,8 @@ export const team = {
     tpm: count as typeof count,
     /** Maximum number of requests in flight of its clients together. */
     concurrent: count as typeof count,
+    /** Names of guards of the requests of its clients, besides those of `proxy`, of the clients and of pools. */
+    guards: names as typeof names,
   },
 } as const;
 
@@ -65,6 +67,8 @@ export const client = {
     tpm: count as typeof count,
     /** Maximum number of requests in flight, from their admission to the end of their responses. */
     concurrent: count as typeof count,
+    /** Names of guards of its requests, besides those of `proxy` and of pools. */
+    guards: names as typeof names,
     /**
      * Maximum `x-mesh-priority` of its requests, which places them in the queues of pools. Defaults to 0; to 100 for
      * clients without a team, pools or other limits.
@@ -173,6 +177,8 @@ export const proxy = {
         ],
       },
     },
+    /** Names of the guards of all requests, in order. Those of clients and pools come after them. */
+    guards: { type: "list", min: 1, item: { type: "text", isLiteral: true } },
     /** Authentication of clients. */
     auth: {
       type: "object",

@@ -173,6 +173,21 @@ export const discovery = {
   },
 } as const;
 
+/** A guard. Other keys are passed to the connector. */
+export const guard = {
+  type: "object",
+  isOpen: true,
+  required: ["connector"],
+  fields: {
+    /** Guard connector. */
+    connector: { type: "text", isLiteral: true },
+    /** What happens to texts that the guard cannot check: they are refused (`block`), or pass (`allow`). */
+    on_error: { type: "choice", values: ["block", "allow"], default: "block" },
+    /** Time limit of a check. */
+    timeout: { type: "duration", min: 1, default: 5000 },
+  },
+} as const;
+
 const connectors = {
   type: "object",
   fields: {
@@ -216,6 +231,8 @@ export const schema = {
     models: { type: "map", item: model as typeof model },
     /** Pools: groups of models among which requests are routed. */
     pools: { type: "map", item: pool as typeof pool },
+    /** Guards: what checks the texts of requests and responses. They act where `pools`, `proxy` or a client names them. */
+    guards: { type: "map", item: guard as typeof guard },
     /** Alternative names of pools and models. */
     aliases: { type: "map", item: { type: "text", isLiteral: true } },
     /** Custom leaves of the capability tree, by full path. */

@@ -59,8 +59,9 @@ export async function completeSettings(settings: Settings, get: Get): Promise<Se
 }
 
 /** What may contain references. */
-function listReferenceHolders({ providers, models, proxy, storage, observability }: Settings): readonly unknown[] {
-  return [[...providers.values()].filter(({ enabled }) => enabled), models, proxy, storage, observability];
+function listReferenceHolders(settings: Settings): readonly unknown[] {
+  const { providers, models, guards, proxy, storage, observability } = settings;
+  return [[...providers.values()].filter(({ enabled }) => enabled), models, guards, proxy, storage, observability];
 }
 
 /**
@@ -114,9 +115,10 @@ function resolve(settings: Settings, values: SecretsByName, report: Report): Set
 }
 
 function fillAll(settings: Settings, values: SecretsByName, missing: Set<string>): Settings {
-  const { providers, models, proxy, storage, observability } = settings;
+  const { providers, models, guards, proxy, storage, observability } = settings;
   return {
     ...settings,
+    ...(guards && { guards: fill(guards, values, missing) }),
     providers: new Map([...providers].map(([id, entry]) => [id, entry.enabled ? fill(entry, values, missing) : entry])),
     models: fill(models, values, missing),
     proxy: fill(proxy, values, missing),
@@ -132,7 +134,7 @@ function leaveOut(settings: Settings, { values, missing, report }: {
   readonly missing: Set<string>;
   readonly report: Report;
 }): Settings {
-  const { providers, models, proxy, storage, observability } = settings;
+  const { providers, models, guards, proxy, storage, observability } = settings;
   const filled = <Value>(value: Value, path: string, effect = "is left out"): Value | undefined => {
     const lost = new Set<string>();
     const result = fill(value, values, lost);
@@ -149,6 +151,7 @@ function leaveOut(settings: Settings, { values, missing, report }: {
       return [id, entry.enabled ? fillAvailable(entry, values, report) : entry];
     })),
     models: new Map(available),
+    ...(guards && { guards: fill(guards, values, missing) }), // without its secret, a guard would let everything pass
     proxy: proxy && fillProxy(proxy, filled, (value) => fill(value, values, missing)),
     storage: storage && filled(storage, "storage", "is left out, so that states are kept in memory"),
     observability: observability.flatMap((sink) => {

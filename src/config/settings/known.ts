@@ -36,6 +36,7 @@ export interface KnownConnectors {
   readonly storages: readonly string[];
   readonly observability: readonly string[];
   readonly discovery: readonly string[];
+  readonly guards: readonly string[];
   /** Declared attributes of a connector; undefined if it declares none. */
   readonly findAttributes: (kind: PluggableConnector["kind"], id: string) => Attributes | undefined;
   /** The sections of `observability` that a sink supports; undefined for all. */
@@ -65,6 +66,7 @@ export function groupConnectors(connectors: readonly PluggableConnector[]): Know
     storages: listConnectorIds("storage"),
     observability: listConnectorIds("observability"),
     discovery: listConnectorIds("discovery"),
+    guards: listConnectorIds("guard"),
     findAttributes: (kind, id) =>
       connectors.find((connector) => connector.kind === kind && connector.id === id)?.attributes,
     findSections: (id) =>

@@ -24,6 +24,8 @@ export interface LimitSettings {
 export interface TeamSettings extends LimitSettings {
   /** Names of the only pools its clients may use; undefined for all. */
   readonly pools?: readonly string[];
+  /** Names of guards of its requests. */
+  readonly guards?: readonly string[];
 }
 
 /** A client with a token. */

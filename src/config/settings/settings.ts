@@ -9,7 +9,7 @@ import type { Authorities } from "../../contracts/runtime.ts";
 import type { Completed } from "../schema/complete.ts";
 import type { model } from "../schema/models.ts";
 import type { AuthValues, provider } from "../schema/providers.ts";
-import type { discovery, secrets } from "../schema/schema.ts";
+import type { discovery, guard, secrets } from "../schema/schema.ts";
 import type { SinkSettings } from "./observability.ts";
 import type { LimitSettings, ProxySettings, TeamSettings } from "./proxy.ts";
 import type { StorageSettings } from "./storage.ts";
@@ -124,6 +124,12 @@ export interface SyncSettings
 /** Settings of the renewal of the catalogue. */
 export type CatalogueSettings = Completed<typeof discovery.fields.catalogue>;
 
+/** A guard, with unresolved secret references. */
+export interface GuardSettings extends Completed<typeof guard> {
+  /** Attributes of the connector. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
 /** Numbers and booleans that secrets stand for. */
 export interface DeferredSettings {
   /** The secrets. */
@@ -169,6 +175,8 @@ export interface Settings {
   readonly sync?: SyncSettings;
   /** Renewal of the catalogue; undefined: only the built-in one. */
   readonly catalogue?: CatalogueSettings;
+  /** By name; undefined without guards. */
+  readonly guards?: ReadonlyMap<string, GuardSettings>;
   /** Pool or model name by alias. */
   readonly aliases: ReadonlyMap<string, string>;
   /** Paths of custom capability leaves. */

@@ -7,7 +7,7 @@ import { invalid } from "../../pipeline/check_body.ts";
 import { fromBase64 } from "../../util/base64.ts";
 import { describePart } from "./_foreign_parts.ts";
 import type { Position } from "./_position.ts";
-import { findOwn } from "../../util/find_own.ts";
+import { findOwn } from "../../util/entries.ts";
 
 /** Audio formats in chat that differ from the media subtype. */
 const formats: Readonly<Record<string, string>> = { mpeg: "mp3", "x-wav": "wav", wave: "wav", "x-m4a": "m4a" };

@@ -6,7 +6,7 @@
 import type { ChatCompletionRequest } from "../../contracts/openai.ts";
 import type { ChatApi, ModelInfo, ParameterRules } from "../../contracts/provider.ts";
 import type { ModelEntry } from "../../registry/registry.ts";
-import { findOwn } from "../../util/find_own.ts";
+import { findOwn } from "../../util/entries.ts";
 import { isNeutral, refusedBy } from "./_chat_lacks.ts";
 
 /** What the Responses API does not support of a chat request, of all models. */

@@ -2,7 +2,7 @@
  * Reads the claims of a verified token.
  * @module
  */
-import { findOwn } from "../../util/find_own.ts";
+import { findOwn } from "../../util/entries.ts";
 import { isObject } from "../../util/is_object.ts";
 
 /** The claims of a token. */

@@ -6,7 +6,12 @@ import type { Observability } from "../../contracts/observability.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { FinishedRequest, RefusedRequest } from "../../observe/hub_events.ts";
-import { countedMembers, type CountedRequest, RequestMetrics } from "../../observe/request_metrics.ts";
+import {
+  countedMembers,
+  type CountedRequest,
+  type GuardAction,
+  RequestMetrics,
+} from "../../observe/request_metrics.ts";
 import type { Overview, OverviewPart, ProxyOverview } from "./overview.ts";
 import { type OwnedRecord, type RecordPage, RecordRing, type RecordSource } from "./record_ring.ts";
 
@@ -19,6 +24,7 @@ export interface OverviewReport {
   readonly finished: readonly CountedRequest[];
   readonly refused: readonly RefusedRequest[];
   readonly rotations: readonly (readonly [pool: string, reason: string])[];
+  readonly guarded: readonly GuardAction[];
   /** Current values. */
   readonly inFlight: number;
   /** Counters since the start of the process. */
@@ -49,11 +55,12 @@ export class OverviewOwner {
   }
 
   /** Adds a report. */
-  receive(process: number, { records, finished, refused, rotations, inFlight, lost }: OverviewReport): void {
+  receive(process: number, { records, finished, refused, rotations, guarded, inFlight, lost }: OverviewReport): void {
     for (const record of records) this.#records.emit(record);
     for (const request of finished) this.#metrics.addRequest(request);
     for (const request of refused) this.#metrics.addRefused(request);
     for (const [pool, reason] of rotations) this.#metrics.addRotation(pool, reason);
+    for (const action of guarded) this.#metrics.addGuardAction(action);
     this.#processes.set(process, { inFlight, lost });
   }
 
@@ -123,6 +130,7 @@ export class SharedOverview implements ProxyOverview {
       finished: (request) => this.#see("finished", request),
       refused: (request) => this.#see("refused", request),
       rotated: (pool, reason) => this.#see("rotations", [pool, reason]),
+      guarded: (action) => this.#see("guarded", action),
     });
   }
 
@@ -159,10 +167,11 @@ interface Seen {
   readonly finished: CountedRequest[];
   readonly refused: RefusedRequest[];
   readonly rotations: (readonly [pool: string, reason: string])[];
+  readonly guarded: GuardAction[];
 }
 
 function nothingSeen(): Seen {
-  return { records: [], finished: [], refused: [], rotations: [] };
+  return { records: [], finished: [], refused: [], rotations: [], guarded: [] };
 }
 
 /** Receives metrics. */
@@ -170,6 +179,7 @@ interface CountReceiver {
   readonly finished: (request: CountedRequest) => void;
   readonly refused: (request: RefusedRequest) => void;
   readonly rotated: (pool: string, reason: string) => void;
+  readonly guarded: (action: GuardAction) => void;
 }
 
 /** Aggregates metrics for local sinks, and reports them. */
@@ -196,5 +206,10 @@ class ReportingMetrics extends RequestMetrics {
   override addRotation(pool: string, reason: string): void {
     super.addRotation(pool, reason);
     this.#receiver.rotated(pool, reason);
+  }
+
+  override addGuardAction(action: GuardAction): void {
+    super.addGuardAction(action);
+    this.#receiver.guarded(action);
   }
 }

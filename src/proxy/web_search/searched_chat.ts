@@ -14,7 +14,7 @@ import type { PlainResponse } from "../../contracts/shell.ts";
 import { CitedSources } from "../../dialects/cited_sources.ts";
 import type { ResponsePart, Translation } from "../../dialects/dialect.ts";
 import type { WebSearchTool } from "../../dialects/web_search.ts";
-import type { CommittedStream } from "../../pipeline/committed_stream.ts";
+import type { EventStream } from "../../pipeline/committed_stream.ts";
 import type { Delivered } from "../../pipeline/perform.ts";
 import type { Work } from "../body.ts";
 import type { Exchange } from "../exchange.ts";
@@ -139,7 +139,7 @@ async function respondStreaming(
   if (request.signal.aborted) stop();
   // what waits for a search is not bounded by the deadline of the first content
   const readTime = () => ({ ...work.time, startedAt: runtime.clock.monotonic() });
-  const open = async (body: ChatCompletionRequest): Promise<CommittedStream> => {
+  const open = async (body: ChatCompletionRequest): Promise<EventStream> => {
     const result = await perform(body, { work: { ...work, time: readTime() }, signal: stopper.signal });
     if (result.kind !== "stream") throw new TypeError(`A round has no response of the kind ${result.kind}`);
     return result.stream;

@@ -7,7 +7,7 @@ import type { ChatCompletionRequest, CompletionUsage } from "../../contracts/ope
 import type { CompletionChunk } from "../../contracts/provider.ts";
 import { CitedSources } from "../../dialects/cited_sources.ts";
 import type { WebSearch } from "../../dialects/web_search_results.ts";
-import type { CommittedStream } from "../../pipeline/committed_stream.ts";
+import type { EventStream } from "../../pipeline/committed_stream.ts";
 import { clientDisconnect } from "../../pipeline/result.ts";
 import type { Stopper } from "../../contracts/runtime.ts";
 import type { RequestTime } from "../body.ts";
@@ -27,7 +27,7 @@ interface SearchedStreamParts {
   /** The request of the first round. */
   readonly body: ChatCompletionRequest;
   /** Requests the stream of a further round. */
-  readonly open: (body: ChatCompletionRequest) => Promise<CommittedStream>;
+  readonly open: (body: ChatCompletionRequest) => Promise<EventStream>;
   /** The time of a search. */
   readonly readTime: () => RequestTime;
   /** Aborts searches and requests of further rounds. */
@@ -41,7 +41,7 @@ export class SearchedStream {
   readonly #cited = new CitedSources();
   readonly #ready: SearchedChunk[] = [];
   #body: ChatCompletionRequest;
-  #stream: CommittedStream;
+  #stream: EventStream;
   #round: RoundReader;
   #usage: CompletionUsage | undefined;
   #length = 0;
@@ -49,7 +49,7 @@ export class SearchedStream {
   #isCancelled = false;
 
   /** @param stream The stream of the first round. */
-  constructor(stream: CommittedStream, parts: SearchedStreamParts) {
+  constructor(stream: EventStream, parts: SearchedStreamParts) {
     this.#parts = parts;
     this.#body = parts.body;
     this.#stream = this.#follow(stream);
@@ -121,7 +121,7 @@ export class SearchedStream {
     return new RoundReader({ searches: this.#parts.searches, cited: this.#cited, offset: this.#length, isFirst });
   }
 
-  #follow(stream: CommittedStream): CommittedStream {
+  #follow(stream: EventStream): EventStream {
     stream.onStop = (reason) => this.onStop?.(reason);
     return stream;
   }

@@ -1,0 +1,74 @@
+/**
+ * Texts in a form in which patterns find what a reader would: digits of any script as ASCII digits, without invisible
+ * characters, with the escapes of JSON resolved. Each character knows its place in the original.
+ * @module
+ */
+
+/** A text as patterns read it. */
+interface PlainText {
+  readonly text: string;
+  /** Where each character begins in the original, and where the last one ends. Undefined: at the same place. */
+  readonly starts: readonly number[] | undefined;
+}
+
+// deno-lint-ignore no-control-regex -- the controls of plain text
+const isPlain = /^[\x09\x0a\x0d\x20-\x5b\x5d-\x7e]*$/;
+// deno-lint-ignore no-control-regex -- all of ASCII
+const isAscii = /^[\x00-\x7f]*$/;
+const invisible = /^[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]$/u;
+const digit = /^\p{Nd}$/u;
+const dash = /^\p{Pd}$/u;
+const space = /^\p{Zs}$/u;
+const escaped: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
+
+/**
+ * Reads a text.
+ *
+ * @param isJson Whether it is JSON, as tool arguments are.
+ */
+export function readPlainText(original: string, isJson: boolean): PlainText {
+  if (isPlain.test(original) || !isJson && isAscii.test(original)) {
+    return { text: original, starts: undefined };
+  }
+  let text = "";
+  const starts: number[] = [];
+  for (let at = 0; at < original.length;) {
+    const { character, length } = readCharacter(original, at, isJson);
+    const plain = simplify(character);
+    for (let index = 0; index < plain.length; index++) starts.push(at);
+    text += plain;
+    at += length;
+  }
+  starts.push(original.length);
+  return { text, starts };
+}
+
+/** One character, and the length of what stands for it. */
+function readCharacter(text: string, at: number, isJson: boolean): { character: string; length: number } {
+  if (isJson && text[at] === "\\") {
+    const code = /^\\u([0-9a-f]{4})/i.exec(text.slice(at, at + 6));
+    if (code !== null) return { character: String.fromCharCode(parseInt(code[1]!, 16)), length: 6 };
+    const next = text[at + 1] ?? "";
+    if (next !== "") return { character: escaped[next] ?? next, length: 2 };
+  }
+  const character = String.fromCodePoint(text.codePointAt(at)!);
+  return { character, length: character.length };
+}
+
+function simplify(character: string): string {
+  if (character <= "\x7f" || character === "") return character;
+  if (invisible.test(character)) return "";
+  if (dash.test(character)) return "-";
+  if (space.test(character)) return " ";
+  if (digit.test(character)) return String(digitValue(character.codePointAt(0)!));
+  const folded = character.normalize("NFKC");
+  return folded.length === 1 && folded <= "\x7f" ? folded : character;
+}
+
+/** Digits of a script are ten neighbours, from zero on; mathematical ones five times ten. */
+function digitValue(code: number): number {
+  if (code >= 0x1d7ce && code <= 0x1d7ff) return (code - 0x1d7ce) % 10;
+  let value = 0;
+  while (value < 9 && digit.test(String.fromCodePoint(code - value - 1))) value++;
+  return value;
+}
