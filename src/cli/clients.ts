@@ -34,6 +34,8 @@ interface ListedClient {
   readonly priority?: number;
   readonly expires_at?: string;
   readonly created_at: string;
+  readonly notes?: string;
+  readonly previous_token_ends_at?: string;
   readonly token?: string;
 }
 
@@ -52,14 +54,15 @@ interface ClientTaskContext {
   readonly parts: CommandParts;
 }
 
-const limits = ["team", "tag", "pool", ...budgetOptions, "rpm", "tpm", "concurrent", "priority", "expires"];
+const limits = ["team", "tag", "pool", ...budgetOptions, "rpm", "tpm", "concurrent", "priority", "expires", "notes"];
+const tokens = ["token-hash", "grace"];
 const period = ["from", "to"];
 
 const tasks: Readonly<Record<string, ClientTask>> = {
-  create: { takes: "a name", options: limits, run: createProxyClient },
+  create: { takes: "a name", options: [...limits, "token-hash"], run: createProxyClient },
   list: { options: [], run: listAll },
   update: { takes: "a client's name or id", options: limits, run: updateClient },
-  rotate: { takes: "a client's name or id", options: [], run: rotateToken },
+  rotate: { takes: "a client's name or id", options: tokens, run: rotateToken },
   revoke: { takes: "a client's name or id", options: [], run: revokeClient },
   usage: { takes: "a client's name or id", options: period, run: showUsage },
 };
@@ -68,7 +71,7 @@ export const clients: Command = {
   help: `Usage: modelmesh clients create <name> [limits]    Create a client; its token is shown only once
        modelmesh clients list                      List clients and their limits
        modelmesh clients update <client> <limits>  Change limits; "none" removes one
-       modelmesh clients rotate <client>           Replace its token; the previous one is rejected
+       modelmesh clients rotate <client>           Replace its token; the previous one is rejected, or after --grace
        modelmesh clients revoke <client>           Delete it; its token is rejected
        modelmesh clients usage <client>            Show requests, tokens and cost per day and pool, up to 90 days back
 
@@ -88,9 +91,12 @@ Limits:
   --concurrent <count>   Requests in flight
   --priority <priority>  Maximum priority of its requests in queues, from 0 to 100
   --expires <when>       Expiry of the token: a time such as 2027-01-31T00:00:00Z, or a duration such as 30d
+  --notes <text>         Notes for operators; the client does not see them
 
 Options:
 ${remoteHelp}
+  --grace <duration>   rotate: how long the previous token is still accepted, such as 24h; up to 90d
+  --token-hash <hash>  create, rotate: SHA-256 (hexadecimal) of a random token that the client has already
   --from <day>         First day of the usage, such as 2027-01-01
   --to <day>           Last day of the usage
   --csv                Print the usage as CSV
@@ -101,12 +107,13 @@ ${remoteHelp}
 Examples:
   modelmesh clients create website --pool assistant --daily-limit 5 --rpm 60
   modelmesh clients update website --daily-limit none --expires 30d
+  modelmesh clients rotate website --grace 24h
   modelmesh clients usage website --from 2027-01-01 --to 2027-01-31 --csv
   modelmesh clients revoke website --url https://mesh.example
 
 Exit code: 0 done, 1 failed, 2 usage error
 `,
-  values: [...remoteValues, ...limits, ...period],
+  values: [...remoteValues, ...limits, ...tokens, ...period],
   repeated: ["pool", "tag", "budget"],
   switches: ["csv"],
   maxArguments: 2,
@@ -116,7 +123,7 @@ Exit code: 0 done, 1 failed, 2 usage error
     if ((name === undefined) !== (task.takes === undefined)) {
       throw new UsageError(`"clients ${action}" takes ${task.takes ?? "no argument"}`);
     }
-    const foreign = [...limits, ...period].find((name) =>
+    const foreign = [...limits, ...tokens, ...period].find((name) =>
       flags.value(name) !== undefined && !task.options.includes(name)
     );
     if (foreign !== undefined) throw new UsageError(`"clients ${action}" has no option "--${foreign}"`);
@@ -130,7 +137,7 @@ Exit code: 0 done, 1 failed, 2 usage error
 
 async function createProxyClient(context: ClientTaskContext): Promise<void> {
   const { name, flags, proxy, parts } = context;
-  const body = { name, ...parseLimits(flags, parts) };
+  const body = { name, ...parseLimits(flags, parts), ...parseTokenHash(flags) };
   showToken(await proxy.json<ListedClient>("/mesh/clients", { method: "POST", body }), context);
 }
 
@@ -169,9 +176,14 @@ async function updateClient(context: ClientTaskContext): Promise<void> {
 }
 
 async function rotateToken(context: ClientTaskContext): Promise<void> {
+  const { flags, proxy } = context;
+  const grace = flags.value("grace");
+  if (grace !== undefined && parseDuration(grace) === undefined) {
+    throw new UsageError(`The option "--grace" takes a duration such as 24h, not "${grace}"`);
+  }
+  const body = { ...(grace !== undefined && { grace }), ...parseTokenHash(flags) };
   const { id } = await clientNamed(context);
-  const client = await context.proxy.json<ListedClient>(`/mesh/clients/${id}/rotate`, { method: "POST" });
-  showToken(client, context);
+  showToken(await proxy.json<ListedClient>(`/mesh/clients/${id}/rotate`, { method: "POST", body }), context);
 }
 
 async function revokeClient(context: ClientTaskContext): Promise<void> {
@@ -210,6 +222,11 @@ async function clientNamed({ name, proxy }: ClientTaskContext): Promise<ListedCl
 /** Prints only the token to standard output, for use in scripts. */
 function showToken(client: ListedClient, { flags, parts: { shell } }: ClientTaskContext): void {
   if (flags.json) return void shell.stdout.write(`${JSON.stringify(client)}\n`);
+  const { previous_token_ends_at: endsAt } = client;
+  if (endsAt !== undefined) shell.stderr.write(`The previous token is accepted until ${printable(endsAt)}\n`);
+  if (client.token === undefined) {
+    return void shell.stderr.write(`"${printable(client.name)}" (${client.id}) has the token of that hash\n`);
+  }
   shell.stderr.write(`The token of "${printable(client.name)}" (${client.id}), which is not shown again:\n`);
   shell.stdout.write(`${client.token}\n`);
 }
@@ -220,6 +237,13 @@ function say(
   { flags, parts: { shell } }: Pick<ClientTaskContext, "flags" | "parts">,
 ): void {
   shell.stdout.write(`${flags.json ? JSON.stringify(response) : printable(message)}\n`);
+}
+
+function parseTokenHash(flags: Flags): { readonly token_hash?: string } {
+  const hash = flags.value("token-hash");
+  if (hash === undefined) return {};
+  if (/^[0-9a-f]{64}$/i.test(hash)) return { token_hash: hash };
+  throw new UsageError('The option "--token-hash" takes a SHA-256 in hexadecimal, 64 digits');
 }
 
 function parseLimits(
@@ -244,6 +268,7 @@ function parseLimits(
     ...Object.fromEntries(counts.map((name) => [name, amount(name, "an integer from 1", /^0*[1-9]\d*$/)])),
     ...(flags.value("priority") !== undefined &&
       { priority: amount("priority", "an integer from 0 to 100", /^0*(\d{1,2}|100)$/) }),
+    ...(flags.value("notes") !== undefined && { notes: isEnding("notes") ? null : flags.value("notes") }),
     ...(flags.value("expires") !== undefined &&
       { expires_at: isEnding("expires") ? null : timeIn(flags.value("expires")!, clock.now()) }),
   };

@@ -45,7 +45,11 @@ export async function resolveSettings(
 /** Redacts secrets that the document contains as they are. Those of providers and storages are added with them. */
 function addLiteralSecrets({ proxy, observability, secrets, guards }: Settings, redactor: Redactor): void {
   const { clients = [], adminTokens = [], idSecret } = proxy ?? {};
-  const literal = [...clients.map(({ token }) => token), ...adminTokens, ...(idSecret === undefined ? [] : [idSecret])];
+  const literal = [
+    ...clients.flatMap(({ token }) => token ?? []),
+    ...adminTokens,
+    ...(idSecret === undefined ? [] : [idSecret]),
+  ];
   for (const secret of literal) redactor.add(secret);
   for (const { config } of [...observability, ...guards?.values() ?? []]) addSecretSettings(config, redactor);
   addSecretSettings(secrets?.config, redactor);

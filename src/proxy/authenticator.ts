@@ -18,9 +18,11 @@ import type { SigningKeys } from "./jwt/signing_keys.ts";
 
 const encoder = new TextEncoder();
 
-/** A token, and its sender. */
+/** A token, or the hash of one, and its sender. */
 interface AcceptedToken extends Caller {
-  readonly token: string;
+  readonly token?: string | undefined;
+  /** SHA-256, hexadecimal. */
+  readonly tokenHash?: string | undefined;
 }
 
 /** Clients and tokens that are not in the list of tokens. */
@@ -34,6 +36,9 @@ interface OtherSenders {
     readonly resource: string | undefined;
   } | undefined;
 }
+
+/** Hashes tokens; undefined before the first request that may have a token of which only the hash is known. */
+let sha256: ((text: string) => string) | undefined;
 
 const anonymous: Caller = { isAdministrator: true };
 
@@ -51,6 +56,8 @@ export class Authenticator {
   /** Whether no token is required. */
   readonly isOpen: boolean;
   readonly #callers: readonly { readonly bytes: Uint8Array; readonly caller: Caller }[];
+  /** Senders by the hash of their token; undefined if there are none. */
+  readonly #byHash: ReadonlyMap<string, Caller> | undefined;
   readonly #runtime: OtherSenders["runtime"];
   readonly #jwt: OtherSenders["jwt"];
   #verifier: JwtAuthenticator | undefined;
@@ -59,7 +66,13 @@ export class Authenticator {
     this.#runtime = runtime;
     this.#jwt = jwt;
     this.isOpen = tokens.length === 0 && jwt === undefined;
-    this.#callers = tokens.map((caller) => ({ bytes: encoder.encode(caller.token), caller }));
+    this.#callers = tokens.flatMap((caller) =>
+      caller.token === undefined ? [] : { bytes: encoder.encode(caller.token), caller }
+    );
+    const hashed = tokens.flatMap((caller) =>
+      caller.tokenHash === undefined ? [] : [[caller.tokenHash, caller] as const]
+    );
+    this.#byHash = hashed.length === 0 ? undefined : new Map(hashed);
   }
 
   /** The sender of a request; undefined if a token is required and none is accepted. */
@@ -68,16 +81,21 @@ export class Authenticator {
     if (isAnyAccepted && this.#runtime?.clients === undefined) return anonymous;
     const token = bearerToken(request.headers.get("authorization") ?? "");
     const own = dialect?.findToken?.(request);
-    if (isAnyAccepted && !isRuntimeToken(token) && !isRuntimeToken(own)) return anonymous;
-    return this.#callerWith(token) ?? (own === undefined ? undefined : this.#callerWith(own));
+    const found = this.#callerWith(token) ?? (own === undefined ? undefined : this.#callerWith(own));
+    if (found !== undefined) return found;
+    return isAnyAccepted && !isRuntimeToken(token) && !isRuntimeToken(own) ? anonymous : undefined;
   }
 
   #callerWith(token: string): Caller | undefined {
+    if (token === "") return undefined;
     const received = encoder.encode(token);
     let found: Caller | undefined;
     for (const { bytes, caller } of this.#callers) if (isSameDigest(bytes, received)) found ??= caller;
     if (found !== undefined) return found;
-    if (isRuntimeToken(token)) return this.#runtime?.clients?.findCaller(token);
+    if (this.#byHash !== undefined && sha256 !== undefined) found = this.#byHash.get(sha256(token));
+    const clients = this.#runtime?.clients;
+    if (isRuntimeToken(token) || clients?.hasSuppliedTokens) found ??= clients?.findCaller(token);
+    if (found !== undefined) return found;
     return this.#verifier === undefined || !isJwt(token) ? undefined : this.#verifier.find(token);
   }
 
@@ -90,11 +108,13 @@ export class Authenticator {
    */
   authenticate(
     request: PlainRequest,
-    { dialect, isPublic, showsMore }: Pick<RouteEntry, "dialect" | "isPublic" | "showsMore"> = {},
+    entry: Pick<RouteEntry, "dialect" | "isPublic" | "showsMore"> = {},
   ): Caller | undefined | Promise<Caller | undefined> {
-    if (isPublic && !(showsMore && this.#jwt !== undefined)) return undefined;
+    const { dialect, isPublic, showsMore } = entry;
+    if (isPublic && !(showsMore && (this.#jwt ?? this.#byHash) !== undefined)) return undefined;
     const caller = this.findSender(request, dialect);
     if (caller !== undefined) return caller;
+    if (this.#byHash !== undefined && sha256 === undefined) return this.#authenticateByHash(request, entry);
     const jwt = this.#jwt && [bearerToken(request.headers.get("authorization") ?? ""), dialect?.findToken?.(request)]
       .find(isJwt);
     if (jwt !== undefined) {
@@ -117,6 +137,15 @@ export class Authenticator {
         },
       },
     );
+  }
+
+  /** Imports the hash function, and tries again. */
+  async #authenticateByHash(
+    request: PlainRequest,
+    entry: Pick<RouteEntry, "dialect" | "isPublic" | "showsMore">,
+  ): Promise<Caller | undefined> {
+    sha256 ??= (await import("../util/sha256.ts")).sha256;
+    return await this.authenticate(request, entry);
   }
 
   async #verify(token: string, request: PlainRequest): Promise<Caller> {
@@ -196,12 +225,12 @@ export function createAuthenticator(
 /** Tokens of clients, of the command line, and of administrators. */
 function acceptedTokens({ clients, adminTokens }: ProxySettings, received: Senders): AcceptedToken[] {
   return [
-    ...clients.map(({ token, name = "" }) => ({ token, client: received.clients.get(name) })),
-    ...[...received.tokens, ...adminTokens ?? []].map((token) => ({ token, client: undefined })),
+    ...clients.map(({ token, tokenHash, name = "" }) => ({ token, tokenHash, client: received.clients.get(name) })),
+    ...[...received.tokens, ...adminTokens ?? []].map((token) => ({ token, tokenHash: undefined, client: undefined })),
   ].map((accepted) => ({
     ...accepted,
-    identity: accepted.token,
-    isAdministrator: adminTokens?.includes(accepted.token) ?? accepted.client?.isUnlimited ?? true,
+    identity: accepted.token ?? accepted.tokenHash!,
+    isAdministrator: adminTokens?.includes(accepted.token ?? "") ?? accepted.client?.isUnlimited ?? true,
   }));
 }
 

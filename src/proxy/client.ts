@@ -14,7 +14,7 @@ import { isLoopbackHost } from "./origin_policy.ts";
 type ClientIdentity = Pick<RequestClient, "id" | "name">;
 
 /** Permissions and limits of a client. */
-type ClientLimits = Omit<ClientSettings, "token" | "name">;
+type ClientLimits = Omit<ClientSettings, "token" | "tokenHash" | "name" | "notes">;
 
 export class Client implements RequestClient {
   readonly id: string;
@@ -146,7 +146,7 @@ export function createNamedClients(
 ): Map<string, Client> {
   scopes?.follow(before);
   return new Map(clients.flatMap((client) => {
-    const { token: _, name, ...limits } = client;
+    const { token: _, tokenHash: __, notes: ___, name, ...limits } = client;
     return name === undefined ? [] : [[name, new Client({ id: name, name }, limits, scopes)]];
   }));
 }

@@ -51,12 +51,23 @@ export async function status(exchange: Exchange): Promise<PlainResponse> {
     pools: Object.fromEntries(pools),
     providers: listProviders(exchange, pools.map(([, pool]) => pool)),
     budgets: listShownBudgets(exchange, own),
-    ...(clients.length === 0 ? {} : { clients }),
+    ...(clients.length === 0 ? {} : { clients: clients.map((client) => withNotes(client, exchange)) }),
     in_flight: inFlight,
     ...(exchange.usage === undefined ? {} : { daily_usage: true }),
     ...(exchange.processes === undefined ? {} : { process: exchange.processes.id }),
     role: getRole(exchange),
   }, { headers });
+}
+
+/** Adds what operators have noted about a client, for administrators. */
+function withNotes<Facts extends { readonly name: string; readonly id?: string | undefined }>(
+  client: Facts,
+  { caller, proxy, runtimeClients }: Exchange,
+): Facts & { readonly notes?: string } {
+  if (caller()?.isAdministrator !== true) return client;
+  const { name, id = name } = client;
+  const { notes } = proxy.clients.find((configured) => configured.name === id) ?? runtimeClients?.find(id) ?? {};
+  return notes === undefined ? client : { ...client, notes };
 }
 
 /** What the sender may do, so that a dashboard shows no more. */

@@ -84,6 +84,10 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "The event of a budget > goes to webhooks": listens,
     "The event of a budget > does not come again after a restart on the same state": files,
   },
+  [`${b}/budget_windows_test.ts`]: {
+    "a budget with a list of limits > is restored after a restart, and counts on under other limits of the same windows":
+      files,
+  },
   [`${b}/client_identity_test.ts`]: files,
   [`${b}/content_filter_test.ts`]: {
     "refused content > refuses no key and no provider with a 403": vendor,
@@ -212,6 +216,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${b}/runtime_client_secrets_test.ts`]: files,
   [`${slow}/runtime_clients_test.ts`]: files,
+  [`${slow}/client_rotation_test.ts`]: files,
   [`${b}/search_test.ts`]: {
     "client.search > goes to detected vendors by turns, each in its own format, and costs what they charge":
       environment,

@@ -82,6 +82,9 @@ const mistakes: readonly (readonly [args: readonly string[], ...expected: string
   [["clients", "create"], "takes a name"],
   [["clients", "list", "extra"], "takes no argument"],
   [["clients", "rotate"], "takes a client's name or id"],
+  [["clients", "rotate", "x", "--grace", "soon"], '"--grace" takes a duration'],
+  [["clients", "revoke", "x", "--grace", "1h"], 'has no option "--grace"'],
+  [["clients", "create", "x", "--token-hash", "abc"], '"--token-hash" takes a SHA-256'],
   [["clients", "list", "--rpm", "5"], 'has no option "--rpm"'],
   ...["many", "0", "00", "1.5", "-1"].map(
     (rpm) => [["clients", "create", "x", `--rpm=${rpm}`], '"--rpm" takes an integer'] as const,

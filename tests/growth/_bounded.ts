@@ -77,6 +77,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/util/windows.ts#describeSpan": oneValue,
   "src/util/responses_usage.ts#countHostedCalls": "the items of one response, each once",
   "src/util/responses_usage.ts#toChatUsage": "the usage of one response",
+  "src/proxy/clients/client_record.ts#listTokens": "the two tokens of one client",
   "src/cli/": ownProcess,
   "connectors/observability/_otlp.ts#toNanos": oneValue,
   "connectors/storage/_s3_options.ts#readBucketOptions": "the settings of one bucket",

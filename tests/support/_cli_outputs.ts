@@ -27,6 +27,8 @@ const client = {
   "pools?": list(text),
   "budget?": members({ "daily_limit?": amount, "monthly_limit?": amount }),
   "rpm?": count,
+  "notes?": text,
+  "previous_token_ends_at?": text,
   "expires_at?": text,
   "created_at": text,
 };

@@ -126,11 +126,17 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: ClientN
   const names = new Set<string>();
   return entries.flatMap((entry, index) => {
     const path = `proxy.auth.tokens[${index}]`;
-    const { token, name, team, tags, pools, guards, priority, ...limits }: TokenValues = typeof entry === "string"
-      ? { token: entry }
-      : entry;
-    if (token === undefined) return [];
-    warnOfToken(token, path, parts.report);
+    const values: TokenValues = typeof entry === "string" ? { token: entry } : entry;
+    const { token, token_hash, name, team, tags, pools, guards, priority, notes, ...limits } = values;
+    if (token === undefined && token_hash === undefined) return [];
+    if (token !== undefined) warnOfToken(token, path, parts.report);
+    const tokenHash = token_hash?.toLowerCase();
+    const other = tokenHash === undefined
+      ? -1
+      : entries.slice(0, index).findIndex((earlier) =>
+        typeof earlier !== "string" && earlier.token_hash?.toLowerCase() === tokenHash
+      );
+    if (other >= 0) parts.report.problem(`${path}.token_hash`, `is the same token as proxy.auth.tokens[${other}]`);
     if (name !== undefined && names.has(name)) {
       parts.report.problem(`${path}.name`, `another client is called ${show(name)}: limits are counted by name`);
     }
@@ -141,6 +147,7 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: ClientN
     checkTeam(team, `${path}.team`, parts);
     return {
       token,
+      tokenHash,
       name,
       pools: pools?.flatMap((pool, at) => findPoolNames(pool, `${path}.pools[${at}]`, parts)),
       ...convertLimits(limits),
@@ -148,6 +155,7 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: ClientN
       ...(guards && { guards }),
       team,
       tags,
+      notes,
     };
   });
 }

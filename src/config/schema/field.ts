@@ -69,7 +69,7 @@ export interface Field {
   readonly isMultiline?: boolean;
   /** Format of a string without secret references, or what returns the error of one. */
   readonly format?: Format | ((text: string) => string | undefined);
-  /** Reports what is wrong with a list as a whole. */
+  /** Reports what is wrong with a list or an object as a whole. Parts that are invalid have been left out. */
   readonly check?: (value: unknown, location: { readonly path: string; readonly report: Report }) => void;
 }
 

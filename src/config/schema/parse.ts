@@ -88,6 +88,7 @@ function readObject(field: Field, value: unknown, location: ValueLocation): unkn
     if (read !== undefined) values[key] = read;
   }
   for (const [first, second] of aliases) compareAliases(values, { key: first, other: second, location });
+  field.check?.(values, location);
   return values;
 }
 

@@ -2,7 +2,9 @@
  * The section `proxy`.
  * @module
  */
+import type { ValueLocation } from "./_scalars.ts";
 import type { Given } from "./field.ts";
+import { under } from "./report.ts";
 import { defaultDeadlineMs, maxPriority } from "../settings/defaults.ts";
 import { budget } from "./budget.ts";
 
@@ -44,13 +46,40 @@ export const team = {
   },
 } as const;
 
+/** Maximum length of notes, characters. */
+const maxNotesLength = 2000;
+
+/** The error of notes that are too long. */
+function findNotesProblem(text: string): string | undefined {
+  return text.length <= maxNotesLength ? undefined : `expected up to ${maxNotesLength} characters`;
+}
+
+/** Reports a client without a token, or with two. */
+function checkToken(value: unknown, { path, report }: ValueLocation): void {
+  const { token, token_hash: hash } = value as { token?: string; token_hash?: string };
+  const isReported = ["token", "token_hash"].some((key) => report.hasProblemAt(under(path, key)));
+  if (isReported) return;
+  if (token !== undefined && hash !== undefined) {
+    report.problem(under(path, "token_hash"), 'cannot be combined with "token": set one of them');
+  }
+  if (token === undefined && hash === undefined) {
+    report.problem(under(path, "token"), 'missing: this key is required, or "token_hash"');
+  }
+}
+
 /** A client with a token. */
 export const client = {
   type: "object",
-  required: ["token", "name"],
+  required: ["name"],
+  check: checkToken as typeof checkToken,
   fields: {
-    /** The client's bearer token. */
+    /** The client's bearer token. Required unless there is a `token_hash`. */
     token: { type: "text", isSecret: true, format: "credential" },
+    /**
+     * SHA-256 of the token in hexadecimal, in place of `token`: for tokens that only their client has. The token must be
+     * random, since the hash of one that can be guessed is easily searched for.
+     */
+    token_hash: { type: "text", isLiteral: true, format: "hash" },
     /** Name of the client in records and metrics. */
     name: { type: "text", isLiteral: true },
     /** Team of the client, in `teams`. Its requests count against the limits of both. */
@@ -69,6 +98,8 @@ export const client = {
     concurrent: count as typeof count,
     /** Names of guards of its requests, besides those of `proxy` and of pools. */
     guards: names as typeof names,
+    /** Notes for operators, up to 2 000 characters. The proxy does not show them to the client. */
+    notes: { type: "text", isLiteral: true, isMultiline: true, format: findNotesProblem as typeof findNotesProblem },
     /**
      * Maximum `x-mesh-priority` of its requests, which places them in the queues of pools. Defaults to 0; to 100 for
      * clients without a team, pools or other limits.

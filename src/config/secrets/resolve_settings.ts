@@ -244,6 +244,7 @@ function checkProxy(proxy: ProxySettings, report: Report): void {
   const tokens = proxy.clients.map(({ token }) => token);
   tokens.forEach((token, index) => {
     const path = `proxy.auth.tokens[${index}]`;
+    if (token === undefined) return;
     blame(path, credentialProblem(token), report);
     if (tokens.indexOf(token) < index) {
       report.problem(path, `is the same token as proxy.auth.tokens[${tokens.indexOf(token)}]`);

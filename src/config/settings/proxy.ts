@@ -30,8 +30,10 @@ export interface TeamSettings extends LimitSettings {
 
 /** A client with a token. */
 export interface ClientSettings extends TeamSettings {
-  /** The token, with unresolved secret references. */
-  readonly token: string;
+  /** The token, with unresolved secret references; undefined if only its hash is configured. */
+  readonly token?: string;
+  /** SHA-256 of the token, hexadecimal, in lower case. */
+  readonly tokenHash?: string;
   /** Name in records; undefined for a bare token. */
   readonly name?: string;
   /** Its team, one of those of the configuration. */
@@ -40,6 +42,8 @@ export interface ClientSettings extends TeamSettings {
   readonly tags?: readonly string[];
   /** Maximum priority of its requests; undefined for the default. */
   readonly priority?: number;
+  /** For operators. */
+  readonly notes?: string;
 }
 
 /** An issuer of JWTs. */

@@ -8,6 +8,8 @@ import { Report, show, suggest } from "../../config/schema/report.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { UnsupportedRequestError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
+import { sha256 } from "../../util/sha256.ts";
+import { dayMs } from "../../util/windows.ts";
 import type { RuntimeClientFacts } from "./client_record.ts";
 
 /** Maximum length of a name. */
@@ -18,10 +20,13 @@ export type ClientChange = { readonly [Key in keyof RuntimeClientFacts]?: Runtim
 
 /** Limits that null removes. */
 const removable: ReadonlySet<string> = new Set([
-  ...["team", "tags", "pools", "budget", "rpm", "tpm", "concurrent", "priority", "expires_at"],
+  ...["team", "tags", "pools", "budget", "rpm", "tpm", "concurrent", "priority", "expires_at", "notes"],
 ]);
 
-const { team, tags, pools, budget, rpm, tpm, concurrent, priority } = client.fields;
+/** Maximum grace time of a rotation. */
+const maxGraceMs = 90 * dayMs;
+
+const { team, tags, pools, budget, rpm, tpm, concurrent, priority, notes, token_hash } = client.fields;
 const fields = {
   type: "object",
   fields: {
@@ -34,17 +39,28 @@ const fields = {
     tpm,
     concurrent,
     priority,
+    notes,
     expires_at: { type: "text", isLiteral: true, format: timeProblem },
   },
 } as const;
+
+const newFields = { type: "object", fields: { ...fields.fields, token_hash } } as const;
+
+const rotationFields = { type: "object", fields: { grace: { type: "duration", min: 0 }, token_hash } } as const;
+
+/** SHA-256 of an empty token, which no request can have. */
+const emptyHash = sha256("");
+
+/** A new client, and the hash of its token if it has one already. */
+type NewClient = RuntimeClientFacts & { readonly token_hash?: string };
 
 /**
  * Reads the body that creates a client.
  *
  * @throws {UnsupportedRequestError} `invalid_value` or `missing_required_parameter`, with the field's name.
  */
-export function readNewClient(body: unknown, mesh: Engine): RuntimeClientFacts {
-  const { name, ...limits } = readClientInput(body, mesh);
+export function readNewClient(body: unknown, mesh: Engine): NewClient {
+  const { name, ...limits } = readClientInput(body, mesh, newFields);
   if (name !== undefined) return { name, ...limits };
   throw new UnsupportedRequestError('"name" is missing: it stands in records and metrics', {
     code: "missing_required_parameter",
@@ -64,18 +80,37 @@ export function readChange(body: unknown, mesh: Engine): ClientChange {
   return { ...readClientInput(fields, mesh), ...Object.fromEntries(removed.map((key) => [key, null])) };
 }
 
+/**
+ * Reads the body that replaces the token of a client.
+ *
+ * @returns How long the present token is still accepted, ms; and the hash of the next one, if it exists already.
+ * @throws {UnsupportedRequestError} `invalid_value`, with the field's name.
+ */
+export function readRotation(body: unknown): { readonly graceMs: number; readonly token_hash?: string } {
+  if (!isObject(body)) throw wrong("The body has to be an object, or empty");
+  const report = new Report();
+  const { grace = 0, token_hash } = parse(rotationFields, body, { path: "", report })!;
+  if (grace > maxGraceMs) report.problem("grace", "expected a duration of up to 90d");
+  raiseProblem(report);
+  return { graceMs: grace, ...(token_hash !== undefined && { token_hash: toTokenHash(token_hash) }) };
+}
+
 /** An error of a field of the body. */
 export function wrong(message: string, param?: string): UnsupportedRequestError {
   return new UnsupportedRequestError(message, { code: "invalid_value", ...(param === undefined ? {} : { param }) });
 }
 
-function readClientInput(body: unknown, mesh: Engine): Partial<RuntimeClientFacts> {
+function readClientInput(
+  body: unknown,
+  mesh: Engine,
+  shape: typeof fields | typeof newFields = fields,
+): Partial<NewClient> {
   if (!isObject(body)) throw wrong("The body has to be an object with the client's name and limits");
   const report = new Report();
   for (const [key, value] of Object.entries(body)) {
     if (value === null) report.problem(key, "expected a value, found nothing");
   }
-  const { pools, expires_at, ...values } = parse(fields, body, { path: "", report })!;
+  const { pools, expires_at, token_hash, ...values } = parse(shape as typeof newFields, body, { path: "", report })!;
   const { teams } = mesh.settings;
   if (values.team !== undefined && !teams?.has(values.team)) {
     report.problem("team", `no team ${show(values.team)}${suggest(values.team, [...teams?.keys() ?? []])}`);
@@ -84,13 +119,25 @@ function readClientInput(body: unknown, mesh: Engine): Partial<RuntimeClientFact
   if (expires_at !== undefined && Date.parse(expires_at) <= mesh.runtime.clock.now()) {
     report.problem("expires_at", "is in the past: to end a client now, delete it");
   }
-  const [problem] = report.problems;
-  if (problem !== undefined) throw wrong(`${problem.path}: ${problem.message}`, problem.path);
+  raiseProblem(report);
   return {
     ...values,
+    ...(token_hash !== undefined && { token_hash: toTokenHash(token_hash) }),
     ...(named && { pools: named }),
     ...(expires_at !== undefined && { expires_at: new Date(expires_at).toISOString() }),
   };
+}
+
+function raiseProblem({ problems: [problem] }: Report): void {
+  if (problem !== undefined) throw wrong(`${problem.path}: ${problem.message}`, problem.path);
+}
+
+function toTokenHash(text: string): string {
+  const hash = text.toLowerCase();
+  if (hash === emptyHash) {
+    throw wrong("token_hash: is that of an empty token, which requests cannot have", "token_hash");
+  }
+  return hash;
 }
 
 /** Resolves a pool, or the one created on demand for a node of the capability tree. */

@@ -21,14 +21,24 @@ export interface RuntimeClientFacts {
   readonly tags?: readonly string[];
   readonly priority?: number;
   readonly expires_at?: string;
+  /** For operators; the client does not see it. */
+  readonly notes?: string;
+}
+
+/** The token of a client. */
+interface StoredToken {
+  /** SHA-256 of the token, hexadecimal. */
+  readonly token_sha256: string;
+  /** Whether an operator has supplied the hash, so that the token may have any form. */
+  readonly is_supplied?: boolean;
 }
 
 /** A stored client. */
-export interface StoredClient extends RuntimeClientFacts {
+export interface StoredClient extends RuntimeClientFacts, StoredToken {
   readonly id: string;
   readonly created_at: string;
-  /** SHA-256 of its token, hexadecimal. */
-  readonly token_sha256: string;
+  /** The token before the last rotation, while it is still accepted. */
+  readonly previous_token?: StoredToken & { readonly ends_at: string };
   /** Number of changes since it was created. @default 0 */
   readonly revision?: number;
 }
@@ -70,11 +80,31 @@ export function toClientSettings(
   };
 }
 
-/** A client as shown to administrators. */
+/** Members that are not shown. */
+type HiddenMember = "token_sha256" | "is_supplied" | "previous_token" | "revision";
+
+/**
+ * A client as shown to administrators.
+ *
+ * @param wallTimeMs Wall clock.
+ */
 export function shownClient(
-  { token_sha256: _, revision: __, ...shown }: StoredClient,
-): Omit<StoredClient, "token_sha256" | "revision"> {
-  return shown;
+  { token_sha256: _, is_supplied: __, revision: ___, previous_token, ...shown }: StoredClient,
+  wallTimeMs: number,
+): Omit<StoredClient, HiddenMember> & { readonly previous_token_ends_at?: string } {
+  const isAccepted = previous_token !== undefined && Date.parse(previous_token.ends_at) > wallTimeMs;
+  return { ...shown, ...(isAccepted && { previous_token_ends_at: previous_token.ends_at }) };
+}
+
+/** Lists the tokens that are accepted at a time, with their ends, wall-clock ms. */
+export function listTokens(client: StoredClient, wallTimeMs: number): readonly (StoredToken & { endsAt: number })[] {
+  const { token_sha256, is_supplied = false, previous_token: previous, expires_at } = client;
+  const endsAt = expires_at === undefined ? Infinity : Date.parse(expires_at);
+  const previousEndsAt = previous === undefined ? 0 : Math.min(endsAt, Date.parse(previous.ends_at));
+  return [
+    { token_sha256, is_supplied, endsAt },
+    ...(previous === undefined || previousEndsAt <= wallTimeMs ? [] : [{ ...previous, endsAt: previousEndsAt }]),
+  ];
 }
 
 function areAll(value: unknown, isOne: (entry: Readonly<Record<string, unknown>>) => boolean): boolean {
@@ -82,14 +112,25 @@ function areAll(value: unknown, isOne: (entry: Readonly<Record<string, unknown>>
 }
 
 function isStored(
-  { id, name, token_sha256, pools, tags, team, expires_at, ...counts }: Readonly<Record<string, unknown>>,
+  { id, name, token_sha256, previous_token, pools, tags, team, expires_at, ...counts }: Readonly<
+    Record<string, unknown>
+  >,
 ): boolean {
   const { rpm, tpm, concurrent, priority, revision } = counts;
   return typeof id === "string" && typeof name === "string" && typeof token_sha256 === "string" &&
     [pools, tags].every((list) => list === undefined || Array.isArray(list)) &&
     (team === undefined || typeof team === "string") &&
     [rpm, tpm, concurrent, priority, revision].every((count) => count === undefined || typeof count === "number") &&
-    (expires_at === undefined || typeof expires_at === "string" && !Number.isNaN(Date.parse(expires_at)));
+    (expires_at === undefined || isTime(expires_at)) &&
+    (previous_token === undefined || isPreviousToken(previous_token));
+}
+
+function isPreviousToken(value: unknown): boolean {
+  return isObject(value) && typeof value.token_sha256 === "string" && isTime(value.ends_at);
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === "string" && !Number.isNaN(Date.parse(value));
 }
 
 function isRevoked({ id, name }: Readonly<Record<string, unknown>>): boolean {

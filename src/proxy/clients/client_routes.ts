@@ -15,8 +15,8 @@ import { json } from "../json.ts";
 import { usageDays } from "../usage/daily_usage.ts";
 import { readUsageQuery } from "../usage/usage_query.ts";
 import { formatUsageCsv, groupUsage } from "../usage/usage_table.ts";
-import { type ClientChange, readChange, readNewClient, wrong } from "./client_input.ts";
-import { type ClientsDocument, shownClient, type StoredClient } from "./client_record.ts";
+import { type ClientChange, readChange, readNewClient, readRotation, wrong } from "./client_input.ts";
+import { type ClientsDocument, listTokens, shownClient, type StoredClient } from "./client_record.ts";
 import type { RuntimeClients } from "./runtime_clients.ts";
 
 /** Maximum time for the body, which is small, ms. */
@@ -62,28 +62,26 @@ export async function handleClients(exchange: Exchange): Promise<PlainResponse> 
   }
 }
 
-async function listClients({ exchange: { headers }, clients }: ClientRequest): Promise<PlainResponse> {
+async function listClients({ exchange: { headers, mesh }, clients }: ClientRequest): Promise<PlainResponse> {
   const { clients: data } = await clients.refresh();
-  return json({ object: "list", data: data.map(shownClient) }, { headers });
+  const now = mesh.runtime.clock.now();
+  return json({ object: "list", data: data.map((client) => shownClient(client, now)) }, { headers });
 }
 
 async function createClientRecord({ exchange, clients }: ClientRequest): Promise<PlainResponse> {
   const { mesh, headers } = exchange;
-  const facts = readNewClient(await readClientBody(exchange), mesh);
-  const token = newToken();
-  const created: StoredClient = {
-    id: newClientId(),
-    ...facts,
-    created_at: new Date(mesh.runtime.clock.now()).toISOString(),
-    token_sha256: sha256(token),
-  };
+  const { token_hash, ...facts } = readNewClient(await readClientBody(exchange), mesh);
+  const { token, stored } = createToken(token_hash);
+  const now = mesh.runtime.clock.now();
+  const created: StoredClient = { id: newClientId(), ...facts, created_at: new Date(now).toISOString(), ...stored };
   await clients.change((document) => {
     const isTaken = clients.isConfigured(created.name) || document.clients.some(({ name }) => name === created.name);
     if (isTaken) throw wrong(`Another client is called "${created.name}": metrics are counted by name`, "name");
+    if (token_hash !== undefined) refuseTakenToken(token_hash, { document, exchange });
     return { ...document, clients: [...document.clients, created] };
   });
   traceChange(exchange, `The client "${created.name}" (${created.id}) was created`);
-  return json({ ...shownClient(created), token }, { headers, status: 201 });
+  return json({ ...shownClient(created, now), ...token }, { headers, status: 201 });
 }
 
 async function update(request: ClientRequest): Promise<PlainResponse> {
@@ -96,15 +94,62 @@ async function update(request: ClientRequest): Promise<PlainResponse> {
     return changedBy(client, change);
   });
   traceChange(exchange, `The client "${changed.name}" (${changed.id}) was changed`);
-  return json(shownClient(changed), { headers: exchange.headers });
+  return json(shownClient(changed, exchange.mesh.runtime.clock.now()), { headers: exchange.headers });
 }
 
+/** Replaces the token. The present one is accepted for the grace time; one from before it is not any more. */
 async function rotate(request: ClientRequest): Promise<PlainResponse> {
   const { exchange } = request;
-  const token = newToken();
-  const changed = await changeOne(request, (client) => ({ ...client, token_sha256: sha256(token) }));
+  const { graceMs, token_hash } = readRotation(await readOptionalBody(exchange));
+  const { token, stored } = createToken(token_hash);
+  const now = exchange.mesh.runtime.clock.now();
+  const changed = await changeOne(request, (client, document) => {
+    if (token_hash !== undefined) refuseTakenToken(token_hash, { document, exchange });
+    const { previous_token: _, token_sha256, is_supplied, ...others } = client;
+    const previous = {
+      token_sha256,
+      ...(is_supplied && { is_supplied }),
+      ends_at: new Date(now + graceMs).toISOString(),
+    };
+    return { ...others, ...stored, ...(graceMs > 0 && { previous_token: previous }) };
+  });
   traceChange(exchange, `The client "${changed.name}" (${changed.id}) has another token`);
-  return json({ ...shownClient(changed), token }, { headers: exchange.headers });
+  return json({ ...shownClient(changed, now), ...token }, { headers: exchange.headers });
+}
+
+/**
+ * Refuses a token that another client, or this one, has.
+ *
+ * @throws {UnsupportedRequestError} `invalid_value`.
+ */
+function refuseTakenToken(
+  hash: string,
+  { document, exchange: { mesh, proxy } }: {
+    readonly document: ClientsDocument;
+    readonly exchange: Pick<Exchange, "mesh" | "proxy">;
+  },
+): void {
+  const now = mesh.runtime.clock.now();
+  const isStored = document.clients.some((client) =>
+    listTokens(client, now).some(({ token_sha256 }) => token_sha256 === hash)
+  );
+  const { clients, adminTokens = [] } = proxy;
+  const isConfigured = [...clients.flatMap(({ token }) => token ?? []), ...adminTokens].some((token) =>
+    sha256(token) === hash
+  );
+  if (isStored || isConfigured || clients.some(({ tokenHash }) => tokenHash === hash)) {
+    throw wrong("token_hash: another client has this token", "token_hash");
+  }
+}
+
+/** Returns what to store of a token: of a new one, which is returned, or of the one with a hash. */
+function createToken(hash: string | undefined): {
+  readonly token: { readonly token?: string };
+  readonly stored: Pick<StoredClient, "token_sha256" | "is_supplied">;
+} {
+  if (hash !== undefined) return { token: {}, stored: { token_sha256: hash, is_supplied: true } };
+  const token = newToken();
+  return { token: { token }, stored: { token_sha256: sha256(token) } };
 }
 
 async function revoke({ exchange, clients, id }: ClientRequest): Promise<PlainResponse> {
@@ -139,12 +184,12 @@ async function usage({ exchange, clients, id }: ClientRequest): Promise<PlainRes
 
 async function changeOne(
   { clients, id }: ClientRequest,
-  change: (client: StoredClient) => StoredClient,
+  change: (client: StoredClient, document: ClientsDocument) => StoredClient,
 ): Promise<StoredClient> {
   let changed: StoredClient | undefined;
   await clients.change((document) => {
     const client = clientIn(document, id);
-    changed = { ...change(client), revision: (client.revision ?? 0) + 1 };
+    changed = { ...change(client, document), revision: (client.revision ?? 0) + 1 };
     return { ...document, clients: document.clients.map((client) => client.id === id ? changed! : client) };
   });
   return changed!;
@@ -166,9 +211,16 @@ function unknownClient(id: string): HttpError {
   return new HttpError(message, { status: 404, code: "client_not_found" });
 }
 
-async function readClientBody(exchange: Exchange): Promise<unknown> {
+async function readClientBody(exchange: Pick<Exchange, "mesh" | "request" | "body">): Promise<unknown> {
   const time = { startedAt: exchange.mesh.runtime.clock.monotonic(), limitMs: bodyLimitMs };
   return (await readJsonBody(exchange, time)).value;
+}
+
+/** Reads a body; an empty one is an empty object. */
+async function readOptionalBody(exchange: Exchange): Promise<unknown> {
+  const { mesh, request } = exchange;
+  const bytes = await exchange.body({ startedAt: mesh.runtime.clock.monotonic(), limitMs: bodyLimitMs });
+  return bytes.length === 0 ? {} : await readClientBody({ mesh, request, body: () => Promise.resolve(bytes) });
 }
 
 function traceChange({ mesh: { hub }, requestId }: Exchange, message: string): void {

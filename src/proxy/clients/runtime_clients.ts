@@ -9,7 +9,7 @@ import type { Storage } from "../../contracts/storage.ts";
 import { LimitedScopes } from "../../state/limits/limited_scopes.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { type Caller, Client } from "../client.ts";
-import { type ClientsDocument, noClients, type StoredClient, toClientSettings } from "./client_record.ts";
+import { type ClientsDocument, listTokens, noClients, type StoredClient, toClientSettings } from "./client_record.ts";
 import { ClientRecords } from "./client_records.ts";
 
 /**
@@ -28,16 +28,23 @@ interface Current {
 /** A client of the record. */
 interface KnownClient {
   readonly stored: StoredClient;
-  /** Wall clock, ms. */
-  readonly expiresAt: number;
   caller: Caller | undefined;
+}
+
+/** A token of a client. */
+interface KnownToken {
+  readonly client: KnownClient;
+  /** Wall clock, ms. */
+  readonly endsAt: number;
 }
 
 /** The clients created at runtime of one proxy, across configurations. */
 export class RuntimeClients {
   #current: Current | undefined;
   #document: ClientsDocument = noClients;
-  #byHash: ReadonlyMap<string, KnownClient> = new Map();
+  #byHash: ReadonlyMap<string, KnownToken> = new Map();
+  /** Whether clients have tokens of other forms than those that are created here. */
+  hasSuppliedTokens = false;
   #byName: ReadonlyMap<string, KnownClient> = new Map();
   /** By id. Contains only clients that have sent requests. */
   readonly #clients = new Map<string, Client>();
@@ -92,17 +99,24 @@ export class RuntimeClients {
 
   /** The sender of a token; undefined if it is unknown, revoked or expired. */
   findCaller(token: string): Caller | undefined {
-    return this.#toCaller(this.#byHash.get(this.#hash(token)));
+    const found = this.#byHash.get(this.#hash(token));
+    return found === undefined || this.#hasEnded(found.endsAt) ? undefined : this.#toCaller(found.client);
   }
 
   /** The client of a name; undefined if it is unknown, revoked or expired. */
   findNamed(name: string): Client | undefined {
-    return this.#toCaller(this.#byName.get(name))?.client;
+    const found = this.#byName.get(name);
+    const { expires_at } = found?.stored ?? {};
+    if (found === undefined || expires_at !== undefined && this.#hasEnded(Date.parse(expires_at))) return undefined;
+    return this.#toCaller(found).client;
   }
 
-  #toCaller(existing: KnownClient | undefined): Caller | undefined {
-    if (existing === undefined || existing.expiresAt <= this.#current!.mesh.runtime.clock.now()) return undefined;
-    return existing.caller ??= { client: this.#createClient(existing.stored), isAdministrator: false };
+  #toCaller(client: KnownClient): Caller {
+    return client.caller ??= { client: this.#createClient(client.stored), isAdministrator: false };
+  }
+
+  #hasEnded(endsAt: number): boolean {
+    return endsAt <= this.#current!.mesh.runtime.clock.now();
   }
 
   /** The record as known to this process. */
@@ -127,6 +141,11 @@ export class RuntimeClients {
     const changed = await records.changedDocument();
     if (changed !== undefined) this.#apply(changed);
     return this.#document;
+  }
+
+  /** The client with an id. */
+  find(id: string): StoredClient | undefined {
+    return this.#document.clients.find((client) => client.id === id);
   }
 
   /** The name of a client, also of a revoked one. */
@@ -167,13 +186,12 @@ export class RuntimeClients {
 
   #index(): void {
     const { clients } = this.#document;
-    const entries = clients.map((stored): KnownClient => ({
-      stored,
-      expiresAt: stored.expires_at === undefined ? Infinity : Date.parse(stored.expires_at),
-      caller: undefined,
-    }));
-    this.#byHash = new Map(entries.map((client) => [client.stored.token_sha256, client]));
+    const now = this.#current!.mesh.runtime.clock.now();
+    const entries = clients.map((stored): KnownClient => ({ stored, caller: undefined }));
+    const tokens = entries.flatMap((client) => listTokens(client.stored, now).map((token) => ({ ...token, client })));
+    this.#byHash = new Map(tokens.map(({ token_sha256, endsAt, client }) => [token_sha256, { endsAt, client }]));
     this.#byName = new Map(entries.map((client) => [client.stored.name, client]));
+    this.hasSuppliedTokens = tokens.some(({ is_supplied }) => is_supplied);
   }
 
   #createClient(stored: StoredClient): Client {

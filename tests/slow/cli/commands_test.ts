@@ -14,6 +14,7 @@ import { secrets } from "../../../src/cli/secrets.ts";
 import { status } from "../../../src/cli/status.ts";
 import { isProvider } from "../../../src/config/settings/known.ts";
 import type { Detection } from "../../../src/contracts/connector.ts";
+import { sha256 } from "../../../src/util/sha256.ts";
 import { Chance } from "../../simulation/chance.ts";
 import { type CommandSetup, runCommand } from "../../support/_cli.ts";
 import { assertOutput } from "../../support/_cli_outputs.ts";
@@ -86,6 +87,30 @@ describe("modelmesh clients", () => {
       );
       assertEquals((await run("clients update website --budget none")).code, 0);
       assertEquals(await proxy.chat(token.trim()), 200);
+    });
+  });
+
+  it("rotates with a grace time, and takes the hash of a token that exists already", async () => {
+    await withProxy(async (run, proxy) => {
+      const own = "sk-of-another-gateway";
+      const moved = await run([
+        "clients",
+        "create",
+        "moved",
+        "--token-hash",
+        sha256(own),
+        "--notes",
+        "From the old one",
+      ]);
+      assertEquals([moved.code, moved.out], [0, ""]);
+      assertMatch(moved.err, /^"moved" \(client_\S+\) has the token of that hash\n$/);
+      const rotated = await run("clients rotate moved --grace 24h");
+      assertMatch(rotated.err, /^The previous token is accepted until 20\d\d-\S+Z\nThe token of "moved"/);
+      assertEquals([await proxy.chat(own), await proxy.chat(rotated.out.trim())], [200, 200]);
+      const [listed] = assertOutput("clients", (await run("clients list --json")).out);
+      assertEquals([listed.notes, typeof listed.previous_token_ends_at], ["From the old one", "string"]);
+      assertEquals((await run("clients rotate moved")).code, 0);
+      assertEquals([await proxy.chat(own), await proxy.chat(rotated.out.trim())], [401, 401]);
     });
   });
 
