@@ -546,8 +546,10 @@ export interface ConfigDocument {
       readonly method?: "bearer";
       /** Accepted tokens: strings, or objects with the client's name and limits. */
       readonly tokens?: readonly (string | {
-        /** The client's bearer token. */
-        readonly token: string;
+        /** The client's bearer token. Required unless there is a `token_hash`. */
+        readonly token?: string;
+        /** SHA-256 of the token in hexadecimal, in place of `token`: for tokens that only their client has. The token must be random, since the hash of one that can be guessed is easily searched for. */
+        readonly token_hash?: string;
         /** Name of the client in records and metrics. */
         readonly name: string;
         /** Team of the client, in `teams`. Its requests count against the limits of both. */
@@ -588,6 +590,8 @@ export interface ConfigDocument {
         readonly concurrent?: number | SecretReference;
         /** Names of guards of its requests, besides those of `proxy` and of pools. */
         readonly guards?: readonly string[];
+        /** Notes for operators, up to 2 000 characters. The proxy does not show them to the client. */
+        readonly notes?: string;
         /** Maximum `x-mesh-priority` of its requests, which places them in the queues of pools. Defaults to 0; to 100 for clients without a team, pools or other limits. */
         readonly priority?: number | SecretReference;
         /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
