@@ -52,6 +52,7 @@ export const connectors: readonly ProviderConnector[] = [acme, zeta, open, home]
 
 export const known: KnownConnectors = {
   providers: connectors,
+  guards: [],
   strategies: ["mesh.stick-until-failure.v1", "mesh.round-robin.v1", "mesh.priority-selection.v1"],
   storages: ["mesh.local-file.v1", "mesh.memory.v1"],
   secretStores: ["mesh.env.v1", "mesh.dotenv.v1"],
