@@ -4,7 +4,8 @@
  * the sources on Deno.
  * @module
  */
-import { findProblems, soak, type SoakSample } from "../tests/support/_soak.ts";
+import type { SoakSample } from "../tests/support/_sampled_proxy.ts";
+import { findProblems, soak } from "../tests/support/_soak.ts";
 import { stop } from "./npm/esbuild.ts";
 import { buildPackage } from "./npm/package.ts";
 

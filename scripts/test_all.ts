@@ -38,6 +38,7 @@ const nightly: readonly (readonly Part[])[] = [
   [{ task: ["test:node", "--all"], minutes: 60 }],
   [{ task: ["simulate", "--seeds=3000"], minutes: 15, counts: false }],
   [{ task: ["crash"], minutes: 15, counts: false }],
+  [{ task: ["soak:fleet", "--minutes=60"], minutes: 75, counts: false }],
 ];
 
 /** Numbers of passed and failed tests. */

@@ -2,11 +2,10 @@
  * Soak test: a proxy in a child process with hundreds of concurrent streams, and failing providers and clients.
  * @module
  */
-import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createLineReader } from "./_lines.ts";
 import { type CommandLine, programCommand } from "./_programs.ts";
+import { SampledProxy, type SoakSample } from "./_sampled_proxy.ts";
 
 /** Options of a soak test. */
 export interface SoakOptions {
@@ -19,23 +18,6 @@ export interface SoakOptions {
   readonly commandOf?: (source: string) => CommandLine;
   /** Called with each sample. */
   readonly onSample?: (sample: SoakSample) => void;
-}
-
-/** A sample of the proxy's process. */
-export interface SoakSample {
-  readonly second: number;
-  /** Resident memory, bytes. */
-  readonly rss: number;
-  readonly heapUsed: number;
-  /** Number of active timers. */
-  readonly timers: number;
-  /** Number of listeners on the process. */
-  readonly listeners: number;
-  /** Unhandled rejections, and warnings of the runtime, such as about leaking listeners. */
-  readonly faults: readonly string[];
-  /** Number of requests in its statistics of the pool. */
-  readonly requests: number;
-  readonly inFlight: number;
 }
 
 /** Result of a soak test. */
@@ -144,76 +126,6 @@ function createConfig(url: string, log: string): object {
   };
 }
 
-/** Instruments timers before anything else is imported. */
-const program = `
-  const timers = new Set();
-  for (const [set, clear, repeats] of [["setTimeout", "clearTimeout"], ["setInterval", "clearInterval", true]]) {
-    const [setOwn, clearOwn] = [globalThis[set], globalThis[clear]];
-    globalThis[set] = (task, ms, ...rest) => {
-      const timer = setOwn((...args) => { if (!repeats) timers.delete(timer); task(...args); }, ms, ...rest);
-      timers.add(timer);
-      return timer;
-    };
-    globalThis[clear] = (timer) => { timers.delete(timer); clearOwn(timer); };
-  }
-  const { default: process } = await import("node:process");
-  (await import("node:v8")).setFlagsFromString("--expose-gc");
-  const collect = (await import("node:vm")).runInNewContext("gc");
-  const faults = [];
-  process.on("unhandledRejection", (reason) => faults.push("unhandled: " + (reason?.stack ?? reason)));
-  process.on("uncaughtException", (error) => faults.push("uncaught: " + (error?.stack ?? error)));
-  process.on("warning", (warning) => faults.push("warning: " + warning?.message));
-  const { serve } = await import(PROXY);
-  const proxy = await serve({ config: CONFIG, port: 0 });
-  process.stdout.write(proxy.url + "\\n");
-  process.stdin.on("data", () => {
-    collect();
-    const { rss, heapUsed } = process.memoryUsage();
-    const pool = proxy.mesh.stats().find(({ scope }) => scope === "pool");
-    const listeners = process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0);
-    const requests = pool?.requests_total ?? 0;
-    process.stdout.write(JSON.stringify({ rss, heapUsed, timers: timers.size, listeners, faults, requests }) + "\\n");
-  });
-  process.stdin.on("end", () => void proxy.stop());`;
-
-class Proxy {
-  readonly #child;
-  readonly #lines;
-  readonly #ended: Promise<unknown>;
-  readonly #startedAt = performance.now();
-  url = "";
-
-  constructor(config: object, commandOf: (source: string) => CommandLine) {
-    const [command, ...args] = commandOf(program.replace("CONFIG", JSON.stringify(config)));
-    this.#child = spawn(command, args, { stdio: ["pipe", "pipe", "ignore"] });
-    this.#ended = new Promise((resolve) => this.#child.on("close", resolve));
-    this.#lines = createLineReader(this.#child);
-  }
-
-  async start(): Promise<void> {
-    this.url = await this.#lines();
-  }
-
-  async sample(): Promise<SoakSample> {
-    this.#child.stdin!.write("sample\n");
-    const facts = JSON.parse(await this.#lines());
-    const inFlight = await this.metric("modelmesh_requests_in_flight");
-    return { second: Math.round((performance.now() - this.#startedAt) / 1000), inFlight, ...facts };
-  }
-
-  /** Returns the sum of a metric over all labels. */
-  async metric(name: string): Promise<number> {
-    const text = await (await fetch(`${this.url}/metrics`)).text();
-    const values = text.split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
-    return values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
-  }
-
-  async stop(): Promise<void> {
-    this.#child.stdin!.end();
-    await this.#ended;
-  }
-}
-
 /** A client: sends one stream after the other, and disconnects from some. */
 async function runClient(url: string, { until, seen, number }: ClientOptions): Promise<void> {
   for (let turn = number; performance.now() < until; turn++) {
@@ -262,7 +174,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   const { seconds, streams, folder, commandOf = programCommand, onSample } = options;
   const log = `${folder}/requests.jsonl`;
   const providers = await startProviders();
-  const proxy = new Proxy(createConfig(providers.url, log), commandOf);
+  const proxy = new SampledProxy(createConfig(providers.url, log), { commandOf });
   await proxy.start();
   const before = await proxy.sample();
   const startedAt = performance.now();
@@ -314,7 +226,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
 }
 
 /** Returns a sample once no request is in flight, and hanging providers have timed out. */
-async function settled(proxy: Proxy): Promise<SoakSample> {
+export async function settled(proxy: SampledProxy): Promise<SoakSample> {
   for (let tries = 0;; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const sample = await proxy.sample();
