@@ -40,6 +40,11 @@ export interface CounterGroup {
   /** Returns its counters. */
   counters(wallTimeMs: number): Iterable<ReplicatedCounter>;
   /**
+   * Number of changes by this process so far. Undefined if every sync must read the group, such as while something is
+   * reserved in it; otherwise a group without changes since the last sync may wait for its turn.
+   */
+  readonly revision?: number | undefined;
+  /**
    * Begins replication. Values restored from an earlier process are already in the store.
    *
    * @param report Call it when changes must be reported immediately.

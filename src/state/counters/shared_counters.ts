@@ -63,6 +63,8 @@ export class SharedCounters {
   readonly groups: Set<CounterGroup> = new Set();
   /** Acknowledged parts by counter key. */
   readonly #acknowledged = new Map<string, Acknowledged>();
+  /** Number of counters in use when acknowledgements were last deleted. */
+  #inUse = 0;
   /** Replicates the counters; undefined while they are local. */
   replication: Replication | undefined;
 
@@ -105,12 +107,13 @@ export class SharedCounters {
     return getOrCreate(this.#acknowledged, key, () => ({ amount: 0, leased: 0, pending: { amount: 0, leased: 0 } }));
   }
 
-  /** Deletes acknowledgements of expired counters, once there are many. Those of `reported` counters are kept. */
-  forgetExpired(reported: readonly ReplicatedCounter[], wallTimeMs: number): void {
-    if (this.#acknowledged.size <= 2 * reported.length + 100) return;
-    const inUse = new Set(reported.map(({ key }) => key));
+  /** Deletes acknowledgements of expired counters, once there are many. */
+  forgetExpired(wallTimeMs: number): void {
+    if (this.#acknowledged.size <= 2 * this.#inUse + 100) return;
+    const inUse = new Set<string>();
     for (const group of this.groups) for (const { key } of group.counters(wallTimeMs)) inUse.add(key);
     for (const key of this.#acknowledged.keys()) if (!inUse.has(key)) this.#acknowledged.delete(key);
+    this.#inUse = this.#acknowledged.size;
   }
 
   #start(group: CounterGroup): void {

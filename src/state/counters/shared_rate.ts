@@ -98,6 +98,12 @@ export class SharedRateCount implements CounterGroup {
     }
   }
 
+  /** The amount counted; undefined before the first sync, and while other processes have used some of the rate. */
+  get revision(): number | undefined {
+    for (const { others } of this.#slices.values()) if (others !== 0) return undefined;
+    return this.#counted === undefined ? undefined : this.#parts.counted();
+  }
+
   #slice(number: number): Slice {
     return getOrCreate(this.#slices, number, () => ({ own: 0, others: 0 }));
   }

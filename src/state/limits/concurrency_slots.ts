@@ -17,6 +17,7 @@ export class ConcurrencySlots implements CounterGroup {
   readonly #onFreed: () => void;
   /** Set while other processes share the slots: reports changes to them. */
   #report: (() => void) | undefined;
+  #releases = 0;
 
   /**
    * @param key Identifies what is limited, such as the API key and the model.
@@ -44,6 +45,11 @@ export class ConcurrencySlots implements CounterGroup {
     yield this.#counter(wallTimeMs);
   }
 
+  /** Number of releases; undefined while a process holds a slot. */
+  get revision(): number | undefined {
+    return this.#own === 0 && this.#others === 0 ? this.#releases : undefined;
+  }
+
   /** Returns the request for one slot. */
   request(wallTimeMs: number): CounterRequest {
     return {
@@ -63,6 +69,7 @@ export class ConcurrencySlots implements CounterGroup {
   /** Releases a slot. */
   release(): void {
     this.#own--;
+    this.#releases++;
     this.#report?.();
   }
 

@@ -97,6 +97,11 @@ export class Quota extends WindowLimits {
     yield* super.counters(wallTimeMs);
   }
 
+  /** Every sync reads it: there are as many as models, and what others count ends or begins a standby. */
+  override get revision(): undefined {
+    return undefined;
+  }
+
   /** Returns what the first call of a request requests of the shared counters, besides its reservation. */
   counterRequests(): readonly CounterRequest[] {
     return this.#limits.requests.request(this.#window("requests"), 1);

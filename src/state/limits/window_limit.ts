@@ -175,6 +175,8 @@ export class WindowLimits implements CounterGroup {
   #limits: readonly WindowLimit[];
   /** Set while other processes share the limits: reports changes to them. */
   #report: (() => void) | undefined;
+  /** Number of reservations that have begun or ended. */
+  #changes = 0;
 
   constructor(limits: readonly WindowLimit[]) {
     this.#limits = limits;
@@ -186,6 +188,7 @@ export class WindowLimits implements CounterGroup {
   }
 
   protected set limits(limits: readonly WindowLimit[]) {
+    this.#changes++;
     this.#limits = limits;
   }
 
@@ -205,8 +208,19 @@ export class WindowLimits implements CounterGroup {
     for (const limit of this.#limits) yield* limit.replicas(wallTimeMs);
   }
 
+  /** Number of changes; undefined while an amount is reserved, here or in another process, which will release it. */
+  get revision(): number | undefined {
+    for (const { windows } of this.#limits) {
+      for (const { reserved, othersTaken, othersSpent } of windows) {
+        if (reserved > 0 || othersTaken > othersSpent) return undefined;
+      }
+    }
+    return this.#changes;
+  }
+
   /** Discards settled amounts. What is reserved remains, and counts when it is settled. */
   protected clear(): void {
+    this.#changes++;
     for (const { windows } of this.#limits) for (const window of windows) window.clear();
   }
 
@@ -223,6 +237,7 @@ export class WindowLimits implements CounterGroup {
       readonly onSettled?: ((reserved: readonly ReservedAmount[]) => void) | undefined;
     },
   ): ReservedAmounts {
+    this.#changes++;
     const reserved: ReservedAmount[] = [];
     for (const limit of this.#limits) {
       if (limit.measure === undefined) continue;
@@ -232,6 +247,7 @@ export class WindowLimits implements CounterGroup {
       reserved.push({ limit, window, amount });
     }
     return new ReservedAmounts(reserved, () => {
+      this.#changes++;
       // if the process ends now, the store releases its reservations, but keeps this
       if (this.#report !== undefined && this.#limits.some(({ limit }) => limit < Infinity)) this.#report();
       onSettled?.(reserved);

@@ -10,6 +10,7 @@ import { afterRunning } from "../../util/retry_timer.ts";
 import { Lease } from "./lease.ts";
 import { add, applyTotal, subtract, toSharedSum } from "./acknowledgements.ts";
 import type { RateGrant, SharedRate } from "../counters/shared_rate.ts";
+import { GroupTurns, type ReportedGroup } from "./group_turns.ts";
 import { SharedWindow } from "./shared_window.ts";
 import { getOrCreate } from "../../util/once.ts";
 
@@ -68,6 +69,7 @@ export class StoreReplication implements Replication {
   #syncing: Promise<void> = Promise.resolve();
   /** The sync after it, if one is requested. */
   #next: Promise<void> | undefined;
+  readonly #turns = new GroupTurns();
   /** Groups with changes to report in this turn. */
   readonly #reporting = new Set<CounterGroup>();
 
@@ -95,7 +97,7 @@ export class StoreReplication implements Replication {
   sync(): Promise<void> {
     return this.#next ??= this.#syncing.then(() => {
       this.#next = undefined;
-      return this.#syncing = this.#sync(this.#sharedCounters.groups);
+      return this.#syncing = this.#sync(this.#turns.select(this.#sharedCounters.groups));
     });
   }
 
@@ -139,7 +141,8 @@ export class StoreReplication implements Replication {
   async #reportGroups(groups: Iterable<CounterGroup>): Promise<void> {
     const { shared, clock } = this.#target;
     const wallTimeMs = clock.now();
-    const parts = [...groups].flatMap((group) => [...group.counters(wallTimeMs)]).filter((part) =>
+    const reported = [...groups].map((group): ReportedGroup => ({ group, revision: group.revision }));
+    const parts = reported.flatMap(({ group }) => [...group.counters(wallTimeMs)]).filter((part) =>
       this.#sharedCounters.hasChanged(part)
     );
     const deltas = parts.map((part) => {
@@ -159,7 +162,8 @@ export class StoreReplication implements Replication {
       deltas.forEach(({ part, account, change }, index) =>
         applyTotal(part, account, { change, total: totals[index]! })
       );
-      if (groups === this.#sharedCounters.groups) this.#sharedCounters.forgetExpired(parts, clock.now());
+      this.#turns.note(reported);
+      this.#sharedCounters.forgetExpired(clock.now());
     } finally {
       for (const { account, change } of deltas) subtract(account.pending, change);
     }
