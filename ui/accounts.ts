@@ -7,12 +7,18 @@ import { byId, el, setSpan } from "./dom.ts";
 import { percent, span, usd, words } from "./format.ts";
 import type { BudgetStatus, MeshStatus } from "./records.ts";
 
+/** Budgets that are shown; of more, those of which most is used. */
+const maxShown = 40;
+
 /** A budget's share of its limit from which on it is shown as a warning. */
 const warnAt = 0.8;
 
 /** Shows budgets. */
 export function showBudgets({ budgets }: MeshStatus, now: number): void {
-  byId("budgets").replaceChildren(...budgets.map((budget) => budgetRow(budget, now)));
+  const most = budgets.length <= maxShown
+    ? budgets
+    : budgets.toSorted((first, second) => getShare(second) - getShare(first)).slice(0, maxShown);
+  byId("budgets").replaceChildren(...most.map((budget) => budgetRow(budget, now)));
   byId("budgets-title").hidden = budgets.length === 0;
 }
 
@@ -28,8 +34,10 @@ export function withCost(status: MeshStatus, record: RoutingRecord): MeshStatus 
     pool: record.pool,
     provider: record.provider,
     client: record.client_id ?? record.client,
+    team: record.team,
   };
-  const concerns = ({ scope, id }: BudgetStatus) => scope === "all" || ids[scope] === id;
+  const concerns = ({ scope, id }: BudgetStatus) =>
+    scope === "all" || ids[scope] === id || scope === "tag" && record.tags?.includes(id) === true;
   const budgets = status.budgets.map((budget) =>
     concerns(budget) ? { ...budget, spent_usd: budget.spent_usd + cost } : budget
   );
@@ -45,9 +53,13 @@ export function withCost(status: MeshStatus, record: RoutingRecord): MeshStatus 
   return { ...status, budgets, ...(clients === undefined ? {} : { clients }) };
 }
 
+function getShare({ spent_usd, limit_usd }: BudgetStatus): number {
+  return limit_usd === 0 ? 1 : spent_usd / limit_usd;
+}
+
 function budgetRow(budget: BudgetStatus, now: number): HTMLElement {
   const { scope, id, name = id, window, timezone, spent_usd, limit_usd, resets_at } = budget;
-  const share = limit_usd === 0 ? 1 : spent_usd / limit_usd;
+  const share = getShare(budget);
   const tone = share >= 1 ? "bad" : share >= warnAt ? "warn" : "good";
   const bar = el("i", { "data-tone": tone });
   setSpan(bar, { share });

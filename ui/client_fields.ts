@@ -15,7 +15,7 @@ export interface ClientField {
   /** The member of the client. */
   readonly name: string;
   readonly label: string;
-  readonly kind: "text" | "list" | "count" | "budget" | "date" | "notes";
+  readonly kind: "text" | "team" | "list" | "count" | "budget" | "date" | "notes";
   readonly hint?: string;
   /** Whether only a new client has it. */
   readonly isFixed?: boolean;
@@ -24,9 +24,13 @@ export interface ClientField {
 /** The fields in their order. */
 export const clientFields: readonly ClientField[] = [
   { name: "name", label: "Name", kind: "text", isFixed: true, hint: "Appears in records and metrics, and stays" },
+  { name: "team", label: "Team", kind: "team" },
   { name: "pools", label: "Pools", kind: "list", hint: "Separated by commas; empty: all" },
   { name: "budget", label: "Budget, USD", kind: "budget" },
   { name: "rpm", label: "Requests per minute", kind: "count" },
+  { name: "tpm", label: "Tokens per minute", kind: "count" },
+  { name: "concurrent", label: "Requests at once", kind: "count" },
+  { name: "tags", label: "Tags", kind: "list", hint: "Of its requests, separated by commas" },
   { name: "priority", label: "Highest priority", kind: "count" },
   { name: "expires_at", label: "Expires on (UTC)", kind: "date" },
 ];

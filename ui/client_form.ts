@@ -18,7 +18,7 @@ import { ResponseError } from "./connection.ts";
 import { byId, el, setText } from "./dom.ts";
 
 /** Sends the body; rejects with the proxy's error. */
-type Send = (body: Readonly<Record<string, unknown>>) => Promise<void>;
+export type Send = (body: Readonly<Record<string, unknown>>) => Promise<void>;
 
 /** A field of the form as it is shown. */
 interface ShownField {
@@ -30,17 +30,22 @@ interface ShownField {
   readonly read: () => unknown;
 }
 
-/**
- * Opens the form.
- *
- * @param before The client that is changed; undefined for a new one.
- * @param send Is called with the body; the form closes once it resolves, and shows its error otherwise.
- */
-export function openClientForm(before: ManagedClient | undefined, send: Send): void {
+/** Options of {@linkcode openClientForm}. */
+interface FormOptions {
+  /** The client that is changed; undefined for a new one. */
+  readonly before: ManagedClient | undefined;
+  /** Names of the teams it may belong to. */
+  readonly teams: readonly string[];
+  /** Is called with the body; the form closes once it resolves, and shows its error otherwise. */
+  readonly send: Send;
+}
+
+/** Opens the form. */
+export function openClientForm({ before, teams, send }: FormOptions): void {
   const dialog = byId<HTMLDialogElement>("client-dialog");
   const form = byId<HTMLFormElement>("client-form");
-  const shown = clientFields.filter(({ isFixed }) => before === undefined || !isFixed)
-    .map((field) => showField(field, before?.[field.name]));
+  const shown = clientFields.filter(({ kind, isFixed }) => kind === "team" ? teams.length > 0 : !isFixed || !before)
+    .map((field) => showField(field, before?.[field.name], teams));
   setText(byId("client-title"), before === undefined ? "New client" : `Client ${before.name}`);
   setText(byId("client-save"), before === undefined ? "Create" : "Save");
   byId("client-fields").replaceChildren(...shown.map(({ element }) => element));
@@ -59,23 +64,40 @@ export function openClientForm(before: ManagedClient | undefined, send: Send): v
   dialog.showModal();
 }
 
-function showField(field: ClientField, value: unknown): ShownField {
+function showField(field: ClientField, value: unknown, teams: readonly string[]): ShownField {
   const id = `client-${field.name}`;
   const problem = el("small", { id: `${id}-problem`, class: "problem", role: "alert" });
   const hint = el("small", { id: `${id}-hint`, class: "muted" }, field.hint ?? "");
   const described = { "aria-describedby": `${id}-hint ${id}-problem` };
   if (field.kind === "budget") return showBudget(field, { value, problem, described });
-  const input = field.kind === "notes" ? el("textarea", { id, rows: "2", ...described }) : el("input", {
-    id,
-    type: field.kind === "count" ? "number" : field.kind === "date" ? "date" : "text",
-    ...(field.kind === "count" ? { min: "0", step: "1" } : {}),
-    autocomplete: "off",
-    required: field.isFixed,
-    ...described,
-  });
-  input.value = field.kind === "date" ? String(value ?? "").slice(0, 10) : String(value ?? "").replaceAll(",", ", ");
+  const input = createInput(field, { id, described, teams });
+  input.value = toInputText(field, value);
   const element = el("div", { class: "field" }, el("label", { for: id }, field.label), input, hint, problem);
   return { field, element, controls: [input], problem, read: () => readInput(field, input.value, value) };
+}
+
+function createInput(
+  { kind, isFixed }: ClientField,
+  { id, described, teams }: {
+    readonly id: string;
+    readonly described: Readonly<Record<string, string>>;
+    readonly teams: readonly string[];
+  },
+): HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement {
+  if (kind === "notes") return el("textarea", { id, rows: "2", ...described });
+  if (kind === "team") {
+    const options = ["", ...teams].map((value) => el("option", { value }, value || "None"));
+    return el("select", { id, ...described }, ...options);
+  }
+  const type = kind === "count" ? "number" : kind === "date" ? "date" : "text";
+  const bounds = kind === "count" ? { min: "0", step: "1" } : {};
+  return el("input", { id, type, ...bounds, autocomplete: "off", required: isFixed, ...described });
+}
+
+function toInputText({ kind }: ClientField, value: unknown): string {
+  if (value === undefined) return "";
+  if (kind === "date") return getDay(value);
+  return Array.isArray(value) ? value.join(", ") : String(value);
 }
 
 function readInput({ kind }: ClientField, text: string, before: unknown): unknown {
@@ -83,7 +105,11 @@ function readInput({ kind }: ClientField, text: string, before: unknown): unknow
   if (value === "") return undefined;
   if (kind === "count") return Number(value);
   if (kind === "list") return value.split(",").map((name) => name.trim()).filter((name) => name !== "");
-  return kind === "date" && value === String(before ?? "").slice(0, 10) ? before : value; // a time of that day stays
+  return kind === "date" && value === getDay(before) ? before : value; // a time of that day stays
+}
+
+function getDay(time: unknown): string {
+  return String(time ?? "").slice(0, 10);
 }
 
 /** A row for each limit, and one more. */

@@ -4,13 +4,14 @@
  * @module
  */
 import { describeLimits, type ManagedClient } from "./client_fields.ts";
-import { openClientForm } from "./client_form.ts";
+import { openClientForm, type Send } from "./client_form.ts";
 import { type Connection, ResponseError } from "./connection.ts";
 import { ask, showToken } from "./dialogs.ts";
 import { byId, el, setText } from "./dom.ts";
 import { count, counted, usd } from "./format.ts";
 import { notify } from "./notice.ts";
 import type { ClientTotals, MeshStatus } from "./records.ts";
+import { readTeams } from "./teams.ts";
 
 /** Clients that are shown at once; the others are found by their names. */
 const maxShown = 60;
@@ -37,6 +38,8 @@ export class Clients {
   readonly #connection: Connection;
   readonly #redraw: () => void;
   #managed: readonly ManagedClient[] = [];
+  /** Names of the teams. */
+  #teams: readonly string[] = [];
   /** Undefined where clients cannot be made at runtime. */
   #problem: string | undefined = "";
   #rows = new Map<string, Row>();
@@ -45,12 +48,14 @@ export class Clients {
   constructor(connection: Connection, redraw: () => void) {
     this.#connection = connection;
     this.#redraw = redraw;
-    byId("client-new").addEventListener("click", () => openClientForm(undefined, (body) => this.#create(body)));
+    byId("client-new").addEventListener("click", () => this.#openForm(undefined, (body) => this.#create(body)));
     byId("client-search").addEventListener("input", redraw);
   }
 
   /** Reads the clients that are managed at runtime; a proxy without a storage has none. */
-  async read({ daily_usage: isKept = false, role }: MeshStatus): Promise<void> {
+  async read(status: MeshStatus): Promise<void> {
+    const { daily_usage: isKept = false, role } = status;
+    this.#teams = await readTeams(this.#connection, status);
     this.#managed = [];
     this.#problem = isKept && role !== "client" ? "" : undefined;
     if (this.#problem === undefined) return;
@@ -68,7 +73,7 @@ export class Clients {
     const search = byId<HTMLInputElement>("client-search");
     const found = all.filter(({ name }) => name.toLowerCase().includes(search.value.trim().toLowerCase()));
     const shown = found.slice(0, maxShown);
-    byId("clients-card").hidden = all.length === 0 && this.#problem === undefined;
+    byId("clients-card").hidden = all.length + this.#teams.length === 0 && this.#problem === undefined;
     byId("client-new").hidden = this.#problem !== "";
     search.hidden = all.length < searchedFrom;
     const more = found.length > shown.length
@@ -127,10 +132,14 @@ export class Clients {
     return el(
       "span",
       { class: "buttons admin" },
-      button("Edit", () => openClientForm(current(), (body) => this.#change(id, body))),
+      button("Edit", () => this.#openForm(current(), (body) => this.#change(id, body))),
       button("New token", () => this.#rotate(current())),
       button("Revoke", () => this.#revoke(current())),
     );
+  }
+
+  #openForm(before: ManagedClient | undefined, send: Send): void {
+    openClientForm({ before, teams: this.#teams, send });
   }
 
   async #create(body: Readonly<Record<string, unknown>>): Promise<void> {

@@ -34,7 +34,7 @@ const connection = new Connection();
 const series = new Series(connection.coverage);
 const traffic = new Traffic(series, () => draw());
 const decisions = new Decisions();
-const spend = new Spend(connection);
+const spend = new Spend(connection, () => drawSoon());
 const clients = new Clients(connection, () => drawSoon());
 const processes = new Processes(connection, () => drawSoon());
 const playground = new Playground(connection);

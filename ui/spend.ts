@@ -1,13 +1,13 @@
 /**
- * What was spent per day and client in the last 90 days: a bar per day, and a table of the clients.
+ * What was spent per day and client, or team, in the last 90 days: a bar per day, and a table of the sums.
  * @module
  */
 import type { RoutingRecord } from "../src/contracts/events.ts";
 import { type Connection, ResponseError } from "./connection.ts";
-import { byId, el, setText } from "./dom.ts";
+import { byId, choice, el, setText } from "./dom.ts";
 import { none, usd } from "./format.ts";
 import type { MeshStatus } from "./records.ts";
-import { type ClientSpend, dayName, listDays, shownDays, type SpendRow, sumSpend } from "./spend_days.ts";
+import { dayName, listDays, type OwnSpend, shownDays, type SpendOwner, type SpendRow, sumSpend } from "./spend_days.ts";
 
 /** Columns of the table: their last days. */
 const periods: Readonly<Record<string, number>> = { "Today": 1, "7 days": 7, "30 days": 30, "90 days": shownDays };
@@ -16,12 +16,18 @@ const periods: Readonly<Record<string, number>> = { "Today": 1, "7 days": 7, "30
 export class Spend {
   readonly #connection: Connection;
   #rows: SpendRow[] = [];
+  #by: SpendOwner = "client";
   #problem = "";
   #changes = 0;
   #shown = "";
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, redraw: () => void) {
     this.#connection = connection;
+    choice<SpendOwner>("spend-by", {
+      options: { client: "Client", team: "Team" },
+      selected: this.#by,
+      onChange: (by) => (this.#by = by, this.#changes++, redraw()),
+    });
   }
 
   /**
@@ -35,7 +41,7 @@ export class Spend {
     this.#problem = isKept ? "" : "A section “storage” in the configuration keeps what is spent per day.";
     if (!isKept) return;
     try {
-      const response = await this.#connection.request("/mesh/usage?by=day,client");
+      const response = await this.#connection.request("/mesh/usage?by=day,client,team");
       this.#rows = (await response.json()).data;
     } catch (error) {
       if (!(error instanceof ResponseError)) throw error;
@@ -44,14 +50,13 @@ export class Spend {
   }
 
   /** Adds a request to the sums, so that they need not be read again. */
-  add({ timestamp, client: name, cost_usd }: RoutingRecord): void {
-    const client = name ?? null;
+  add({ timestamp, client = null, team = null, cost_usd }: RoutingRecord): void {
     if (this.#problem !== "" || cost_usd === undefined || cost_usd === 0) return;
     this.#changes++;
     const day = dayName(Date.parse(timestamp));
-    const index = this.#rows.findIndex((row) => row.day === day && row.client === client);
+    const index = this.#rows.findIndex((row) => row.day === day && row.client === client && row.team === team);
     const before = this.#rows[index];
-    if (before === undefined) this.#rows.push({ day, client, cost_usd });
+    if (before === undefined) this.#rows.push({ day, client, team, cost_usd });
     else this.#rows[index] = { ...before, cost_usd: before.cost_usd + cost_usd };
   }
 
@@ -61,19 +66,21 @@ export class Spend {
     const shown = `${days.at(-1)} ${this.#changes}`;
     if (shown === this.#shown) return;
     this.#shown = shown;
-    const clients = sumSpend(this.#rows, days);
+    byId("spend-by").hidden = this.#rows.every(({ team }) => team === null);
+    const by = byId("spend-by").hidden ? "client" : this.#by;
+    const clients = sumSpend(this.#rows, days, by);
     const isEmpty = clients.length === 0;
     byId("spend-scroll").hidden = byId("spend-days").hidden = isEmpty;
     byId("spend-empty").hidden = !isEmpty;
     setText(byId("spend-empty"), this.#problem === "" ? "Nothing was spent." : this.#problem);
     byId("spend-days").replaceChildren(...drawBars(clients, days));
     byId("spend-days").setAttribute("aria-label", describe(clients));
-    byId("spend-table").replaceChildren(...drawTable(clients));
+    byId("spend-table").replaceChildren(...drawTable(clients, by));
   }
 }
 
-/** One column per day, of a part per client. */
-function drawBars(clients: readonly ClientSpend[], days: readonly string[]): readonly HTMLElement[] {
+/** One column per day, of a part per owner. */
+function drawBars(clients: readonly OwnSpend[], days: readonly string[]): readonly HTMLElement[] {
   const totals = days.map((_, index) => total(clients, index));
   const highest = Math.max(...totals, Number.MIN_VALUE);
   return days.map((day, index) => {
@@ -89,8 +96,10 @@ function drawBars(clients: readonly ClientSpend[], days: readonly string[]): rea
   });
 }
 
-function drawTable(clients: readonly ClientSpend[]): readonly HTMLElement[] {
-  const header = ["Client", ...Object.keys(periods)].map((name) => el("th", { scope: "col" }, name));
+function drawTable(clients: readonly OwnSpend[], by: SpendOwner): readonly HTMLElement[] {
+  const header = [by === "client" ? "Client" : "Team", ...Object.keys(periods)].map((name) =>
+    el("th", { scope: "col" }, name)
+  );
   const rows = clients.map((client, color) => {
     const key = el("span", { class: "swatch", "data-color": String(color), "aria-hidden": "true" });
     const name = client.isOthers ? "Others" : client.name ?? none;
@@ -108,15 +117,15 @@ function drawTable(clients: readonly ClientSpend[]): readonly HTMLElement[] {
   return [el("thead", {}, el("tr", {}, ...header)), el("tbody", {}, ...rows), footer];
 }
 
-function describe(clients: readonly ClientSpend[]): string {
+function describe(clients: readonly OwnSpend[]): string {
   const sum = clients.reduce((all, client) => all + client.total, 0);
   return `Spend per day: ${usd(sum)} in the last ${shownDays} days`;
 }
 
-function total(clients: readonly ClientSpend[], index: number): number {
+function total(clients: readonly OwnSpend[], index: number): number {
   return clients.reduce((sum, client) => sum + client.days[index]!, 0);
 }
 
-function lastDays({ days }: ClientSpend, length: number): number {
+function lastDays({ days }: OwnSpend, length: number): number {
   return days.slice(-length).reduce((sum, amount) => sum + amount, 0);
 }

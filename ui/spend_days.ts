@@ -6,22 +6,26 @@
 /** Number of days shown, today included. */
 export const shownDays = 90;
 
-/** Number of clients shown by name; the others are one. */
+/** Number of clients or teams shown by name; the others are one. */
 const maxNamed = 7;
 
-/** A row of `/mesh/usage?by=day,client`. */
+/** Whose spend is shown. */
+export type SpendOwner = "client" | "team";
+
+/** A row of `/mesh/usage?by=day,client,team`. */
 export interface SpendRow {
   /** UTC, `YYYY-MM-DD`. */
   readonly day: string;
   readonly client: string | null;
+  readonly team: string | null;
   readonly cost_usd: number;
 }
 
-/** What a client spent on each of the shown days, USD; the last is today. */
-export interface ClientSpend {
-  /** Null: requests without a client's name. */
+/** What a client or a team spent on each of the shown days, USD; the last is today. */
+export interface OwnSpend {
+  /** Null: requests without a client's name, or of no team. */
   readonly name: string | null;
-  /** Whether it stands for all clients beyond those shown by name. */
+  /** Whether it stands for all beyond those shown by name. */
   readonly isOthers: boolean;
   readonly days: readonly number[];
   readonly total: number;
@@ -37,14 +41,19 @@ export function dayName(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
-/** Sums rows by client, those who spent most first. Rows of other days and without a cost are left out. */
-export function sumSpend(rows: readonly SpendRow[], days: readonly string[]): readonly ClientSpend[] {
+/** Sums rows by client or team, those who spent most first. Rows of other days and without a cost are left out. */
+export function sumSpend(
+  rows: readonly SpendRow[],
+  days: readonly string[],
+  by: SpendOwner = "client",
+): readonly OwnSpend[] {
   const sums = new Map<string | null, number[]>();
-  for (const { day, client, cost_usd } of rows) {
+  for (const row of rows) {
+    const { day, [by]: owner, cost_usd } = row;
     const index = days.indexOf(day);
     if (index < 0 || !(cost_usd > 0)) continue;
-    const own = sums.get(client) ?? days.map(() => 0);
-    sums.set(client, own);
+    const own = sums.get(owner) ?? days.map(() => 0);
+    sums.set(owner, own);
     own[index]! += cost_usd;
   }
   const all = [...sums].map(([name, own]) => ({ name, isOthers: false, days: own, total: sum(own) }))

@@ -42,7 +42,7 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
     load: async () => (await import("./clients.ts")).clients,
   },
   usage: {
-    summary: "Show requests, tokens and cost of a running proxy per day, client, pool, model or tag",
+    summary: "Show requests, tokens and cost of a running proxy per day, client, team, pool, model or tag",
     load: async () => (await import("./usage.ts")).usage,
   },
   secrets: {

@@ -11,13 +11,13 @@ import { formatUsageRows } from "./usage_rows.ts";
 const period = ["since", "from", "to"];
 
 export const usage: Command = {
-  help: `Usage: modelmesh usage [--by day,client,pool,model,tag] [--since 7d] [options]
+  help: `Usage: modelmesh usage [--by day,client,team,pool,model,tag] [--since 7d] [options]
 
 Shows requests, tokens and cost per day (UTC) of a running proxy, up to 90 days back. They are kept in its storage, which requires a
 section "storage" in its configuration. All proxies on that storage count together. A request with several tags counts for each of them.
 
 Options:
-  --by <dimensions>    Columns: any of day, client, pool, model, tag, separated by commas (day,client)
+  --by <dimensions>    Columns: any of day, client, team, pool, model, tag, separated by commas (day,client)
   --since <when>       Beginning: a duration such as 7d, or a day such as 2027-01-01. The last 90 days by default
   --from <day>         First day, in place of --since
   --to <day>           Last day. Today by default

@@ -204,7 +204,7 @@ describe("/mesh/usage", () => {
         const [query, param, part] of [
           ["by=day,modle", "by", 'did you mean "model"?'],
           ["by=day,day", "by", "twice"],
-          ["by=", "by", "day, client, pool, model, tag"],
+          ["by=", "by", "day, client, team, pool, model, tag"],
           ["since=yesterday", "since", "7d"],
           ["since=7d&from=2026-01-01", "since", '"from"'],
           ["since=2026-01-02", "since", '"to"'],

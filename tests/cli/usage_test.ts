@@ -119,7 +119,7 @@ const mistakes: readonly (readonly [args: readonly string[], ...expected: string
   [["usage", "--from", "2027-01-02", "--to", "2027-01-01"], '"--from" is after "--to"'],
   [["usage", "--since", "2027-01-02", "--to", "2027-01-01"], '"--since" is after "--to"'],
   [["usage", "--since", "7d", "--from", "2027-01-01"], '"--since" cannot be combined with "--from"'],
-  [["usage", "--by", "day,clint"], '"--by" takes day, client, pool, model, tag, separated by commas', '"clint"'],
+  [["usage", "--by", "day,clint"], '"--by" takes day, client, team, pool, model, tag, separated by commas', '"clint"'],
   [["usage", "--by", "day,client,day"], '"--by" names "day" twice'],
   [["usage", "--csv", "--json"], '"--csv"'],
   [["help", "prxy"], 'did you mean "proxy"?'],

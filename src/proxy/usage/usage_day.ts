@@ -1,5 +1,5 @@
 /**
- * The usage of one day: requests, tokens and cost by client, pool, model and tags.
+ * The usage of one day: requests, tokens and cost by client, team, pool, model and tags.
  * @module
  */
 import type { UsageAmounts } from "../../contracts/storage.ts";
@@ -18,6 +18,8 @@ interface UsageKey {
   readonly tier?: string | undefined;
   /** Sorted; `name=value` for those of an object. */
   readonly tags?: readonly string[];
+  /** The team of the client, or the one that its token states. */
+  readonly team?: string | undefined;
 }
 
 /** A row. */
@@ -42,8 +44,8 @@ export class UsageDay {
 
   /** Adds amounts to the row of a key. */
   add(key: UsageKey, amounts: UsageAmounts): void {
-    const { client, clientId, pool, model, tier, tags = [] } = key;
-    const name = JSON.stringify([client, clientId, pool, model, tier, tags]);
+    const { client, clientId, pool, model, tier, tags = [], team } = key;
+    const name = JSON.stringify([client, clientId, pool, model, tier, tags, team]);
     let row = this.#rows.get(name);
     if (row === undefined) {
       if (this.#rows.size >= maxRows && tags.length > 0) return this.add({ ...key, tags: [] }, amounts);
@@ -57,12 +59,12 @@ export class UsageDay {
     for (const { amounts, ...key } of other.rows) this.add(key, amounts);
   }
 
-  /** The record: one list per row. */
+  /** The record: one list per row, of which the team is the last member, if there is one. */
   toJSON(): unknown {
     return {
       rows: this.rows.map((
-        { client = null, clientId = null, pool, model = null, tags = [], amounts },
-      ) => [client, clientId, pool, model, tags, ...amounts]),
+        { client = null, clientId = null, pool, model = null, tags = [], team, amounts },
+      ) => [client, clientId, pool, model, tags, ...amounts, ...(team === undefined ? [] : [team])]),
     };
   }
 }
@@ -77,7 +79,8 @@ export function readUsageDay(record: unknown): UsageDay {
   const rows = isObject(record) && Array.isArray(record.rows) ? record.rows : [];
   for (const row of rows) {
     if (!Array.isArray(row)) continue;
-    const [client, clientId, pool, model, tags, ...amounts] = row;
+    const [client, clientId, pool, model, tags, ...others] = row;
+    const amounts = others.slice(0, 4);
     const isCounted = amounts.length === 4 && amounts.every((amount) => Number.isSafeInteger(amount) && amount >= 0);
     if (typeof pool !== "string" || !isCounted) continue;
     day.add({
@@ -86,6 +89,7 @@ export function readUsageDay(record: unknown): UsageDay {
       pool,
       model: readString(model),
       tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === "string") : [],
+      team: readString(others[4]),
     }, amounts as unknown as UsageAmounts);
   }
   return day;

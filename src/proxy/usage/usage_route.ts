@@ -1,5 +1,5 @@
 /**
- * `GET /mesh/usage`: requests, tokens and cost per day, client, pool, model or tag.
+ * `GET /mesh/usage`: requests, tokens and cost per day, client, team, pool, model or tag.
  * @module
  */
 import type { PlainResponse } from "../../contracts/shell.ts";

@@ -6,10 +6,10 @@ import { stripTrailing } from "../../util/strip_trailing.ts";
 import type { DatedUsage } from "./daily_usage.ts";
 
 /** A dimension by which usage is grouped. */
-export type UsageDimension = "day" | "client" | "pool" | "model" | "tag";
+export type UsageDimension = "day" | "client" | "team" | "pool" | "model" | "tag";
 
 /** All dimensions. */
-export const usageDimensions: readonly UsageDimension[] = ["day", "client", "pool", "model", "tag"];
+export const usageDimensions: readonly UsageDimension[] = ["day", "client", "team", "pool", "model", "tag"];
 
 /** Sums of one group. A dimension without a value, such as requests without a client's name, is null. */
 export interface UsageRow extends Readonly<Partial<Record<UsageDimension, string | null>>> {
