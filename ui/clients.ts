@@ -53,9 +53,8 @@ export class Clients {
   }
 
   /** Reads the clients that are managed at runtime; a proxy without a storage has none. */
-  async read(status: MeshStatus): Promise<void> {
-    const { daily_usage: isKept = false, role } = status;
-    this.#teams = await readTeams(this.#connection, status);
+  async read({ daily_usage: isKept = false, role }: MeshStatus): Promise<void> {
+    this.#teams = role === "client" ? [] : await readTeams(this.#connection);
     this.#managed = [];
     this.#problem = isKept && role !== "client" ? "" : undefined;
     if (this.#problem === undefined) return;
@@ -99,7 +98,7 @@ export class Clients {
   }
 
   #arrange(shown: readonly ShownClient[]): void {
-    const shape = JSON.stringify(shown.map((client) => [getKey(client), client.managed]));
+    const shape = JSON.stringify(shown.map(getKey));
     if (shape === this.#shape) return;
     this.#shape = shape;
     const before = this.#rows;
@@ -173,6 +172,7 @@ export class Clients {
   }
 
   async #reread(): Promise<void> {
+    this.#teams = await readTeams(this.#connection);
     this.#managed = (await (await this.#connection.request(path)).json()).data;
     this.#redraw();
   }

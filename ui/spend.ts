@@ -50,7 +50,9 @@ export class Spend {
   }
 
   /** Adds a request to the sums, so that they need not be read again. */
-  add({ timestamp, client = null, team = null, cost_usd }: RoutingRecord): void {
+  add(record: RoutingRecord): void {
+    const { timestamp, cost_usd } = record;
+    const [client, team] = [record.client ?? null, record.team ?? null];
     if (this.#problem !== "" || cost_usd === undefined || cost_usd === 0) return;
     this.#changes++;
     const day = dayName(Date.parse(timestamp));

@@ -1,12 +1,11 @@
 /**
- * The teams of the configuration: their limits, and what is in flight. What they have spent is among budgets and spend.
+ * The teams of the configuration: their limits. What they have spent is among budgets and spend.
  * @module
  */
 import { describeLimits } from "./client_fields.ts";
 import { type Connection, ResponseError } from "./connection.ts";
 import { byId, el } from "./dom.ts";
 import { counted } from "./format.ts";
-import type { MeshStatus } from "./records.ts";
 
 /** Teams that are shown. */
 const maxShown = 60;
@@ -16,7 +15,6 @@ interface Team {
   readonly name: string;
   readonly pools?: readonly string[];
   readonly limits: Readonly<Record<string, unknown>>;
-  readonly in_flight: number;
   readonly clients: number;
 }
 
@@ -25,8 +23,8 @@ interface Team {
  *
  * @returns Their names.
  */
-export async function readTeams(connection: Connection, { role }: MeshStatus): Promise<readonly string[]> {
-  const teams = role === "client" ? [] : await loadTeams(connection);
+export async function readTeams(connection: Connection): Promise<readonly string[]> {
+  const teams = await loadTeams(connection);
   byId("teams-title").hidden = teams.length === 0;
   byId("teams").replaceChildren(...teams.slice(0, maxShown).map(teamRow));
   return teams.map(({ name }) => name);
@@ -41,13 +39,12 @@ async function loadTeams(connection: Connection): Promise<readonly Team[]> {
   }
 }
 
-function teamRow({ name, pools, limits, in_flight, clients }: Team): HTMLElement {
+function teamRow({ name, pools, limits, clients }: Team): HTMLElement {
   const facts = describeLimits({ ...limits, pools });
   return el(
     "li",
     {},
     el("div", { class: "fact" }, el("b", {}, el("bdi", {}, name)), el("span", {}, counted(clients, "client"))),
-    el("small", { class: "muted" }, `${counted(in_flight, "request")} in flight`),
-    el("small", {}, facts.length === 0 ? "no limits but budgets" : facts.join(" · ")),
+    el("small", { class: "muted" }, facts.length === 0 ? "no limits but budgets" : facts.join(" · ")),
   );
 }

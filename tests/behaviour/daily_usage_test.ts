@@ -40,12 +40,16 @@ interface Scene {
 /** Proxies on one storage; the first day is 2026-01-01. Every request costs a dollar, 10 tokens in and 5 out. */
 async function stage(
   test: (scene: Scene) => Promise<void>,
-  { count = 1, script = ok() }: { count?: number; script?: Script } = {},
+  { count = 1, script = ok(), teams }: { count?: number; script?: Script; teams?: Record<string, unknown> } = {},
 ): Promise<void> {
   await using upstream = await startUpstream(script);
   await using folder = await tempFolder();
   const path = `${folder.path}/state.json`;
   const config = clientsConfig(upstream, { path });
+  if (teams !== undefined) {
+    const tokens = [adminToken, { token: teamToken, name: "team", team: Object.keys(teams)[0] }];
+    Object.assign(config, { teams, proxy: { auth: { tokens, admin_tokens: [adminToken] } } });
+  }
   const proxies: Scene["proxies"][number][] = [];
   try {
     while (proxies.length < count) {
@@ -108,6 +112,18 @@ describe("/mesh/usage", () => {
         { client: null, pool: "chat", ...once },
       ]);
     });
+  });
+
+  it("sums by team, and reads records from before there were teams", async () => {
+    await stage(async ({ proxies: [proxy], path }) => {
+      const before = { rows: [["team", null, "chat", "a", [], 1, 10, 5, 1_000_000_000]] };
+      await writeFile(`${path}.usage.${day}`, JSON.stringify(before));
+      await chat(proxy!, teamToken);
+      await chat(proxy!, adminToken);
+      const expected = [{ team: "web", ...once }, { team: null, ...twice }];
+      assertEquals((await ask(proxy!, "by=team")).data, expected);
+      assertEquals((await ask(proxy!, "by=team")).data, expected, "as read from the storage");
+    }, { teams: { web: {} } });
   });
 
   it("agrees with the records, over failures", async () => {

@@ -19,6 +19,7 @@ function start(url: string) {
       },
     },
     proxy: { auth: { tokens: [{ token: limited, name: "tenant", rpm: 100 }], admin_tokens: [admin] } },
+    teams: { web: { pools: ["chat"], concurrent: 9, budget: { monthly_limit: 50 } } },
     storage: { connector: "mesh.memory.v1" },
   };
   return startDashboardProxy({ upstreams: { only: url }, config });
@@ -34,6 +35,7 @@ testInChromium("An administrator makes a client, whose token is shown once and k
   await page.getByRole("button", { name: "New client" }).click();
   await page.getByLabel("Name", { exact: true }).fill("app");
   await page.getByRole("textbox", { name: "Pools" }).fill("chat, chatt");
+  await page.locator("#client-team").selectOption("web");
   await page.getByLabel("Requests per minute").fill("60");
   await page.getByLabel("USD a day").fill("5");
   await page.getByRole("button", { name: "Create" }).click();
@@ -49,10 +51,17 @@ testInChromium("An administrator makes a client, whose token is shown once and k
   await dashboard.shows("#token-state", /Copied|Selected/);
   await page.getByRole("button", { name: "Done" }).click();
   await dashboard.holds('document.getElementById("new-token").value === ""');
-  await dashboard.shows("#clients li", /app\s*\$0\s*no request yet\s*\$5.00 a day · 60 requests\/min · pools: chat/);
+  await dashboard.shows(
+    "#clients li",
+    /app\s*\$0\s*no request yet\s*team web · \$5.00 a day · 60 requests\/min · pools: chat/,
+  );
   await proxy.chat({}, token);
   await dashboard.shows("#clients li", /app\s*\$0.25\s*1 request/);
   await dashboard.shows("#budgets li", /client app, day\s*\$0.25 of \$5.00\s*5.0 % used, \$4.75 left/);
+  await dashboard.shows("#teams li", /web\s*1 client\s*9 at once · pools: chat/);
+  await dashboard.shows("#budgets li", /team web, 1mo|team web, month/);
+  await page.locator("#spend-by").getByText("Team").click();
+  await dashboard.shows("#spend-table tbody tr", /web\s*\$0.25/);
   const kept = await page.evaluate<string>(
     "JSON.stringify([location.href, history.state, history.length, {...sessionStorage}, {...localStorage}]) + document.documentElement.outerHTML",
   );

@@ -50,7 +50,7 @@ export class DailyUsage {
 
   /** Counts a finished request. */
   add({ record, tags, tier, tokensIn, tokensOut, costNanoUsd }: FinishedRequest): void {
-    const { client, client_id: clientId, pool, model } = record;
+    const { client, client_id: clientId, pool, model, team } = record;
     const key = {
       client,
       clientId,
@@ -58,6 +58,7 @@ export class DailyUsage {
       model: model ?? undefined,
       tier,
       tags: [...new Set(listTags(tags ?? []))].sort().map(this.#redact),
+      team,
     };
     this.#pendingHour(formatUtcHour(this.#clock.now())).add(key, [
       1,
