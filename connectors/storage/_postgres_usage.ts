@@ -18,7 +18,7 @@ export class PostgresUsage implements UsageRows {
 
   async add(id: string, rows: readonly AddedUsage[]): Promise<void> {
     const toText = (text: string | undefined) => text === undefined ? null : toPostgresText(text);
-    const added = rows.map(({ hour, client, clientId, pool, model, tier, tags, amounts }) => ({
+    const added = rows.map(({ hour, client, clientId, pool, model, tier, tags, team, amounts }) => ({
       hour: `${hour}:00:00Z`,
       client: toText(client),
       client_id: toText(clientId),
@@ -26,6 +26,7 @@ export class PostgresUsage implements UsageRows {
       model: toText(model),
       tier: toText(tier),
       tags: tags.map(toPostgresText),
+      team: toText(team),
       requests: amounts[0],
       tokens_in: amounts[1],
       tokens_out: amounts[2],
@@ -37,11 +38,11 @@ export class PostgresUsage implements UsageRows {
 
   async read(from: string, to: string): Promise<readonly StoredUsage[]> {
     const text = `SELECT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, client, client_id, pool, model,
-        to_json(tags)::text AS tags, sum(requests)::text AS requests, sum(tokens_in)::text AS tokens_in,
+        to_json(tags)::text AS tags, team, sum(requests)::text AS requests, sum(tokens_in)::text AS tokens_in,
         sum(tokens_out)::text AS tokens_out, sum(cost_nano_usd)::text AS cost_nano_usd
       FROM ${this.#connection.names("usage")} AS u
       WHERE hour >= ($1::text || ' 00:00+00')::timestamptz AND hour < ($2::text || ' 00:00+00')::timestamptz + '24 hours'
-      GROUP BY day, client, client_id, pool, model, u.tags ORDER BY day`;
+      GROUP BY day, client, client_id, pool, model, u.tags, team ORDER BY day`;
     const rows = await this.#connection.query(lane, text, [from, to]);
     const readText = (text: unknown) => typeof text === "string" ? readPostgresText(text) : undefined;
     return rows.map((row) => ({
@@ -51,6 +52,7 @@ export class PostgresUsage implements UsageRows {
       pool: readText(row.pool) ?? "",
       model: readText(row.model),
       tags: (JSON.parse(String(row.tags)) as string[]).map(readPostgresText),
+      team: readText(row.team),
       amounts: [Number(row.requests), Number(row.tokens_in), Number(row.tokens_out), Number(row.cost_nano_usd)],
     }));
   }

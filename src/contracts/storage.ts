@@ -159,6 +159,8 @@ export interface StoredUsage {
   readonly model?: string | undefined;
   /** Sorted. */
   readonly tags: readonly string[];
+  /** The team of the client, or the one that its token states. */
+  readonly team?: string | undefined;
   /** What was used. */
   readonly amounts: UsageAmounts;
 }

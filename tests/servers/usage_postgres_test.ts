@@ -100,7 +100,7 @@ const id = () => crypto.randomUUID();
     assertEquals((await usage.read("2027-02-01", "2027-02-01")).length, 1);
   });
 
-  it("has any names and tags", async () => {
+  it("has any names, tags and teams", async () => {
     const { usage } = createStorage("names");
     const odd = {
       client: 'a"\\',
@@ -108,13 +108,15 @@ const id = () => crypto.randomUUID();
       pool: "ж\0",
       model: "{}",
       tags: ['"a"', "b,c", "\0", "x".repeat(5000)],
+      team: "{'",
     };
     await usage.add(id(), [row("2027-01-31T12", { ...odd, tier: "flex" }), row("2027-01-31T12", odd)]);
     await usage.add(id(), [row("2027-01-31T13", odd), row("2027-01-31T13")]);
     const rows = await usage.read("2027-01-31", "2027-01-31");
     const found = rows.find(({ pool }) => pool === odd.pool);
     assertEquals(found, { day: "2027-01-31", ...odd, amounts: [3, 30, 60, 900] });
-    assertEquals(rows.find(({ pool }) => pool === "chat")?.client, undefined);
+    const other = rows.find(({ pool }) => pool === "chat");
+    assertEquals([other?.client, other?.team], [undefined, undefined]);
   });
 
   it("is dropped by whole days", async () => {
