@@ -32,7 +32,7 @@ export async function metrics(exchange: Exchange): Promise<PlainResponse> {
     statistics: { metrics: { families: () => families }, inFlight },
     hub: { lost: new Map(lost) },
     poolStatus: () => mesh.poolStatus(),
-    listBudgets: () => mesh.listBudgets(),
+    listBudgets: () => mesh.listBudgets().filter(({ scope }) => scope !== "user"), // labels are from the configuration
   };
   headers["content-type"] = prometheusMediaType;
   return { status: 200, headers, body: prometheusText(metricFamilies(measured, own)) };
@@ -133,10 +133,16 @@ function listProviders({ mesh }: Exchange, pools: readonly PoolStatus[]) {
   });
 }
 
+/** Maximum number of limits of end users in the status: those of which most is spent. */
+const maxUserBudgets = 100;
+
 /** Each budget, once per limit. A client sees only its own. */
 function listShownBudgets({ mesh: { state, runtime: { clock } } }: Exchange, own: Own | undefined) {
   const isOwn = ({ scope, id }: ScopedBudgetWindow) => own === undefined || scope === "client" && id === own.id;
-  return state.listBudgets(clock.now()).filter(isOwn).map((
+  const budgets = groupBy(state.listBudgets(clock.now()).filter(isOwn), ({ scope }) => scope === "user");
+  const findShare = ({ spent, reserved, limit }: ScopedBudgetWindow) => (spent + reserved) / Math.max(1, limit);
+  const users = budgets.get(true)?.toSorted((first, second) => findShare(second) - findShare(first)) ?? [];
+  return [...budgets.get(false) ?? [], ...users.slice(0, maxUserBudgets)].map((
     { scope, id, name, window, timezone, spent, limit, reserved, end },
   ) => ({
     scope,

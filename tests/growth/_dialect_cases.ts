@@ -2,7 +2,7 @@
  * Dialects: requests to chat, and completions and chunks back.
  * @module
  */
-import { readRoutingConstraints } from "../../src/pipeline/routing_constraints.ts";
+import { readLabels, readRoutingConstraints } from "../../src/pipeline/routing_constraints.ts";
 import { measureRequest } from "../../src/pipeline/request_size.ts";
 import { normalizeChatResponse } from "../../src/pipeline/read_response.ts";
 import { readInputUsage } from "../../src/pipeline/operations/_input_usage.ts";
@@ -413,6 +413,13 @@ export const dialectCases: readonly GrowthCase[] = [
     size: 900,
     input: (size) => `only=${",".repeat(size)}a`,
     work: (header) => times(20, () => refusable(() => readRoutingConstraints(header, {}))),
+  }),
+  prepared({
+    covers: ["src/pipeline/routing_constraints.ts#readLabels"],
+    what: "tags of metadata",
+    size: 5_000,
+    input: (size) => ({ metadata: { tags: times(size, (at) => `tag ${at}`).join() } }),
+    work: (body) => times(20, () => readLabels(body, {})),
   }),
 ];
 

@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import process from "node:process";
+import { behind } from "../support/_failover.ts";
 import { until } from "../support/patience.ts";
 import { tally } from "../support/_tuned.ts";
 import { Gate, json, startUpstream } from "../support/upstream.ts";
@@ -30,6 +31,31 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
       await killOne(workers);
       assertEquals(await atOnce(60, () => workers.chat()), { 200: 20, budget_exceeded: 40 });
       assertEquals(upstream.calls, 30);
+    });
+  });
+
+  it("count together what clients of a team spend, send and have in flight, also when one is killed", async () => {
+    const gate = new Gate();
+    await using upstream = await startUpstream(answer);
+    const config = {
+      teams: { red: { budget: { daily_limit: 12 }, concurrent: 3 } },
+      users: { rpm: 50 },
+    };
+    await withWorkers({ upstream, client: { team: "red" }, config }, async (workers) => {
+      upstream.follow(behind(gate, answer));
+      const first = atOnce(20, () => workers.chat());
+      await gate.reached(3);
+      await until(
+        async () => JSON.parse(await workers.ask("GET /mesh/teams")).data[0].in_flight === 3,
+        "all know of 3",
+      );
+      gate.openAll();
+      assertEquals(await first, { 200: 3, rate_limit_exceeded: 17 });
+      await killOne(workers);
+      const statuses: number[] = [];
+      while (statuses.length < 12) statuses.push((await workers.chat()).status);
+      assertEquals(tally(statuses), { 200: 9, 429: 3 });
+      assertEquals(upstream.calls, 12);
     });
   });
 

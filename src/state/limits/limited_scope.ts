@@ -7,6 +7,7 @@ import type { Clock } from "../../contracts/runtime.ts";
 import { RateLimitError } from "../../errors.ts";
 import { SlidingWindow } from "../../util/sliding_window.ts";
 import { type RateGrant, slicedMinute } from "../counters/shared_rate.ts";
+import type { ReservedPart } from "../counters/reservation.ts";
 import type { CounterGroup } from "../counters/replicated_counter.ts";
 import type { Replication, SharedCounters } from "../counters/shared_counters.ts";
 import { Budget } from "./budget.ts";
@@ -81,8 +82,10 @@ export class LimitedScope {
   readonly #earlier: Budget | undefined;
   /** Kept while there is no limit, since a later limit includes what was spent before. */
   #budget: Budget | undefined;
-  readonly #requests: SlidingWindow;
-  readonly #tokens: TokenRate;
+  /** Created with the first limit of requests per minute, and kept when that is removed. */
+  #requests: SlidingWindow | undefined;
+  /** The same of tokens. */
+  #tokens: TokenRate | undefined;
   readonly #inFlight: { count: number };
   /** Set once several processes share the tokens. */
   #tokenGroup: CounterGroup | undefined;
@@ -102,20 +105,21 @@ export class LimitedScope {
     // a shared store provides the sums of what is replicated
     const local = context.state.sharedCounters.replication === undefined ? before : undefined;
     this.#earlier = local && (local.#budget ?? local.#earlier);
-    this.#requests = before === undefined ? createMinute() : before.#requests;
-    this.#tokens = local === undefined ? new TokenRate() : local.#tokens;
+    this.#requests = before && before.#requests;
+    this.#tokens = local && local.#tokens;
     this.#inFlight = local === undefined ? { count: 0 } : local.#inFlight;
   }
 
   /** Applies other limits. Earlier requests and spending count against them. */
   change(limits: ScopeLimits): void {
-    const { budget, tpm = Infinity, concurrent } = limits;
+    const { budget, rpm, tpm, concurrent } = limits;
     this.limits = limits;
     if (budget !== undefined) this.#budget ??= this.#createBudget(budget);
     this.#budget?.setLimits(budget ?? []);
     this.budget = budget && this.#budget;
-    if (tpm < Infinity) this.#shareTokens();
-    this.#tokens.limit = tpm;
+    if (rpm !== undefined) this.#requests ??= createMinute();
+    if (tpm !== undefined) this.#shareTokens(this.#tokens ??= new TokenRate());
+    if (this.#tokens !== undefined) this.#tokens.limit = tpm ?? Infinity;
     if (concurrent !== undefined) this.#shareSlots(concurrent);
   }
 
@@ -136,8 +140,8 @@ export class LimitedScope {
    * @param wallTimeMs Wall-clock ms.
    */
   isIdle(now: number, wallTimeMs: number): boolean {
-    const isEmpty = this.#inFlight.count === 0 && this.#requests.sum(now) === 0 && this.#tokens.isEmpty(now);
-    return isEmpty && this.#countSpent(wallTimeMs) === 0;
+    const isUsed = this.#inFlight.count > 0 || this.#countRequests(now) > 0 || this.#tokens?.isEmpty(now) === false;
+    return !isUsed && this.#countSpent(wallTimeMs) === 0;
   }
 
   /** Whether a request or a reservation of it has not ended. */
@@ -149,7 +153,7 @@ export class LimitedScope {
   findShare(now: number, wallTimeMs: number): number {
     const { rpm = Infinity } = this.limits;
     const spent = (this.#budget?.windows(wallTimeMs) ?? []).map(({ spent, limit }) => spent / Math.max(1, limit));
-    return Math.max(0, this.#requests.sum(now) / rpm, ...spent);
+    return Math.max(0, this.#countRequests(now) / rpm, ...spent);
   }
 
   /**
@@ -160,7 +164,8 @@ export class LimitedScope {
   check(now: number, { isShared }: { readonly isShared: boolean }): void {
     const { rpm = Infinity, concurrent = Infinity } = this.limits;
     if (this.inFlight >= concurrent) throw this.createConcurrencyError();
-    if (!isShared && this.#requests.sum(now) >= rpm) throw this.#tooMany(this.#requests.fallsTo(now, rpm - 1) - now);
+    if (isShared || this.#countRequests(now) < rpm) return;
+    throw this.#tooMany(this.#requests!.fallsTo(now, rpm - 1) - now);
   }
 
   /** Counts a request as in flight, or as ended. */
@@ -170,7 +175,7 @@ export class LimitedScope {
 
   /** Counts a request of this minute. */
   countRequest(now: number): void {
-    this.#requests.add(now, 1);
+    this.#requests?.add(now, 1);
   }
 
   /** The places of requests at once that several processes share; undefined without such a limit. */
@@ -194,12 +199,12 @@ export class LimitedScope {
 
   /** Returns when tokens fit, as far as is known: `now` if they fit already. */
   tokensFreeAt(now: number, tokens: number): number {
-    return this.#tokens.freesAt(now, tokens);
+    return this.#tokens?.freesAt(now, tokens) ?? now;
   }
 
-  /** Reserves tokens for a call. */
-  reserveTokens(now: number, tokens: number): ReturnType<TokenRate["reserve"]> {
-    return this.#tokens.reserve(now, tokens);
+  /** Reserves tokens for a call; undefined without a limit of tokens. */
+  reserveTokens(now: number, tokens: number): ReservedPart | undefined {
+    return this.limits.tpm === undefined ? undefined : this.#tokens?.reserve(now, tokens);
   }
 
   /** The message of a request that exceeds the tokens per minute. Others learn no numbers of what they share. */
@@ -247,10 +252,14 @@ export class LimitedScope {
     return budget;
   }
 
-  #shareTokens(): void {
+  #countRequests(now: number): number {
+    return this.#requests?.sum(now) ?? 0;
+  }
+
+  #shareTokens(tokens: TokenRate): void {
     const { clock, state: { sharedCounters } } = this.#context;
     if (sharedCounters.replication === undefined || this.#tokenGroup !== undefined) return;
-    sharedCounters.register(this.#tokenGroup = this.#tokens.createGroup(this.id, clock));
+    sharedCounters.register(this.#tokenGroup = tokens.createGroup(this.id, clock));
   }
 
   #shareSlots(concurrent: number): void {

@@ -90,7 +90,7 @@ export class RequestScopes {
 
   /** Reserves tokens for a call, even beyond a limit. */
   reserveTokens(tokens: number, now: number): readonly ReservedPart[] {
-    return this.#scopes.flatMap((scope) => scope.limits.tpm === undefined ? [] : scope.reserveTokens(now, tokens));
+    return this.#scopes.flatMap((scope) => scope.reserveTokens(now, tokens) ?? []);
   }
 
   /**

@@ -11,8 +11,8 @@ const maxUsers = 10_000;
 /** Interval between searches for users that have used nothing lately, ms. */
 const sweepMs = 60_000;
 
-/** Number of least recently used ones of which one makes room. */
-const searched = 64;
+/** Number of least recently used ones of which half make room: a search that serves many new ones. */
+const searched = 1_000;
 
 /** Maximum length of what identifies a user, characters; the rest is ignored. */
 const maxUserChars = 1_024;
@@ -63,7 +63,7 @@ export class UserScopes {
     return scope;
   }
 
-  /** Drops users that have used nothing lately; if there are too many, the one of the oldest that has used least. */
+  /** Drops users that have used nothing lately; if there are too many, those of the oldest that have used least. */
   #makeRoom(): void {
     const { clock } = this.#context;
     const [now, wallTimeMs] = [clock.monotonic(), clock.now()];
@@ -74,13 +74,17 @@ export class UserScopes {
       }
     }
     if (this.#users.size < maxUsers) return;
-    const droppable: (readonly [string, LimitedScope, number])[] = [];
+    const droppable: { readonly key: string; readonly scope: LimitedScope; readonly share: number }[] = [];
     for (const [key, scope] of this.#users) {
       if (scope.isInUse(wallTimeMs) || !scope.isReported(wallTimeMs)) continue;
-      if (droppable.push([key, scope, scope.findShare(now, wallTimeMs)]) >= searched) break;
+      droppable.push({ key, scope, share: scope.findShare(now, wallTimeMs) });
+      if (droppable.length === searched) break;
     }
-    const [least] = droppable.toSorted(([, , first], [, , second]) => first - second);
-    if (least !== undefined) this.#drop(least[0], least[1], wallTimeMs);
+    const least = droppable.sort((first, second) => first.share - second.share).slice(
+      0,
+      Math.ceil(droppable.length / 2),
+    );
+    for (const { key, scope } of least) this.#drop(key, scope, wallTimeMs);
   }
 
   #drop(key: string, scope: LimitedScope, wallTimeMs: number): void {

@@ -35,6 +35,9 @@ const spendingRetentionMs = 62 * 24 * 60 * 60 * 1000;
 /** Age beyond which it counts in no window of a list: the longest is 366 days, ms. */
 const listedRetentionMs = 400 * 24 * 60 * 60 * 1000;
 
+/** Maximum number of end users without requests in this process whose spending is kept. */
+const maxUsers = 10_000;
+
 /**
  * Writes and restores snapshots of a state. When several processes share one record, the mapper keeps the version it
  * read last, to distinguish changes of other processes from its own.
@@ -50,7 +53,9 @@ export class SnapshotMapper implements StateRestorer {
   #base: MeshSnapshot | undefined;
   /** Standbys in the record. One that differs from its breaker was changed by this process. */
   #knownStandbys: ReadonlyMap<string, Standby> = new Map();
-  #restoredBudgets = new Set<Budget>();
+  #restoredBudgets = new WeakSet<Budget>();
+  /** The spending in the record, by budget. */
+  #indexed: { readonly spending: MeshSnapshot["spending"]; readonly byId: ReturnType<typeof byBudget> } | undefined;
 
   /**
    * @param options Whether usage of limits and budgets is saved, which is the default. Not when a shared storage
@@ -98,9 +103,14 @@ export class SnapshotMapper implements StateRestorer {
     const isRetained = ({ budget, months, windows = [] }: SavedSpending) =>
       !budgets.has(budget) && (isSince(months, spendingRetentionMs) ||
         windows.some(({ sums }) => isSince(sums, listedRetentionMs)));
+    const retained = groupBy(
+      this.#base?.spending?.filter(isRetained) ?? [],
+      ({ budget }) => budget.startsWith("user "),
+    );
     return [
       ...[...budgets].map(([budget, of]) => ({ budget, ...of.snapshot() })),
-      ...this.#base?.spending?.filter(isRetained) ?? [],
+      ...retained.get(false) ?? [],
+      ...retained.get(true)?.slice(-maxUsers) ?? [], // clients choose their names
     ];
   }
 
@@ -119,7 +129,7 @@ export class SnapshotMapper implements StateRestorer {
     const { mapper } = state; // replaced by this one
     if (mapper instanceof SnapshotMapper) this.onMember ??= mapper.onMember;
     if (this.#hasUsage && snapshot.usage !== undefined) this.#base = snapshot;
-    this.#restoredBudgets = new Set();
+    this.#restoredBudgets = new WeakSet();
     this.#pending.load(snapshot);
     state.mapper = this;
     for (const breaker of state.breakers) this.breaker(breaker);
@@ -231,7 +241,9 @@ export class SnapshotMapper implements StateRestorer {
   /** Restores a budget, once. */
   budget({ id, budget }: { readonly id: string; readonly budget: Budget }): void {
     if (this.#restoredBudgets.has(budget)) return;
-    const saved = byBudget(this.#base).get(id);
+    const spending = this.#base?.spending;
+    if (this.#indexed?.spending !== spending) this.#indexed = { spending, byId: byBudget(this.#base) };
+    const saved = this.#indexed?.byId.get(id);
     if (saved !== undefined) budget.restore(saved);
     this.#restoredBudgets.add(budget);
   }
