@@ -15,7 +15,7 @@ import { isRetiring } from "../config/check/is_retiring.ts";
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import { isProvider } from "../config/settings/known.ts";
 import { isQueryEnabled } from "../config/settings/offers.ts";
-import type { Settings } from "../config/settings/settings.ts";
+import type { ClientSettings, Settings } from "../config/settings/settings.ts";
 import type { Cancel, Runtime } from "../contracts/runtime.ts";
 import { MeshError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
@@ -106,7 +106,8 @@ export class Lifecycle {
     await loadConnectors(settings, engine.catalogue);
     if (settings.hasLimitLists) await loadBudgetWindows();
     const assembly = await this.#assembleOpen({ settings, addPools });
-    if (hasLimits(settings)) {
+    const { teams, tags, users, proxy } = settings;
+    if ((teams ?? tags ?? users) !== undefined || proxy?.clients.some(isLimited)) {
       const { LimitedScopes } = await import("../state/limits/limited_scopes.ts");
       const before = this.#parts.context.stateBefore(settings)?.scopes;
       const { state } = assembly;
@@ -248,11 +249,9 @@ export class Lifecycle {
   }
 }
 
-/** Whether there are teams, or limits of clients, tags or end users. */
-function hasLimits({ teams, tags, users, proxy }: Settings): boolean {
-  return (teams ?? tags ?? users) !== undefined ||
-    proxy?.clients.some(({ budget, rpm, tpm, concurrent }) => (budget ?? rpm ?? tpm ?? concurrent) !== undefined) ===
-      true;
+/** Whether a client has a limit besides its pools. */
+function isLimited({ budget, rpm, tpm, concurrent }: ClientSettings): boolean {
+  return (budget ?? rpm ?? tpm ?? concurrent) !== undefined;
 }
 
 /** Whether a pool has prompt-cache affinity, or each that is created on demand. */

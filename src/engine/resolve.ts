@@ -38,12 +38,21 @@ export async function resolveSettings(
     const { withAuthorities } = await import("../config/load/authorities.ts");
     settings = await withAuthorities(settings, parts.runtime);
   }
-  addLiteralSecrets(settings, parts.redactor);
+  if (addLiteralSecrets(settings, parts.redactor) > maxListed) {
+    const { SecretIndex } = await import("../observe/secret_index.ts");
+    parts.redactor.createIndex = (forms) => new SecretIndex(forms);
+  }
   return { settings, ...(secrets && { secrets }) };
 }
 
-/** Redacts secrets that the document contains as they are. Those of providers and storages are added with them. */
-function addLiteralSecrets({ proxy, observability, secrets, guards }: Settings, redactor: Redactor): void {
+/** Number of secrets up to which texts are searched for one after the other. */
+const maxListed = 50;
+
+/**
+ * Redacts secrets that the document contains as they are, and returns the number of those of the proxy. Those of
+ * providers and storages are added with them.
+ */
+function addLiteralSecrets({ proxy, observability, secrets, guards }: Settings, redactor: Redactor): number {
   const { clients = [], adminTokens = [], idSecret } = proxy ?? {};
   const literal = [
     ...clients.flatMap(({ token }) => token ?? []),
@@ -53,4 +62,5 @@ function addLiteralSecrets({ proxy, observability, secrets, guards }: Settings, 
   for (const secret of literal) redactor.add(secret);
   for (const { config } of [...observability, ...guards?.values() ?? []]) addSecretSettings(config, redactor);
   addSecretSettings(secrets?.config, redactor);
+  return literal.length;
 }

@@ -5,6 +5,7 @@
  */
 import type { Runtime } from "../contracts/runtime.ts";
 import { toBase64 } from "../util/base64.ts";
+import type { SecretIndex } from "./secret_index.ts";
 import { stripTrailing } from "../util/strip_trailing.ts";
 
 /** Forms that well-known keys, tokens of clients made at runtime and JWTs have, and header values that carry one. */
@@ -32,13 +33,16 @@ export class Redactor {
   readonly #secrets = new Set<string>();
   /** Encoded forms of all secrets, longest first, since one may be the prefix of another. */
   #forms: readonly string[] | undefined = [];
+  /** Creates what finds them when there are many; undefined to look for one after the other. */
+  createIndex: ((forms: readonly string[]) => SecretIndex) | undefined;
+  #index: SecretIndex | undefined;
   /** Encoded forms of each token, latest first. */
   #tokens: readonly (readonly string[])[] = [];
 
   /** Adds a secret, in all encodings in which it may appear. */
   add(value: string): void {
     for (const form of listSpellings(value)) this.#secrets.add(form);
-    this.#forms = undefined; // sorted when needed: there may be many secrets
+    this.#forms = this.#index = undefined; // sorted when needed: there may be many secrets
   }
 
   /** Adds a short-lived token. Only the most recent ones are kept. */
@@ -48,8 +52,9 @@ export class Redactor {
 
   /** Replaces secrets in a string by `[redacted]`. */
   redact(text: string): string {
-    this.#forms ??= byLength([...this.#secrets]);
-    for (const forms of [...this.#tokens, this.#forms]) {
+    const all = this.#forms ??= byLength([...this.#secrets]);
+    if (this.createIndex !== undefined) text = (this.#index ??= this.createIndex(all)).redact(text);
+    for (const forms of this.createIndex === undefined ? [...this.#tokens, all] : this.#tokens) {
       for (const form of forms) text = text.replaceAll(form, "[redacted]");
     }
     return text.replace(keyForms, "[redacted]").replace(urlCredentials, "$1[redacted]@")

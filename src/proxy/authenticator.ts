@@ -6,6 +6,7 @@ import type { ProxySettings } from "../config/settings/settings.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
 import type { DialectConventions } from "../dialects/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
+import { groupBy } from "../util/entries.ts";
 import { onceResolved } from "../util/once.ts";
 import { stripTrailing } from "../util/strip_trailing.ts";
 import { ConfigError, type ConfigProblem } from "../errors.ts";
@@ -49,13 +50,15 @@ export const metadataPath = "/.well-known/oauth-protected-resource";
 export const runtimePrefix = "mm_";
 
 /**
- * Checks bearer tokens. All configured tokens are compared, in constant time; those of clients created at runtime are
- * looked up by their hash.
+ * Checks bearer tokens. Configured tokens are compared in constant time, those of one bucket of a keyed hash: there may
+ * be thousands. Those of clients created at runtime are looked up by their hash.
  */
 export class Authenticator {
   /** Whether no token is required. */
   readonly isOpen: boolean;
-  readonly #callers: readonly { readonly bytes: Uint8Array; readonly caller: Caller }[];
+  /** By a hash that begins with a random number. */
+  readonly #callers: ReadonlyMap<number, readonly { readonly bytes: Uint8Array; readonly caller: Caller }[]>;
+  readonly #seed = crypto.getRandomValues(new Int32Array(1))[0]!;
   /** Senders by the hash of their token; undefined if there are none. */
   readonly #byHash: ReadonlyMap<string, Caller> | undefined;
   readonly #runtime: OtherSenders["runtime"];
@@ -66,9 +69,10 @@ export class Authenticator {
     this.#runtime = runtime;
     this.#jwt = jwt;
     this.isOpen = tokens.length === 0 && jwt === undefined;
-    this.#callers = tokens.flatMap((caller) =>
+    const callers = tokens.flatMap((caller) =>
       caller.token === undefined ? [] : { bytes: encoder.encode(caller.token), caller }
     );
+    this.#callers = groupBy(callers, ({ bytes }) => this.#hash(bytes));
     const hashed = tokens.flatMap((caller) =>
       caller.tokenHash === undefined ? [] : [[caller.tokenHash, caller] as const]
     );
@@ -90,13 +94,21 @@ export class Authenticator {
     if (token === "") return undefined;
     const received = encoder.encode(token);
     let found: Caller | undefined;
-    for (const { bytes, caller } of this.#callers) if (isSameDigest(bytes, received)) found ??= caller;
+    const alike = this.#callers.get(this.#hash(received)) ?? [];
+    for (const { bytes, caller } of alike) if (isSameDigest(bytes, received)) found ??= caller;
     if (found !== undefined) return found;
     if (this.#byHash !== undefined && sha256 !== undefined) found = this.#byHash.get(sha256(token));
     const clients = this.#runtime?.clients;
     if (isRuntimeToken(token) || clients?.hasSuppliedTokens) found ??= clients?.findCaller(token);
     if (found !== undefined) return found;
     return this.#verifier === undefined || !isJwt(token) ? undefined : this.#verifier.find(token);
+  }
+
+  /** FNV-1a. */
+  #hash(bytes: Uint8Array): number {
+    let hash = this.#seed;
+    for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ bytes[at]!, 0x0100_0193);
+    return hash;
   }
 
   /**

@@ -1,6 +1,7 @@
 /** What has the form of a secret is redacted, although no configuration has it. */
 import { assertEquals } from "@std/assert";
 import { redactAll, Redactor } from "../../src/observe/redact.ts";
+import { SecretIndex } from "../../src/observe/secret_index.ts";
 
 const cases: readonly (readonly [text: string, redacted: string])[] = [
   ["from https://user:pa55word@host.example/a", "from https://[redacted]@host.example/a"],
@@ -36,4 +37,31 @@ Deno.test("a secret is redacted at every depth, and what is nested too deeply is
     const text = JSON.stringify(redactAll(nest(levels, "pa55word-of-mine"), (text) => redactor.redact(text)));
     assertEquals(text.includes("pa55word"), false, text);
   }
+});
+
+/** Two redactors of the same secrets: one that looks for one after the other, and one that finds them by an index. */
+function redactorsOf(secrets: readonly string[]): [plain: Redactor, indexed: Redactor] {
+  const [plain, indexed] = [new Redactor(), new Redactor()];
+  indexed.createIndex = (forms) => new SecretIndex(forms);
+  for (const secret of secrets) for (const redactor of [plain, indexed]) redactor.add(secret);
+  return [plain, indexed];
+}
+
+Deno.test("many secrets are redacted as few are, in all their encodings", () => {
+  const secrets = Array.from({ length: 200 }, (_, number) => `token-${number}-of-${"a client ".repeat(number % 3)}end`);
+  const [plain, indexed] = redactorsOf(secrets);
+  const texts = secrets.flatMap((secret) => [
+    secret,
+    `before ${secret}, ${secret}${secret} and after`,
+    encodeURIComponent(secret),
+    btoa(secret),
+    JSON.stringify({ secret }),
+    secret.slice(0, -1),
+  ]);
+  for (const text of ["", "token-", ...texts]) assertEquals(indexed.redact(text), plain.redact(text), text);
+});
+
+Deno.test("of secrets that overlap, nothing is left where there are many", () => {
+  const [, indexed] = redactorsOf(["first-and-second", "second-and-third"]);
+  assertEquals(indexed.redact("a first-and-second-and-third z"), "a [redacted] z");
 });

@@ -8,7 +8,7 @@ import { SharedCounters } from "../../src/state/counters/shared_counters.ts";
 import type { OwnedBudget, ScopeLimits } from "../../src/state/limits/limited_scope.ts";
 import { LimitedScopes } from "../../src/state/limits/limited_scopes.ts";
 
-const mostKept = 10_000;
+const maxKept = 10_000;
 const budget: BudgetSettings = [{ id: "day", window: "day", limitNanoUsd: 100 }];
 
 function startUsers(users: ScopeLimits) {
@@ -56,7 +56,7 @@ describe("Of 12 000 end users with budgets", () => {
     const reserved = users.select("bob").budgets[0]!;
     const reservation = reserved.reserve(60, users.clock.now());
     for (let number = 0; number < 12_000; number++) users.use(`invented ${number}`, 1);
-    assert(users.budgets.size <= mostKept, `${users.budgets.size}`);
+    assert(users.budgets.size <= maxKept, `${users.budgets.size}`);
     assertEquals(users.isSpent("alice"), true);
     reservation.settle({ costNanoUsd: 60 });
     assertEquals(users.select("bob").budgets[0]!.windows(users.clock.now()).map(({ spent }) => spent), [60]);

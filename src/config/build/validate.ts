@@ -111,7 +111,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     defaultBudget: domain.defaultBudget,
     budget: mergeBudgets([values.budget]),
     hasLimitLists: hasLimitList(values),
-    ...buildLimits(values, names),
+    ...((values.teams ?? values.tags ?? values.users) && buildLimits(values, names)),
     storage,
     health: domain.health,
     sync: domain.sync,
