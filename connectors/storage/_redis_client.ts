@@ -31,8 +31,11 @@ class Late extends Error {
 /** Sends one command. */
 export type Send = (...words: readonly string[]) => Promise<unknown>;
 
+/** Arguments of a script after its keys. */
+type ScriptValues = readonly (string | number)[];
+
 /** Returns the words that run a script. */
-export function toEval(script: string, keys: readonly string[], values: readonly (string | number)[]): string[] {
+export function toEval(script: string, keys: readonly string[], values: ScriptValues): string[] {
   return ["EVAL", script, String(keys.length), ...keys, ...values.map(String)];
 }
 
@@ -108,9 +111,14 @@ export class RedisConnection {
     return await this.#call((client) => client.sendCommand(words));
   }
 
-  /** Runs a script, which is atomic. */
-  async run(script: string, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
-    return await this.#call((client) => client.sendCommand(toEval(script, keys, values)), script);
+  /**
+   * Runs a script, which is atomic.
+   *
+   * @param values Further arguments; a function returns them when they are sent.
+   */
+  async run(script: string, keys: readonly string[], values: ScriptValues | (() => ScriptValues)): Promise<unknown> {
+    const getValues = typeof values === "function" ? values : () => values;
+    return await this.#call((client) => client.sendCommand(toEval(script, keys, getValues())), script);
   }
 
   /** Subscribes until the returned function is called, across reconnections. */
@@ -254,7 +262,11 @@ export class RedisConnection {
         this.#waits.delete(reject);
       };
     });
-    return await Promise.race([work(), ended]).finally(stop);
+    try {
+      return await Promise.race([work(), ended]);
+    } finally {
+      stop();
+    }
   }
 
   #toError(error: unknown, { node, client }: Partial<Link> & Pick<Link, "node">, script?: string): ConnectorError {

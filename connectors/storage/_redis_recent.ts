@@ -1,15 +1,13 @@
 /**
- * What this process has recently changed in the shared counters, as far as replies have confirmed it.
+ * The last calls that changed shared counters. They show, after a reconnection, which of them a server has executed.
  * @module
  */
-import type { Clock } from "../../src/contracts/runtime.ts";
-import { getOrCreate } from "../../src/util/once.ts";
 
-/** Duration of a period, ms. What is older than a period has been replicated, or is lost with the server. */
-const periodMs = 10_000;
+/** Number of calls that are remembered, here and in Redis. A server that lacks more has lost more than its last writes. */
+export const rememberedCalls = 4096;
 
-/** Changes of one counter. */
-interface CounterChange {
+/** What a call changes in one counter. */
+export interface CounterChange {
   readonly key: string;
   readonly amount: number;
   readonly leased: number;
@@ -17,88 +15,86 @@ interface CounterChange {
   readonly expiresAt: number;
 }
 
-type Changes = Map<string, { amount: number; leased: number; expiresAt: number }>;
-
-/** One period. */
-interface Period {
-  readonly number: number;
-  /** Remembers which counters a call may change. */
-  note(changes: readonly CounterChange[]): void;
-  /** Adds what a call has changed. */
-  acknowledge(changes: readonly CounterChange[]): void;
+/** A call. */
+interface RecentCall {
+  readonly changes: readonly CounterChange[];
+  /** Whether its reply has arrived. */
+  isConfirmed: boolean;
 }
 
-/** The changes of the last two periods in which there were any. */
-export class RecentChanges {
-  readonly #clock: Pick<Clock, "monotonic">;
+/** Calls by number, in the order in which they are sent. */
+export class RecentCalls {
   #number = 0;
-  #startedAt: number;
-  /** Whether a reply has arrived in this period. An outage must not end it. */
-  #isAcknowledged = false;
-  #current: Changes = new Map();
-  #previous: Changes = new Map();
+  /** Number of the last call that is not remembered because of its age. */
+  #forgotten = 0;
+  readonly #calls = new Map<number, RecentCall>();
 
-  constructor(clock: Pick<Clock, "monotonic">) {
-    this.#clock = clock;
-    this.#startedAt = clock.monotonic();
+  /**
+   * Notes a call that is sent now.
+   *
+   * @returns Its number; 0 if it changes nothing.
+   */
+  note(changes: readonly CounterChange[], isConfirmed = false): number {
+    const changed = changes.filter(({ amount, leased }) => amount !== 0 || leased !== 0);
+    if (changed.length === 0) return 0;
+    this.#calls.set(++this.#number, { changes: changed, isConfirmed });
+    if (this.#calls.size > rememberedCalls) {
+      this.#forgotten = this.#calls.keys().next().value!;
+      this.#calls.delete(this.#forgotten);
+    }
+    return this.#number;
   }
 
-  /** Returns the period of a call that begins now. */
-  begin(): Period {
-    const isOver = this.#clock.monotonic() - this.#startedAt >= periodMs;
-    if (isOver && this.#isAcknowledged) this.#advance(this.#current);
-    const period = this.#current;
-    return {
-      number: this.#number,
-      note: (changes) => {
-        for (const { key, expiresAt } of changes.filter(isChange)) getOrCreate(period, key, () => zero(expiresAt));
-      },
-      acknowledge: (changes) => {
-        if (period === this.#current) this.#isAcknowledged = true;
-        for (const { key, amount, leased, expiresAt } of changes.filter(isChange)) {
-          const sums = getOrCreate(period, key, () => zero(expiresAt));
-          sums.amount += amount;
-          sums.leased += leased;
-        }
-      },
-    };
+  /** Confirms a call whose reply has arrived. One that was denied has changed nothing. */
+  confirm(number: number, isGranted: boolean): void {
+    const call = this.#calls.get(number);
+    if (call === undefined) return;
+    if (isGranted) call.isConfirmed = true;
+    else this.#calls.delete(number);
   }
 
-  /** Returns all changes, the present period, and the previous one if it has changes. */
-  list(): {
-    readonly number: number;
-    readonly oldest: number | undefined;
-    readonly changes: readonly (CounterChange & { readonly period: number })[];
-  } {
-    const number = this.#number;
-    const toList = (changes: Changes, period: number) => [...changes].map(([key, sums]) => ({ key, period, ...sums }));
-    const isChanged = [...this.#previous.values()].some(isChange);
-    return {
-      number,
-      oldest: isChanged ? number - 1 : undefined,
-      changes: [...toList(this.#previous, number - 1), ...toList(this.#current, number)],
-    };
+  /**
+   * Compares the calls with those that a server has executed. From then on, they are those of this server, together with
+   * the returned changes.
+   *
+   * @param executed Numbers of the last calls that it has executed.
+   * @returns The changes that it lacks: of calls that it has lost, and the opposite of calls without a reply. Undefined if
+   * it has lost more than is remembered.
+   */
+  reconcile(executed: ReadonlySet<number>): readonly CounterChange[] | undefined {
+    const last = Math.max(0, ...executed);
+    const hasConfirmed = [...this.#calls.values()].some(({ isConfirmed }) => isConfirmed);
+    if (last < this.#forgotten || (last === 0 && hasConfirmed)) return undefined;
+    const missing: CounterChange[] = [];
+    for (const [number, call] of this.#calls) {
+      const isExecuted = call.isConfirmed ? number <= last : executed.has(number);
+      if (call.isConfirmed === isExecuted) {
+        if (!isExecuted) this.#calls.delete(number);
+        continue;
+      }
+      missing.push(...(isExecuted ? call.changes.map(toOpposite) : call.changes));
+      if (isExecuted) call.isConfirmed = true;
+      else this.#calls.delete(number);
+    }
+    return sumByKey(missing);
   }
 
-  /** Forgets all changes. */
+  /** Forgets all calls. */
   clear(): void {
-    this.#advance(new Map());
-    this.#number++;
-  }
-
-  #advance(previous: Changes): void {
-    this.#previous = previous;
-    this.#current = new Map();
-    this.#number++;
-    this.#isAcknowledged = false;
-    this.#startedAt = this.#clock.monotonic();
+    this.#forgotten = this.#number;
+    this.#calls.clear();
   }
 }
 
-function isChange({ amount, leased }: Pick<CounterChange, "amount" | "leased">): boolean {
-  return amount !== 0 || leased !== 0;
+function toOpposite({ amount, leased, ...counter }: CounterChange): CounterChange {
+  return { ...counter, amount: -amount, leased: -leased };
 }
 
-function zero(expiresAt: number) {
-  return { amount: 0, leased: 0, expiresAt };
+function sumByKey(changes: readonly CounterChange[]): readonly CounterChange[] {
+  const sums = new Map<string, CounterChange>();
+  for (const { key, amount, leased, expiresAt } of changes) {
+    const sum = sums.get(key) ?? { amount: 0, leased: 0 };
+    sums.set(key, { key, expiresAt, amount: sum.amount + amount, leased: sum.leased + leased });
+  }
+  return [...sums.values()].filter(({ amount, leased }) => amount !== 0 || leased !== 0);
 }

@@ -2,21 +2,19 @@
  * Scripts of the shared counters in Redis. Each call is one of them, and so atomic.
  * @module
  */
+import { rememberedCalls } from "./_redis_recent.ts";
 
 /** Retention of an ended process's leases, ms: a process that was only suspended regains them. */
 export const endedMs = 86_400_000;
 
 /**
- * Lease bookkeeping: a sorted set of processes by lease expiry, and for each process a hash of its leases by counter.
- * Arguments: the key of the set, the process id, `leaseMs`, `endedMs`, and the period.
- *
- * Recent changes: for each process and period a hash of its changes by counter, and of its leases by `~` and counter. It
- * shows which calls of a process a new master has, and which calls without a reply have had an effect.
+ * Lease bookkeeping: a sorted set of processes by lease expiry, and for each process a hash of its leases by counter, and
+ * one of the numbers of its last calls. Arguments: the key of the set, the process id, `leaseMs`, `endedMs`, and the number
+ * of the call.
  */
 const leases = `
-local set, id, period = ARGV[1], ARGV[2], ARGV[5]
+local set, id = ARGV[1], ARGV[2]
 local held = set .. ':' .. id
-local function recent(number) return held .. ':recent:' .. string.format('%.0f', number) end
 local function change(process, sign)
   local fields = redis.call('HGETALL', process)
   for i = 1, #fields, 2 do
@@ -25,14 +23,11 @@ local function change(process, sign)
     end
   end
 end
-local function lease(key, amount)
-  if redis.call('HINCRBY', held, key, amount) > 0 then return end
-  redis.call('HDEL', held, key)
-end
 local function finish(process)
   local its = set .. ':' .. process
   change(its, -1)
   redis.call('ZREM', set, process)
+  redis.call('PEXPIRE', its .. ':calls', ARGV[4])
   if redis.call('EXISTS', its) == 1 then
     redis.call('RENAME', its, its .. ':ended')
     redis.call('PEXPIRE', its .. ':ended', ARGV[4])
@@ -51,6 +46,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 if redis.call('EXISTS', held .. ':ended') == 1 then
   redis.call('RENAME', held .. ':ended', held)
   redis.call('PERSIST', held)
+  redis.call('PERSIST', held .. ':calls')
   change(held, 1)
 end
 redis.call('ZADD', set, now + ARGV[3], id)
@@ -60,7 +56,7 @@ for _, process in ipairs(redis.call('ZRANGEBYSCORE', set, '-inf', now)) do finis
 /** Ends the leases of this process. */
 export const endScript: string = `${leases}
 finish(id)
-redis.call('DEL', held .. ':ended', recent(period), recent(period - 1))`;
+redis.call('DEL', held .. ':ended', held .. ':calls')`;
 
 /**
  * Common start of both scripts: reads the counters, raised to their known minimum. Further arguments come in groups of
@@ -68,29 +64,22 @@ redis.call('DEL', held .. ':ended', recent(period), recent(period - 1))`;
  */
 const read = `${leases}${renew}
 local function value(i, at) return ARGV[5 + (i - 1) * 5 + at] end
-local sums, written, changes = {}, {}, 0
+local sums, written, changes = {}, {}, false
 for i, key in ipairs(KEYS) do
   written[i] = tonumber(redis.call('GET', key) or '0')
   sums[i] = math.max(written[i], tonumber(value(i, 3)) or written[i])
 end
-local function note(field, amount)
-  changes = changes + 1
-  redis.call('HINCRBY', recent(period), field, amount)
-end
 local function write(i, sum)
-  local by, leased = value(i, 1), value(i, 5)
+  local leased = value(i, 5)
   if sum ~= written[i] then redis.call('SET', KEYS[i], string.format('%.0f', sum), 'PX', value(i, 4)) end
   sums[i] = sum
-  if by ~= '0' then note(KEYS[i], by) end
+  changes = changes or value(i, 1) ~= '0' or leased ~= '0'
   if leased == '0' then return end
-  note('~' .. KEYS[i], leased)
-  lease(KEYS[i], leased)
+  if redis.call('HINCRBY', held, KEYS[i], leased) > 0 then return end
+  redis.call('HDEL', held, KEYS[i])
 end
 local function reply(first)
-  if changes > 0 and redis.call('HINCRBY', recent(period), '', 1) == 1 then
-    redis.call('PEXPIRE', recent(period), 3600000)
-    redis.call('DEL', recent(period - 2))
-  end
+  if changes then redis.call('HSET', held .. ':calls', ARGV[5] % ${rememberedCalls}, ARGV[5]) end
   local answer = { first, lost }
   for i, sum in ipairs(sums) do answer[i + 2] = string.format('%.0f', sum) end
   return answer
@@ -110,29 +99,11 @@ end
 for i in ipairs(KEYS) do write(i, sums[i] + tonumber(value(i, 1))) end
 return reply('1')`;
 
-/**
- * Corrects what a connection has left: adds what was confirmed to this process, and a new master does not have; subtracts
- * what had an effect without a reply. Nothing is corrected in a Redis that does not know this process, or has forgotten
- * the period that argument 6 names: it has lost more than the last calls. Further arguments come in groups of four for
- * each key but the first, that of the set: period, amount, leased amount, time to live in ms.
- */
-export const resumeScript: string = `${leases}
-if not redis.call('ZSCORE', set, id) and redis.call('EXISTS', held .. ':ended') == 0 then return { '0', '0' } end
-if ARGV[6] ~= '' and redis.call('EXISTS', recent(ARGV[6])) == 0 then return { '0', '0' } end
-${renew}
-for i = 2, #KEYS do
-  local key, first = KEYS[i], 6 + (i - 2) * 4
-  local number = recent(ARGV[first + 1])
-  local function correct(field, amount)
-    local missing = tonumber(amount) - tonumber(redis.call('HGET', number, field) or '0')
-    if missing ~= 0 then redis.call('HINCRBY', number, field, string.format('%.0f', missing)) end
-    return missing
-  end
-  local missing, leased = correct(key, ARGV[first + 2]), correct('~' .. key, ARGV[first + 3])
-  if missing ~= 0 then
-    local sum = tonumber(redis.call('GET', key) or '0') + missing
-    redis.call('SET', key, string.format('%.0f', sum), 'PX', ARGV[first + 4])
-  end
-  if leased ~= 0 then lease(key, string.format('%.0f', leased)) end
+/** Returns the numbers of the last calls of this process; nothing if Redis does not know it. */
+export const callsScript: string = `${leases}
+if not redis.call('ZSCORE', set, id) and redis.call('EXISTS', held .. ':ended') == 0 then return false end
+local numbers = {}
+for index, value in ipairs(redis.call('HGETALL', held .. ':calls')) do
+  if index % 2 == 0 then numbers[index / 2] = value end
 end
-return { '1', lost }`;
+return numbers`;

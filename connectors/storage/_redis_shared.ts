@@ -5,15 +5,21 @@
 import type { Clock } from "../../src/contracts/runtime.ts";
 import type { Shared, SharedChange, SharedGrant, SharedReservation, SharedSum } from "../../src/contracts/storage.ts";
 import { leaseMs } from "./_redis_address.ts";
-import { RecentChanges } from "./_redis_recent.ts";
+import { type CounterChange, RecentCalls } from "./_redis_recent.ts";
 import { type RedisConnection, type Send, toEval } from "./_redis_client.ts";
-import { addScript, endedMs, endScript, reserveScript, resumeScript } from "./_redis_scripts.ts";
+import { addScript, callsScript, endedMs, endScript, reserveScript } from "./_redis_scripts.ts";
 
 /**
  * Time after a connection to a Redis that had not lost its data, ms, in which other processes add what it lacks of
  * theirs. Meanwhile nothing raises a counter to what it has reached, since this would count twice.
  */
 const settlingMs = 5_000;
+
+/** A change, or a reservation. */
+interface Change extends CounterChange {
+  readonly limit?: number;
+  readonly atLeast?: number | undefined;
+}
 
 /** The shared facet of a `RedisStorage`. */
 export class RedisShared implements Shared {
@@ -25,7 +31,7 @@ export class RedisShared implements Shared {
   readonly #connection: RedisConnection;
   readonly #clock: Clock;
   readonly #prefix: string;
-  readonly #recent: RecentChanges;
+  readonly #recent = new RecentCalls();
   /** Until when counters are not raised to their minimum, monotonic ms. */
   #settlesUntil = -Infinity;
 
@@ -43,7 +49,6 @@ export class RedisShared implements Shared {
     this.#connection = connection;
     this.#clock = clock;
     this.#prefix = prefix;
-    this.#recent = new RecentChanges(clock);
     connection.onReconnect = (send) => this.#resume(send);
   }
 
@@ -80,54 +85,58 @@ export class RedisShared implements Shared {
     sums: readonly T[],
     toValues: (sum: T) => readonly [amount: number, limit: number, leased: number],
   ): Promise<SharedGrant> {
-    const now = this.#clock.now();
     const isSettling = this.#clock.monotonic() < this.#settlesUntil;
-    const keys = sums.map(({ key }) => `${this.#prefix}:sum:${key}`);
-    const period = this.#recent.begin();
-    const changes = sums.map((sum, index) => {
+    const changes = sums.map((sum): Change => {
       const [amount, limit, leased] = toValues(sum);
-      return { key: keys[index]!, amount, limit, leased, expiresAt: sum.expiresAt, atLeast: sum.atLeast };
-    });
-    period.note(changes);
-    const values = changes.flatMap(({ amount, limit, leased, expiresAt, atLeast }) => {
-      const ttlMs = Math.max(1, Math.ceil(expiresAt - now)); // relative, since Redis has its own clock
-      return [amount, limit, isSettling ? "" : atLeast ?? "", ttlMs, leased];
+      const atLeast = isSettling ? undefined : sum.atLeast;
+      return { key: `${this.#prefix}:sum:${sum.key}`, amount, limit, leased, expiresAt: sum.expiresAt, atLeast };
     });
     const isFirst = !this.#isKnown;
     this.#isKnown = true;
-    const reply = await this.#connection.run(script, keys, [...this.#lease(period.number), ...values]) as string[];
-    const [isGranted, isLost, ...present] = reply;
+    let number = 0;
+    const reply = await this.#connection.run(script, changes.map(({ key }) => key), () => {
+      number = this.#recent.note(changes); // in the order in which calls are sent
+      return this.#toValues(changes, number);
+    });
+    const [isGranted, isLost, ...present] = reply as string[];
+    this.#recent.confirm(number, isGranted === "1");
     if (isLost === "1" && !isFirst) this.#lostLeases++;
-    if (isGranted === "1") period.acknowledge(changes);
     return { isGranted: isGranted === "1", sums: present.map(Number) };
   }
 
-  /** Makes good what the previous connection has left open: calls without a reply, and replies that a new master lacks. */
+  /** Adds what a new master lacks, and takes off what had an effect without a reply. */
   async #resume(send: Send): Promise<void> {
-    const { number, oldest, changes } = this.#recent.list();
-    const now = this.#clock.now();
-    const values = changes.flatMap(({ period, amount, leased, expiresAt }) => {
-      return [period, amount, leased, Math.max(1, Math.ceil(expiresAt - now))];
-    });
-    const keys = [this.#set, ...changes.map(({ key }) => key)];
-    const words = toEval(resumeScript, keys, [...this.#lease(number), oldest ?? "", ...values]);
-    const [isKnown, isLost] = await send(...words) as string[];
+    const executed = await send(...toEval(callsScript, [this.#set], this.#lease(0)));
+    const missing = Array.isArray(executed) ? this.#recent.reconcile(new Set(executed.map(Number))) : undefined;
+    if (missing === undefined) return this.#recent.clear();
+    this.#settlesUntil = this.#clock.monotonic() + settlingMs;
+    if (missing.length === 0) return;
+    const values = this.#toValues(missing, this.#recent.note(missing, true)); // made again if it is lost, too
+    const [, isLost] = await send(...toEval(addScript, missing.map(({ key }) => key), values)) as string[];
     if (isLost === "1") this.#lostLeases++;
-    if (isKnown === "1") this.#settlesUntil = this.#clock.monotonic() + settlingMs;
-    else this.#recent.clear();
+  }
+
+  /** Returns the arguments of a script after its keys. */
+  #toValues(changes: readonly Change[], number: number): readonly (string | number)[] {
+    const now = this.#clock.now();
+    const values = changes.flatMap(({ amount, limit = 0, leased, expiresAt, atLeast = "" }) => {
+      const ttlMs = Math.max(1, Math.ceil(expiresAt - now)); // relative, since Redis has its own clock
+      return [amount, limit, atLeast, ttlMs, leased];
+    });
+    return [...this.#lease(number), ...values];
   }
 
   /** Ends the leases of this process. */
   async end(): Promise<void> {
-    if (this.#isKnown) await this.#connection.run(endScript, [this.#set], this.#lease(this.#recent.list().number));
+    if (this.#isKnown) await this.#connection.run(endScript, [this.#set], () => this.#lease(0));
   }
 
   get #set(): string {
     return `${this.#prefix}:leases`;
   }
 
-  #lease(period: number): readonly (string | number)[] {
-    return [this.#set, this.#id, this.leaseMs, endedMs, period];
+  #lease(number: number): readonly (string | number)[] {
+    return [this.#set, this.#id, this.leaseMs, endedMs, number];
   }
 
   #channel(name: string): string {

@@ -21,6 +21,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/util/call_issuer.ts#readIssuedJson": issued,
   "connectors/providers/_gemini_native.ts#toNativeChunk": "one event, which GeminiStream translates",
   "connectors/storage/_redis_client.ts#toEval": "keys and values of one call, each once",
+  "connectors/storage/_redis_recent.ts#RecentCalls": "at most 4 096 calls",
   "connectors/storage/_redis_package.ts#readTlsFiles": "three files of the operator",
   "connectors/storage/_redis_package.ts#toClientOptions": oneValue,
   "connectors/storage/_redis_slots.ts#toNode": oneValue,

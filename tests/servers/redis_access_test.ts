@@ -6,6 +6,8 @@ import { redisAddress } from "../../connectors/storage/_redis_address.ts";
 import { RedisStorage } from "../../connectors/storage/redis.ts";
 import { ConnectorError } from "../../src/errors.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
+import { makeFolder } from "../support/_library.ts";
+import { until } from "../support/patience.ts";
 import { hasRedis, TestRedis } from "../support/redis.ts";
 
 const page = readFileSync(new URL("../../docs/scaling.md", import.meta.url), "utf8");
@@ -24,9 +26,9 @@ function createRestrictedStorage(prefix = "modelmesh", db = 1): RedisStorage {
 }
 
 /** Everything that a storage does; what was refused. */
-async function useAll(): Promise<string[]> {
+async function useAll(open: () => RedisStorage = createRestrictedStorage): Promise<string[]> {
   const refused: string[] = [];
-  const [one, other] = [createRestrictedStorage(), createRestrictedStorage()];
+  const [one, other] = [open(), open()];
   const expiresAt = clock.now() + 1e6;
   const attempt = async (work: () => Promise<unknown>) => {
     try {
@@ -97,5 +99,27 @@ async function useAll(): Promise<string[]> {
       assert(/no permission for its (keys|channels) \(NOPERM\)/.test(message), message);
     }
     await storage.close();
+  });
+});
+
+/** The rights in addition, and keys and channels in place of those of one server. */
+const inCluster = [
+  .../In a cluster, the keys are[^.]*\./.exec(page.replaceAll("\n", " "))![0].matchAll(/`([~&+][^`]+)`/g),
+];
+
+(hasRedis ? describe : describe.skip)("A Redis Cluster with access control", () => {
+  it("serves with the documented permissions", async () => {
+    const folder = await makeFolder();
+    await using node = await TestRedis.start(["--cluster-enabled", "yes", "--dir", folder.path]);
+    await node.command("CLUSTER ADDSLOTSRANGE 0 16383");
+    await until(async () => (await node.command("CLUSTER INFO")).includes("cluster_state:ok"));
+    const rights = inCluster.map(([, right]) => right);
+    const user = documented.replace(">PASSWORD", `>${password}`).replace(/[~&]modelmesh:\*/g, "");
+    await node.command(`${user} ${rights.join(" ")}`);
+    const login = { username: "modelmesh", password };
+    const address = redisAddress({ cluster: [`127.0.0.1:${node.port}`], read_from: "replica", ...login });
+    assertEquals(await useAll(() => new RedisStorage(clock, { address, leaseMs })), []);
+    assertEquals((await node.command("ACL LOG")).split("\r\n")[0], "*0");
+    await folder[Symbol.asyncDispose]();
   });
 });
