@@ -276,6 +276,7 @@ function parseRedisUrl(text: string, defaultPort: number): ParsedUrl | undefined
   try {
     const { protocol, hostname, port, pathname, username, password } = new URL(hasScheme ? text : `redis://${text}`);
     const db = pathname.replace(/^\//, "");
+    if (!hasScheme && text.includes("@")) return undefined; // where a password stands only in URLs, it is left out of logs
     if (!/^rediss?:$/.test(protocol) || hostname === "" || !/^\d*$/.test(db)) return undefined;
     return {
       host: hostname.replace(/^\[(.*)\]$/, "$1"),

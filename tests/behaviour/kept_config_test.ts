@@ -130,13 +130,19 @@ describe("The record of the configuration", () => {
     const url = "rediss://user:canary@host:6379/0";
     const strategy = new (class Own {})();
     const sink = { config: { headers: { "x-tenant": "canary" } } };
+    const tls = { ca: "ca.pem", key: "-----BEGIN PRIVATE KEY-----\ncanary\n-----END PRIVATE KEY-----" };
+    const sentinel = { master: "m", nodes: ["redis://user:canary@host"], password: "canary" };
     const kept = withoutSecrets(
-      { sink, storage: { url }, pools: { chat: { strategy, models: ["a"] } } },
+      { sink, storage: { url, tls, sentinel }, pools: { chat: { strategy, models: ["a"] } } },
       (text) => text,
     );
     assertEquals(kept, {
       sink: { config: { headers: {} } },
-      storage: { url: "rediss://host:6379/0" },
+      storage: {
+        url: "rediss://host:6379/0",
+        tls: { ca: "ca.pem" },
+        sentinel: { master: "m", nodes: ["redis://host"] },
+      },
       pools: { chat: { models: ["a"] } },
     });
   });

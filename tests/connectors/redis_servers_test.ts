@@ -53,6 +53,7 @@ describe("Settings of several Redis servers", () => {
     [{ cluster: ["redis://a/3"] }, ["storage.cluster"]],
     [{ cluster: ["redis://a", "rediss://b"] }, ["storage.cluster"]],
     [{ cluster: ["redis://u:p@a", "redis://u:q@b"] }, ["storage.cluster"]],
+    [{ cluster: ["u:q@a:1"] }, ["storage.cluster"]],
     [{ cluster: ["redis://u:%zz@a"] }, ["storage.cluster"]],
     [{ sentinel: { nodes } }, ["storage.sentinel.master"]],
     [{ sentinel: { master: "m" } }, ["storage.sentinel.nodes"]],

@@ -43,7 +43,8 @@ export function withoutSecrets(document: unknown, redact: (text: string) => stri
   const keepText = (text: string, isSecret: boolean): string | undefined => {
     if (referencesIn(text).names.length > 0) return text;
     const address = text.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i, "$1");
-    return isSecret || redact(address) !== address ? undefined : address;
+    const isWithheld = isSecret || text.includes("PRIVATE KEY-----") || redact(address) !== address;
+    return isWithheld ? undefined : address;
   };
   const copy = (value: unknown, isSecret: boolean): unknown => {
     if (typeof value === "string") return keepText(value, isSecret);
