@@ -285,6 +285,7 @@ function createUsage(name: PostgresNames): string {
       tokens_in bigint NOT NULL,
       tokens_out bigint NOT NULL,
       cost_nano_usd bigint NOT NULL,
+      caller_cost_nano_usd bigint NOT NULL,
       PRIMARY KEY (hour, row_id)
     ) PARTITION BY RANGE (hour);
     CREATE TABLE ${name("usage_additions")} (
@@ -319,17 +320,20 @@ function addUsage(name: PostgresNames): string {
           '${schema}', partition, '${schema}', '${prefix}usage', day || ' 00:00+00', day + 1 || ' 00:00+00');
       END LOOP;
       INSERT INTO ${name("usage")} AS u (hour, row_id, client, client_id, pool, model, tier, tags, team,
-        requests, tokens_in, tokens_out, cost_nano_usd)
+        requests, tokens_in, tokens_out, cost_nano_usd, caller_cost_nano_usd)
       SELECT r.hour, md5(jsonb_build_array(r.client, r.client_id, r.pool, r.model, r.tier, r.tags, r.team)::text) AS row_id,
         r.client, r.client_id, r.pool, r.model, r.tier, r.tags, r.team,
-        sum(r.requests), sum(r.tokens_in), sum(r.tokens_out), sum(r.cost_nano_usd)
+        sum(r.requests), sum(r.tokens_in), sum(r.tokens_out), sum(r.cost_nano_usd),
+        sum(coalesce(r.caller_cost_nano_usd, 0))
       FROM jsonb_to_recordset(added) AS r (hour timestamptz, client text, client_id text, pool text, model text,
-        tier text, tags text[], team text, requests bigint, tokens_in bigint, tokens_out bigint, cost_nano_usd bigint)
+        tier text, tags text[], team text, requests bigint, tokens_in bigint, tokens_out bigint, cost_nano_usd bigint,
+        caller_cost_nano_usd bigint)
       GROUP BY r.hour, r.client, r.client_id, r.pool, r.model, r.tier, r.tags, r.team
       ORDER BY r.hour, row_id
       ON CONFLICT (hour, row_id) DO UPDATE SET requests = u.requests + excluded.requests,
         tokens_in = u.tokens_in + excluded.tokens_in, tokens_out = u.tokens_out + excluded.tokens_out,
-        cost_nano_usd = u.cost_nano_usd + excluded.cost_nano_usd;
+        cost_nano_usd = u.cost_nano_usd + excluded.cost_nano_usd,
+        caller_cost_nano_usd = u.caller_cost_nano_usd + excluded.caller_cost_nano_usd;
     END $function$;`;
 }
 

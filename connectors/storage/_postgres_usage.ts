@@ -2,7 +2,7 @@
  * Usage as rows in PostgreSQL: one per hour, client, pool, model, tier and tags, in a partition per day.
  * @module
  */
-import type { AddedUsage, StoredUsage, UsageRows } from "../../src/contracts/storage.ts";
+import type { AddedUsage, StoredUsage, UsageAmounts, UsageRows } from "../../src/contracts/storage.ts";
 import type { PostgresConnection } from "./_postgres_client.ts";
 import { readPostgresText, toPostgresText } from "./_postgres_text.ts";
 
@@ -31,6 +31,7 @@ export class PostgresUsage implements UsageRows {
       tokens_in: amounts[1],
       tokens_out: amounts[2],
       cost_nano_usd: amounts[3],
+      caller_cost_nano_usd: amounts[4] ?? 0,
     }));
     const text = `SELECT ${this.#connection.names("add_usage")}($1, $2::text::jsonb)`;
     await this.#connection.query(lane, text, [id, JSON.stringify(added)]);
@@ -39,7 +40,8 @@ export class PostgresUsage implements UsageRows {
   async read(from: string, to: string): Promise<readonly StoredUsage[]> {
     const text = `SELECT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, client, client_id, pool, model,
         to_json(tags)::text AS tags, team, sum(requests)::text AS requests, sum(tokens_in)::text AS tokens_in,
-        sum(tokens_out)::text AS tokens_out, sum(cost_nano_usd)::text AS cost_nano_usd
+        sum(tokens_out)::text AS tokens_out, sum(cost_nano_usd)::text AS cost_nano_usd,
+        sum(caller_cost_nano_usd)::text AS caller_cost_nano_usd
       FROM ${this.#connection.names("usage")} AS u
       WHERE hour >= ($1::text || ' 00:00+00')::timestamptz AND hour < ($2::text || ' 00:00+00')::timestamptz + '24 hours'
       GROUP BY day, client, client_id, pool, model, u.tags, team ORDER BY day`;
@@ -53,11 +55,17 @@ export class PostgresUsage implements UsageRows {
       model: readText(row.model),
       tags: (JSON.parse(String(row.tags)) as string[]).map(readPostgresText),
       team: readText(row.team),
-      amounts: [Number(row.requests), Number(row.tokens_in), Number(row.tokens_out), Number(row.cost_nano_usd)],
+      amounts: readAmounts(row),
     }));
   }
 
   async drop(before: string): Promise<void> {
     await this.#connection.query(lane, `SELECT ${this.#connection.names("drop_usage")}($1::text::date)`, [before]);
   }
+}
+
+function readAmounts(row: Readonly<Record<string, unknown>>): UsageAmounts {
+  const names = ["requests", "tokens_in", "tokens_out", "cost_nano_usd", "caller_cost_nano_usd"];
+  const [requests = 0, tokensIn = 0, tokensOut = 0, cost = 0, callerCost = 0] = names.map((name) => Number(row[name]));
+  return callerCost > 0 ? [requests, tokensIn, tokensOut, cost, callerCost] : [requests, tokensIn, tokensOut, cost];
 }

@@ -21,6 +21,16 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
     "The message states the allowed values.",
   ],
   missing_required_parameter: ["400", "A required member is missing; `param` names it.", "Add it."],
+  missing_provider_key: [
+    "400",
+    "The providers that could serve the request take keys of callers (`credentials: header`), and it contains none for them.",
+    "Send `x-provider-key: <key>`, or `x-provider-key: <provider id>=<key>, …` for several providers.",
+  ],
+  invalid_provider_key: [
+    "401",
+    "Every provider refused the key that the request contains for it.",
+    "Check the key in `x-provider-key`.",
+  ],
   previous_response_not_found: [
     "404, 400",
     "No response of this client has the id in `previous_response_id`: neither the connection, if it is a WebSocket, nor the storage. (400 without a storage of responses.)",

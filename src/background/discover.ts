@@ -3,7 +3,7 @@
  * and instances passed by a program.
  * @module
  */
-import { createOffer } from "../config/settings/offers.ts";
+import { createOffer, isCallable } from "../config/settings/offers.ts";
 import type { ModelListing, Provider } from "../contracts/provider.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import type { DiscoveryParts } from "./listings.ts";
@@ -21,7 +21,7 @@ export async function discoverModels(
 ): Promise<ReadonlyMap<string, ModelListing>> {
   const configured = new Set([...parts.settings.models.values()].map(({ provider }) => provider));
   const discoverable = instances.filter(({ entry, connector, provider }) =>
-    createOffer(entry, connector, configured.has(entry.id)) === "list" &&
+    createOffer(entry, connector, configured.has(entry.id)) === "list" && isCallable(entry) &&
     (canList(provider) || entry.discovery?.enumerateModels)
   );
   if (discoverable.length === 0) return new Map();

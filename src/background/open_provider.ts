@@ -44,7 +44,7 @@ export async function openProviders(instances: readonly ProviderInstance[], part
  * @param instance A provider whose connector is loaded.
  */
 export async function openProvider(instance: ProviderInstance, parts: OpeningParts): Promise<void> {
-  const { id, connector, config, baseUrl, apiKeys, tokens, authorities } = instance.entry;
+  const { id, connector, config, baseUrl, apiKeys, credentials, tokens, authorities } = instance.entry;
   const { catalogue, redactor } = parts;
   const runtime = authorities === undefined ? parts.runtime : trusting(authorities, parts.runtime);
   instance.credential = apiKeys[0];
@@ -53,7 +53,8 @@ export async function openProvider(instance: ProviderInstance, parts: OpeningPar
   const create = (more?: object) =>
     instance.entry.instance ??
       callNow(() => catalogue.loaded("provider", connector)!.create({ id, config, baseUrl, ...more }, runtime));
-  instance.provider = tokens || instance.connector?.ambient
+  const mayHaveTokens = tokens || instance.connector?.ambient && credentials !== "header";
+  instance.provider = mayHaveTokens
     ? await (await import("../auth/with_tokens.ts")).withTokens(create, instance, { ...parts, runtime }) // on demand
     : create();
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import { defaultHealth, defaultSync } from "../config/settings/defaults.ts";
+import { isCallable } from "../config/settings/offers.ts";
 import type { HealthSettings, SyncSettings } from "../config/settings/settings.ts";
 import type { ProviderHealth, SyncStatus } from "../contracts/discovery.ts";
 import type { Cancel, Clock } from "../contracts/runtime.ts";
@@ -102,7 +103,7 @@ export class PeriodicTasks {
       const isForProbes = breaker.standby?.reason === "health_probe";
       if (isForProbes && !isProbed(breaker.owner.provider)) state.report(breaker.close(undefined, true));
     }
-    const probed = registry.instances.filter(({ entry }) => isProbed(entry.id));
+    const probed = registry.instances.filter(({ entry }) => isProbed(entry.id) && isCallable(entry));
     if (probed.length > 0) this.#health.monitor(intervalMs!, probed);
     for (const { name, routing: { recovery } } of registry.pools) {
       if (recovery.probeIntervalMs !== undefined) this.#health.recover(name, recovery.probeIntervalMs);
@@ -114,7 +115,7 @@ export class PeriodicTasks {
 function syncedProviders(
   { settings: { sync }, registry }: Pick<MonitoringParts, "settings" | "registry">,
 ): string[] {
-  const ids = registry.instances.map(({ entry }) => entry.id);
+  const ids = registry.instances.filter(({ entry }) => isCallable(entry)).map(({ entry }) => entry.id);
   return sync?.providers === undefined ? ids : ids.filter((id) => sync.providers!.includes(id));
 }
 
@@ -125,7 +126,8 @@ function syncPlan(parts: MonitoringParts): ReadonlyMap<number, readonly string[]
   const plan = new Map<number, string[]>();
   if (!sync.enabled) return plan;
   const synced = new Set(syncedProviders(parts));
-  for (const { entry: { id, catalogue } } of registry.instances) {
+  for (const { entry } of registry.instances.filter(({ entry }) => isCallable(entry))) {
+    const { id, catalogue } = entry;
     const intervalMs = catalogue?.refreshIntervalMs ?? (synced.has(id) ? sync.intervalMs : undefined);
     if (intervalMs !== undefined) plan.set(intervalMs, [...plan.get(intervalMs) ?? [], id]);
   }

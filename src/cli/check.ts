@@ -7,6 +7,7 @@ import { probeProvider } from "../background/probe.ts";
 import { retirementWarnings } from "../config/check/retirement.ts";
 import { loadDocument } from "../config/load/load.ts";
 import { readSettings } from "../config/load/sources.ts";
+import { isCallable } from "../config/settings/offers.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Shell } from "../contracts/shell.ts";
@@ -133,11 +134,12 @@ async function probeAll(
   await loadConnectors(resolved, mesh.catalogue);
   mesh.configure(resolved);
   const { registry: { instances }, runtime, redact } = mesh;
+  const probed = instances.filter(({ entry }) => isCallable(entry));
   const progress = new ProgressLine(stderr);
   let done = 0;
-  const say = () => progress.show(`Probed ${done} of ${counted(instances.length, "provider")}`);
+  const say = () => progress.show(`Probed ${done} of ${counted(probed.length, "provider")}`);
   say();
-  return await Promise.all(instances.map(async (instance): Promise<Probe> => {
+  return await Promise.all(probed.map(async (instance): Promise<Probe> => {
     await openProvider(instance, mesh);
     const startedAt = runtime.clock.monotonic();
     const result = await probeProvider(instance, { runtime, redact, timeoutMs: limitMs });

@@ -31,6 +31,7 @@ interface ListedClient {
   readonly concurrent?: number;
   readonly team?: string;
   readonly tags?: readonly string[];
+  readonly byok?: boolean;
   readonly priority?: number;
   readonly expires_at?: string;
   readonly created_at: string;
@@ -54,7 +55,19 @@ interface ClientTaskContext {
   readonly parts: CommandParts;
 }
 
-const limits = ["team", "tag", "pool", ...budgetOptions, "rpm", "tpm", "concurrent", "priority", "expires", "notes"];
+const limits = [
+  "team",
+  "tag",
+  "pool",
+  ...budgetOptions,
+  "rpm",
+  "tpm",
+  "concurrent",
+  "priority",
+  "byok",
+  "expires",
+  "notes",
+];
 const tokens = ["token-hash", "grace"];
 const period = ["from", "to"];
 
@@ -90,6 +103,7 @@ Limits:
   --tpm <count>          Tokens per minute
   --concurrent <count>   Requests in flight
   --priority <priority>  Maximum priority of its requests in queues, from 0 to 100
+  --byok <true|false>    Whether its requests may contain keys of providers ("x-provider-key")
   --expires <when>       Expiry of the token: a time such as 2027-01-31T00:00:00Z, or a duration such as 30d
   --notes <text>         Notes for operators; the client does not see them
 
@@ -269,9 +283,17 @@ function parseLimits(
     ...(flags.value("priority") !== undefined &&
       { priority: amount("priority", "an integer from 0 to 100", /^0*(\d{1,2}|100)$/) }),
     ...(flags.value("notes") !== undefined && { notes: isEnding("notes") ? null : flags.value("notes") }),
+    ...(flags.value("byok") !== undefined && { byok: readFlag("byok", flags) }),
     ...(flags.value("expires") !== undefined &&
       { expires_at: isEnding("expires") ? null : timeIn(flags.value("expires")!, clock.now()) }),
   };
+}
+
+function readFlag(option: string, flags: Flags): boolean | null {
+  const text = flags.value(option);
+  if (text === "none") return null;
+  if (text === "true" || text === "false") return text === "true";
+  throw new UsageError(`The option "--${option}" takes true, false or "none", not "${text}"`);
 }
 
 function timeIn(text: string, now: number): string {

@@ -76,6 +76,7 @@ async function performCall<Body extends RequestBody, Response, Result>(
     engine.settings.deadlineMs,
   );
   const headers = new Headers(settings.headers);
+  const providerKey = headers.get("x-provider-key") ?? undefined;
   const delivered = await engine.perform({
     id: requestId,
     operation,
@@ -91,6 +92,7 @@ async function performCall<Body extends RequestBody, Response, Result>(
     ...(labels && { labels }),
     userAgent: headers.get("user-agent") ?? undefined,
     trace: readTraceContext(headers),
+    ...(providerKey && { providerKey }),
   });
   const result = await resultOf(delivered);
   if (typeof result === "object" && result !== null) rememberRouting(result, delivered.routing);

@@ -145,6 +145,8 @@ export interface RoutingRecord {
   readonly hedge_won?: boolean;
   /** Whether a call may have been billed although its response never arrived. */
   readonly possibly_billed?: boolean;
+  /** Whether the caller's own key has authorized the request, who pays its cost. */
+  readonly byok?: boolean;
   /** What guards have done, if anything: each of their rules and texts once. */
   readonly guards?: readonly GuardRecord[];
   /** The client's name, if clients are named. */
@@ -292,6 +294,8 @@ export interface RequestLogRecord {
   readonly tokens_cached?: number;
   /** Cost in USD; null if unknown. */
   readonly cost: number | null;
+  /** Whether the caller pays it, whose own key has authorized the request. */
+  readonly byok?: boolean;
   /** The request body, truncated. */
   readonly request?: string;
   /** The response body, or the events of the stream, truncated. */

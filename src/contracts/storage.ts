@@ -142,8 +142,17 @@ export interface Shared {
   subscribe(channel: string, receive: (message: string) => void): Promise<() => Promise<void>>;
 }
 
-/** Requests, input tokens, output tokens, and cost in nano-dollars. */
-export type UsageAmounts = readonly [requests: number, tokensIn: number, tokensOut: number, costNanoUsd: number];
+/**
+ * Requests, input tokens, output tokens, and cost in nano-dollars; the cost that callers have paid with their own keys, if
+ * there is any.
+ */
+export type UsageAmounts = readonly [
+  requests: number,
+  tokensIn: number,
+  tokensOut: number,
+  costNanoUsd: number,
+  callerCostNanoUsd?: number,
+];
 
 /** Usage of one day. */
 export interface StoredUsage {

@@ -21,10 +21,13 @@ export interface Account {
 /** A service that an account may provide. */
 export type Ability = "files" | "batch" | "fineTuning";
 
-/** Whether an account provides a service, according to its configuration and connector. */
+/**
+ * Whether an account provides a service, according to its configuration and connector. Objects outlast the keys of
+ * callers, so a provider that callers authorize has none.
+ */
 export function hasAbility(instance: ProviderInstance, ability: Ability): boolean {
   const { provider, entry } = instance;
-  if (provider?.infrastructure === undefined) return false;
+  if (provider?.infrastructure === undefined || entry.credentials === "header") return false;
   return findConfiguredService(entry, ability) ?? provider.infrastructure.facts[ability] !== undefined;
 }
 

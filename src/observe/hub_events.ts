@@ -27,6 +27,8 @@ export interface RequestResult {
   readonly tokensIn?: number | undefined;
   readonly tokensOut?: number | undefined;
   readonly costNanoUsd?: number | undefined;
+  /** The cost that the caller pays, whose own key has authorized the request, in place of the other. */
+  readonly callerCostNanoUsd?: number | undefined;
   /** `none` when the client cancelled the request. An exceeded deadline is a failure. */
   readonly outcome: Outcome;
   /** Time from arrival to the response, or to the first content of a stream, ms. */

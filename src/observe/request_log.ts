@@ -21,13 +21,14 @@ const ellipsis = "…";
  * @param redact Replaces secrets in a string.
  */
 export function toRequestLog(
-  { record, tags, tokensIn, tokensOut, tokensCached, costNanoUsd, payloads }: FinishedRequest,
+  { record, tags, tokensIn, tokensOut, tokensCached, costNanoUsd, callerCostNanoUsd, payloads }: FinishedRequest,
   settings: LoggingSettings,
   redact: (text: string) => string,
 ): RequestLogRecord {
   const { level } = settings;
   const { client, client_id, team, pool, model, provider, status = 0, code, duration_ms: latency_ms = 0, ttft_ms } =
     record;
+  const cost = costNanoUsd ?? callerCostNanoUsd;
   const shown = (payload: string | undefined) => payload && shortenPayload(payload, settings, redact);
   const bodies = level === "metadata"
     ? {}
@@ -52,7 +53,8 @@ export function toRequestLog(
     tokens_in: tokensIn ?? null,
     tokens_out: tokensOut ?? null,
     ...(tokensCached === undefined ? {} : { tokens_cached: tokensCached }),
-    cost: costNanoUsd === undefined ? null : costNanoUsd / 1e9,
+    cost: cost === undefined ? null : cost / 1e9,
+    ...(record.byok === undefined ? {} : { byok: record.byok }),
     ...(bodies.request === undefined ? {} : { request: bodies.request }),
     ...(bodies.response === undefined ? {} : { response: bodies.response }),
   };

@@ -47,7 +47,8 @@ export const countedMembers = [
 
 /** Members of a finished request that are used here. */
 export interface CountedRequest
-  extends Pick<FinishedRequest, "tries" | "tokensIn" | "tokensOut" | "tokensCached" | "costNanoUsd"> {
+  extends
+    Pick<FinishedRequest, "tries" | "tokensIn" | "tokensOut" | "tokensCached" | "costNanoUsd" | "callerCostNanoUsd"> {
   readonly record: Pick<RoutingRecord, typeof countedMembers[number]>;
 }
 
@@ -75,6 +76,7 @@ interface Consumption {
   tokensCached: number;
   tokensOut: number;
   costNanoUsd: number;
+  callerCostNanoUsd: number;
 }
 
 /** Durations and token counts of requests to one model. */
@@ -103,7 +105,9 @@ export class RequestMetrics {
   readonly #hedgesWon = new Map<string, Sum>();
 
   /** Counts a request that has ended. */
-  addRequest({ record, tries, tokensIn, tokensOut, tokensCached, costNanoUsd }: CountedRequest): void {
+  addRequest(
+    { record, tries, tokensIn, tokensOut, tokensCached, costNanoUsd, callerCostNanoUsd }: CountedRequest,
+  ): void {
     const { pool, operation = "chat", client = "", status = 0, duration_ms, ttft_ms, routing_latency_ms } = record;
     const [model, provider] = [record.model ?? "", record.provider ?? ""];
     const consumption = this.#getConsumption({ pool, model, provider, client }, record.client_id ?? client);
@@ -112,6 +116,7 @@ export class RequestMetrics {
     consumption.tokensCached += countOrZero(tokensCached);
     consumption.tokensOut += countOrZero(tokensOut);
     consumption.costNanoUsd += countOrZero(costNanoUsd);
+    consumption.callerCostNanoUsd += countOrZero(callerCostNanoUsd);
     const durations = this.#getDurations({ pool, model, provider, operation });
     if (duration_ms !== undefined) durations.nonStreaming.observe(duration_ms / 1000);
     if (ttft_ms !== undefined) durations.firstToken.observe(ttft_ms / 1000);
@@ -213,6 +218,7 @@ export class RequestMetrics {
       tokensCached: 0,
       tokensOut: 0,
       costNanoUsd: 0,
+      callerCostNanoUsd: 0,
     }));
   }
 
@@ -310,6 +316,16 @@ function consumptionFamilies(consumption: readonly Consumption[]): MetricFamily[
       samples: summed(
         consumption.flatMap(({ labels, costNanoUsd }) =>
           labels.pool === "" ? [] : [{ labels, value: costNanoUsd / nanoPerUsd }]
+        ),
+      ),
+    },
+    {
+      name: "modelmesh_byok_cost_usd_total",
+      help: "Cost of requests that callers have paid with their own keys in USD, where prices are known.",
+      type: "counter",
+      samples: summed(
+        consumption.flatMap(({ labels, callerCostNanoUsd: value }) =>
+          value === 0 ? [] : [{ labels, value: value / nanoPerUsd }]
         ),
       ),
     },

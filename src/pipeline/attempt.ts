@@ -194,6 +194,7 @@ async function tryOnce<T extends Received>(
     firstContent: completion.stream || context.plan.request.operation.hasContent
       ? findFirstContentLimit(context.plan, member)
       : undefined,
+    callerKey: context.plan.callerKeys?.get(instance.entry.id),
   });
   const trace = context.beginSpan();
   if (trace !== undefined) connection.trace = trace;
@@ -230,7 +231,7 @@ function fail(
   },
 ): FailedTry {
   const { denial } = connection;
-  const { deps: { redact } } = context;
+  const redact = connection.toRedaction(context.deps.redact);
   if (denial !== undefined && !context.isStopped) {
     reservation.cancel();
     return { failure: toFailure(error, member.model.instance.provider!, redact), denial };

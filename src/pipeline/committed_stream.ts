@@ -193,8 +193,9 @@ export class CommittedStream {
   }
 
   #interrupted(error: unknown): StreamInterruptedError {
-    const { member, connection: { host } } = this.#parts.result;
-    const failure = { ...toFailure(error, member.model.instance.provider!, this.#parts.redact), host };
+    const { member, connection } = this.#parts.result;
+    const redact = connection.toRedaction(this.#parts.redact);
+    const failure = { ...toFailure(error, member.model.instance.provider!, redact), host: connection.host };
     const message = `The response was cut short: ${summarizeFailure(failure)}`;
     const interrupted = new StreamInterruptedError(message, "", { isOverload: isOverloaded(failure) });
     this.#close({ kind: "interrupted", reason: interrupted, failure });

@@ -8,7 +8,7 @@ import { UnsupportedRequestError } from "../errors.ts";
 import { endIterator } from "../util/end_iterator.ts";
 import { openMembers, untriedMembers } from "./admission.ts";
 import { OutputEstimate } from "./estimate.ts";
-import { AttemptTimeout, findWords, recordProviderError, toFailure } from "./failure.ts";
+import { AttemptTimeout, findWords, isOfCallerKey, recordProviderError, toFailure } from "./failure.ts";
 import { addUsage, type OpenStream } from "./open_stream.ts";
 import type { ReportedUsage } from "./operation.ts";
 import type { RoutedRequest } from "./request.ts";
@@ -119,8 +119,9 @@ class HeldStream {
     const isStopped = stop.aborted && !(reason instanceof AttemptTimeout);
     const { deps } = context;
     const { instance } = member.model;
-    const failure = { ...toFailure(reason, instance.provider!, deps.redact), host };
-    const isOfModel = !isStopped && failure.kind !== "request";
+    const failure = { ...toFailure(reason, instance.provider!, connection.toRedaction(deps.redact)), host };
+    const isOfCaller = isOfCallerKey(failure, connection.callerKey);
+    const isOfModel = !isStopped && failure.kind !== "request" && !isOfCaller;
     this.#result.settle(isOfModel ? "failure" : "none", { cause: reason, ...usage });
     connection.abort(reason);
     endIterator(rest);
@@ -133,7 +134,7 @@ class HeldStream {
     );
     if (isStopped) throw reason;
     this.#result.reportInterrupt();
-    recordProviderError(instance, failure, deps);
+    if (!isOfCaller) recordProviderError(instance, failure, deps);
     context.failures.push({ member, failure, next: { step: "rotate" } });
     return false;
   }

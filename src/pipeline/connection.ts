@@ -20,6 +20,8 @@ const endMs = 2_000;
 
 const none: readonly string[] = [];
 
+const noHeaders = { get: () => null };
+
 /**
  * The part of a call's reservation that a connection requires: the API key, the receiver of limits in headers, and the
  * check before the call is sent.
@@ -32,6 +34,8 @@ export class Connection implements CallOptions {
   readonly stop: StopSignal;
   /** The provider's API key. */
   readonly credential: string | undefined;
+  /** The caller's key, if that is it. */
+  readonly callerKey: string | undefined;
   /** Upstream calls sent. */
   calls = 0;
   /** URL of the latest call. */
@@ -68,21 +72,24 @@ export class Connection implements CallOptions {
    * @param runtime Clock and network.
    * @param instance The provider, with its timeouts.
    */
-  constructor(runtime: Runtime, instance: ProviderInstance, { delivery, spending, firstContent }: {
+  constructor(runtime: Runtime, instance: ProviderInstance, { delivery, spending, firstContent, callerKey }: {
     /** For a complete response the total time is limited, for a stream the time without data. */
     readonly delivery: Delivery;
     /** Receives the limits in response headers. */
     readonly spending?: CallShare;
     /** Limits the time to the first content of a stream, and of a response that is passed on as it arrives. */
     readonly firstContent?: FirstContentLimit | undefined;
+    /** The caller's key, in place of the provider's. Limits in response headers are then the caller's own. */
+    readonly callerKey?: string | undefined;
   }) {
+    this.callerKey = callerKey;
     this.#spending = spending;
     this.#firstContent = firstContent;
     this.#runtime = runtime;
     this.#stopper = runtime.stopper?.() ?? new AbortController();
     this.stop = this.#stopper.signal;
     this.#instance = instance;
-    this.credential = spending?.apiKey ?? instance.credential;
+    this.credential = callerKey ?? spending?.apiKey ?? instance.credential;
     const { timeoutMs, silenceMs } = instance.entry;
     if (delivery === "stream") {
       this.#idle = this.#startTimer({ limitMs: silenceMs, isTotal: false, phase: `was silent for ${silenceMs} ms` });
@@ -137,6 +144,12 @@ export class Connection implements CallOptions {
   close(): void {
     this.#idle?.stop();
     this.#cancelTimeout?.();
+  }
+
+  /** Returns what redacts secrets in a string, with the caller's key among them. */
+  toRedaction(redact: (text: string) => string): (text: string) => string {
+    const { callerKey } = this;
+    return callerKey === undefined ? redact : (text) => redact(text.replaceAll(callerKey, "[redacted]"));
   }
 
   /** Restarts the idle timeout. */
@@ -209,7 +222,7 @@ export class Connection implements CallOptions {
       response = await this.#runtime.send(upstream);
     }
     this.hasResponse = true;
-    const reading = this.#spending?.observe(response.headers);
+    const reading = this.#spending?.observe(this.callerKey === undefined ? response.headers : noHeaders);
     if (reading !== undefined) await reading;
     this.#idle?.touch();
     return response;

@@ -145,7 +145,8 @@ export class ContentStream {
       return undefined;
     } catch (error) {
       const { host } = connection;
-      const failure = { ...toFailure(error, member.model.instance.provider!, this.#parts.redact), host };
+      const redact = connection.toRedaction(this.#parts.redact);
+      const failure = { ...toFailure(error, member.model.instance.provider!, redact), host };
       const reason = new StreamInterruptedError(`The response was cut short: ${summarizeFailure(failure)}`, "");
       if (!this.#end(failure.kind === "request" ? "none" : "failure", reason, failure)) throw error;
       this.#parts.onInterrupt();

@@ -66,7 +66,7 @@ async function askVendor(
 ): Promise<number | undefined> {
   const { instance } = model;
   const { provider, entry } = instance;
-  if (provider?.countTokens === undefined) return undefined;
+  if (provider?.countTokens === undefined || entry.credentials === "header") return undefined;
   await request.operation.prepare?.(model);
   const timeoutMs = Math.min(entry.timeoutMs, request.timeoutMs, maxCountMs);
   const connection = new Connection(runtime, { ...instance, entry: { ...entry, timeoutMs } }, { delivery: "sync" });

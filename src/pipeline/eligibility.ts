@@ -54,7 +54,9 @@ export interface Eligibility {
   /** Estimated usage of the request. */
   readonly load: Load;
   /** Whether the request has routing constraints, or prefers some models: its outcome then does not affect the pool. */
-  readonly isConstrained: boolean;
+  isConstrained: boolean;
+  /** Keys of the caller, by the id of the provider whose requests they authorize; undefined if no provider takes any. */
+  readonly callerKeys?: ReadonlyMap<string, string>;
   /** The request's `order`, or the models that have all of its features; undefined if only the strategy decides. */
   readonly prefer?: Prefer | undefined;
 }

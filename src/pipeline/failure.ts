@@ -45,6 +45,14 @@ export function isOverloaded({ status, fault }: Pick<Failure, "status" | "fault"
 /** The cause of a failure because of content, which is the outcome of its attempt in records. */
 export const contentFilter = "content_filter";
 
+/** Kinds of failures that a key may cause. */
+const keyKinds: ReadonlySet<FailureKind> = new Set(["auth", "rate_limited", "quota_exhausted", "model_not_found"]);
+
+/** Whether a failure may be that of the caller's key: it affects no other request then. */
+export function isOfCallerKey({ kind }: Pick<Failure, "kind">, callerKey: string | undefined): boolean {
+  return callerKey !== undefined && keyKinds.has(kind);
+}
+
 /** A timeout of one try. */
 export class AttemptTimeout extends Error {
   override name = "AttemptTimeout";

@@ -10,7 +10,7 @@ import { quotaRecovery, statedEnd } from "../state/breaker/end_date.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import type { Outcome } from "../state/counters/usage.ts";
 import type { AdmittedModel } from "./admission.ts";
-import { describeOutcome, findWords, recordProviderError } from "./failure.ts";
+import { describeOutcome, findWords, isOfCallerKey, recordProviderError } from "./failure.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
 import { release } from "./result.ts";
 
@@ -23,14 +23,21 @@ export function recordFailure(admitted: AdmittedModel, failed: FailedAttempt): v
   const { failure, denial } = failed;
   if (denial !== undefined) return recordDenial(admitted, denial);
   const { kind, status } = failure;
+  const { instance } = member.model;
+  const isOfCaller = isOfCallerKey(failure, context.plan.callerKeys?.get(instance.entry.id));
   const ms = context.clock.monotonic() - permit.admittedAt;
   context.addStep(member, { outcome: describeOutcome(failure), ms, status, error: findWords(failure) });
-  recordProviderError(member.model.instance, failure, context.deps);
-  release(admitted, classifyOutcome(failed, context.plan.pool), { status, kind });
+  if (isOfCaller) {
+    context.plan.isConstrained = true; // where the request goes from here does not affect the pool
+    release(admitted, "none", {});
+  } else {
+    recordProviderError(instance, failure, context.deps);
+    release(admitted, classifyOutcome(failed, context.plan.pool), { status, kind });
+  }
   context.failures.push(failed);
   const isProviders = kind === "auth" || kind === "quota_exhausted" || failure.neverSent;
-  if (isProviders) context.ruledOut.add(member.model.instance.entry.id);
-  applyStandby(failed, context);
+  if (isProviders) context.ruledOut.add(instance.entry.id);
+  if (!isOfCaller) applyStandby(failed, context);
 }
 
 /** Releases an admitted request that was not sent, since other processes have taken what it had reserved. */

@@ -65,6 +65,8 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   /** Groups requests for strategies that honor sessions. */
   readonly session?: string;
   readonly routingConstraints?: RoutingConstraints | undefined;
+  /** The header `x-provider-key`: keys for providers whose requests callers authorize. */
+  readonly providerKey?: string;
   /** Whether it continues with another name if no model serves it now: it does not wait in a queue then. */
   readonly hasAlternative?: boolean;
   readonly client?: RequestClient | undefined;

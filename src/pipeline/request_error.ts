@@ -29,7 +29,10 @@ export function createRequestError(context: RequestContext): MeshError {
   const recovery = retryAfterMs === undefined ? "" : `; the first recovers in ${Math.ceil(retryAfterMs / 1000)} s`;
   if (kind === "rate_limited") {
     const message = `Every model of the pool "${pool.name}" is rate-limited${recovery}`;
-    return new RateLimitError(message, { code: "rate_limit_exceeded", retryAfterMs });
+    return new RateLimitError(message, {
+      code: "rate_limit_exceeded",
+      retryAfterMs: retryAfterMs ?? failureWaitMs(context), // the limit of a caller's key leaves no standby
+    });
   }
   if (kind === "client_limit") {
     const denial = [...context.denials.values()].find(({ reason }) => reason === kind);
@@ -46,7 +49,8 @@ export function createRequestError(context: RequestContext): MeshError {
     return new BudgetExceededError(described, retryAfterMs);
   }
   if (failures.length > 0) {
-    return createProviderError(failures, failureWaitMs(context) ?? passingWaitMs(failures, retryAfterMs));
+    return createRefusedKeys(context) ??
+      createProviderError(failures, failureWaitMs(context) ?? passingWaitMs(failures, retryAfterMs));
   }
   const reasons = eligible.map((member) =>
     [member.state.name, member.state.reason ?? exclusionReason(member, context) ?? "unknown"] as const
@@ -56,6 +60,19 @@ export function createRequestError(context: RequestContext): MeshError {
     `Every model of the pool "${pool.name}" is in standby${recovery}: ${list}`,
     { retryAfterMs, reasons: Object.fromEntries(reasons) },
   );
+}
+
+/** The error of a request whose own keys were all refused; undefined for any other. */
+function createRefusedKeys({ failures, plan: { callerKeys } }: RequestContext): ProviderError | undefined {
+  const isRefused = ({ failure, member }: FailedAttempt) =>
+    failure.kind === "auth" && callerKeys?.has(member.model.instance.entry.id) === true;
+  if (callerKeys === undefined || !failures.every(isRefused)) return undefined;
+  const attempts = listAttempts(failures);
+  const { model, provider } = attempts.at(-1)!;
+  const names = [...new Set(attempts.map((attempt) => attempt.provider))].join(", ");
+  const message = `The key in x-provider-key was refused by its provider: ${names}`;
+  const facts = { type: "invalid_request_error", param: "x-provider-key", provider, model, attempts };
+  return new ProviderError(message, { ...facts, code: "invalid_provider_key", status: 401 });
 }
 
 /**

@@ -16,7 +16,7 @@ import { reportFailure, reportServed } from "./apply_strategy.ts";
 import { charge, countCacheUse, sumTokens } from "./charge.ts";
 import type { ClientNames } from "./client_names.ts";
 import type { Connection } from "./connection.ts";
-import { type Failure, findWords, recordProviderError } from "./failure.ts";
+import { type Failure, findWords, isOfCallerKey, recordProviderError } from "./failure.ts";
 import type { ReportedUsage, ResponseUsage } from "./operation.ts";
 import { readStatedCost } from "./read_usage.ts";
 import type { RequestContext } from "./request_context.ts";
@@ -129,12 +129,15 @@ export class Result<T extends Received = Received> {
    */
   settle(outcome: Outcome, end: ResponseEnd): Usage {
     const { context, member, permit } = this.#admitted;
+    const isOfCaller = end.failure !== undefined && isOfCallerKey(end.failure, this.connection.callerKey);
     if (this.#used === undefined) {
       this.#used = this.#report(end);
       context.addCharge(this.#used);
-      if (member.model.instance.queried !== undefined) applyReportedLimits(member, permit);
+      if (member.model.instance.queried !== undefined && this.connection.callerKey === undefined) {
+        applyReportedLimits(member, permit);
+      }
       this.connection.close();
-      release(this.#admitted, outcome, { ms: this.#ms, ...this.#used });
+      release(this.#admitted, isOfCaller ? "none" : outcome, { ms: this.#ms, ...this.#used });
     }
     if (this.#committedAt !== undefined && !this.#isRecorded) {
       this.#isRecorded = true;
@@ -188,7 +191,9 @@ export class Result<T extends Received = Received> {
         error,
       });
     }
-    if (failure !== undefined) recordProviderError(this.member.model.instance, failure, context.deps);
+    if (failure !== undefined && !isOfCallerKey(failure, this.connection.callerKey)) {
+      recordProviderError(this.member.model.instance, failure, context.deps);
+    }
     const { status, code } = cause === undefined ? complete : readFault(cause, context);
     const respondedAt = this.#committedAt!;
     const used = { ...this.#used, ...context.charged };

@@ -41,7 +41,11 @@ export async function route<T extends Received>(
   const choice = request.routingConstraints && await chooseModels({ request, pool, registry });
   const commit = request.routingConstraints?.commit?.at ?? pool.routing.commit;
   const readToEnd = commit === "complete" ? (await import("./complete_stream.ts")).selectReadToEnd(request) : undefined;
-  const found = eligibility({ request, pool, registry, choice }); // 3 filters by delivery and by request
+  let found = eligibility({ request, pool, registry, choice }); // 3 filters by delivery and by request
+  if (registry.takesCallerKeys || request.providerKey !== undefined) {
+    const { withCallerKeys } = await import("./caller_keys.ts");
+    found = withCallerKeys(found, { request, pool, registry });
+  }
   const admission = request.scopes?.admit();
   if (admission !== undefined) await admission;
   const affinity = pool.routing.affinity && await readAffinity({ request, pool }, deps);

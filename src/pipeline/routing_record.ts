@@ -50,7 +50,8 @@ export function createRoutingRecord(
   context: RequestContext,
   served?: { readonly member: Member; readonly by?: ServedBy | undefined },
 ): RoutingRecord {
-  const { plan: { request, pool, affinity }, chain, clock } = context;
+  const { plan, chain, clock } = context;
+  const { request, pool, affinity } = plan;
   const last = chain.at(-1);
   const { member, by } = served ?? {};
   const left = member && chain.length > 1 &&
@@ -82,6 +83,7 @@ export function createRoutingRecord(
     ...(context.hedge && { hedged: true, hedge_won: context.hedge === "won" }),
     ...(context.queuedMs !== undefined && { queued_ms: Math.round(context.queuedMs) }),
     ...(context.possiblyBilled && { possibly_billed: true }),
+    ...(member && plan.callerKeys?.has(member.model.instance.entry.id) && { byok: true }),
     ...(request.client && toClientFacts(request.client)),
     ...(request.labels && toLabelFacts(request.labels, context.deps.redact)),
     ...(request.trace !== undefined && { traceparent: request.trace.traceparent }),
@@ -138,7 +140,7 @@ export function emitRecord(
     latencyMs,
     tokensIn: input,
     tokensOut: output,
-    costNanoUsd,
+    ...(record.byok ? { callerCostNanoUsd: costNanoUsd } : { costNanoUsd }),
     tokensCached: used.cached,
     tier: used.tier,
     tags: request.labels?.tags,

@@ -33,6 +33,8 @@ export class Client implements RequestClient {
   #own: readonly string[] | undefined;
   /** Maximum priority as configured. */
   #priority: number | undefined;
+  /** Whether its requests may contain keys of providers. */
+  #byok: boolean | undefined;
 
   /**
    * @param identity Its id, and its name in records.
@@ -46,8 +48,9 @@ export class Client implements RequestClient {
   }
 
   /** Applies other limits. Earlier requests and spending count against them. */
-  change({ pools, team, tags, guards, priority, ...limits }: ClientLimits): void {
+  change({ pools, team, tags, guards, priority, byok, ...limits }: ClientLimits): void {
     this.#priority = priority;
+    this.#byok = byok;
     this.tags = tags;
     this.guards = guards;
     this.#own = pools;
@@ -58,7 +61,8 @@ export class Client implements RequestClient {
 
   /** Returns the same client as a member of another team. */
   inTeam(team: LimitedScope | undefined): Client {
-    const member = new Client(this, pickDefined({ priority: this.#priority, tags: this.tags, guards: this.guards }));
+    const { tags, guards } = this;
+    const member = new Client(this, pickDefined({ priority: this.#priority, byok: this.#byok, tags, guards }));
     member.scope = this.scope;
     member.team = team;
     member.pools = intersect(this.#own, team?.pools);
@@ -81,6 +85,19 @@ export class Client implements RequestClient {
     throw new UnsupportedRequestError(`The client "${this.name}" may have a priority of up to ${most}`, {
       code: "invalid_value",
       param: "x-mesh-priority",
+    });
+  }
+
+  /**
+   * Checks a request that contains keys of providers.
+   *
+   * @throws {UnsupportedRequestError} `invalid_value` if its client may not send any.
+   */
+  checkProviderKeys(): void {
+    if (this.#byok) return;
+    throw new UnsupportedRequestError(`The client "${this.name}" may not send keys of providers: it needs \`byok\``, {
+      code: "invalid_value",
+      param: "x-provider-key",
     });
   }
 

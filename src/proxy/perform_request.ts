@@ -61,6 +61,8 @@ export function toRoutedRequest<Body extends RequestBody, Response>(
   const further = { priority: headers.get("x-mesh-priority"), tags: headers.get("x-mesh-tags") };
   const routingConstraints = readRoutingConstraints(headers.get("x-mesh-route"), body, further);
   if (routingConstraints?.priority !== undefined) client?.checkPriority(routingConstraints.priority);
+  const providerKey = headers.get("x-provider-key") ?? undefined;
+  if (providerKey !== undefined) client?.checkProviderKeys();
   const session = findSession(headers.get("x-mesh-session"), body, named);
   const labels = findLabels(exchange, labeled, routingConstraints);
   const ownMs = Math.min(limitMs, routingConstraints?.deadlineMs ?? Infinity);
@@ -83,6 +85,7 @@ export function toRoutedRequest<Body extends RequestBody, Response>(
     userAgent: headers.get("user-agent") ?? undefined,
     trace: readTraceContext(headers),
     ...(session === undefined ? {} : { session }),
+    ...(providerKey === undefined ? {} : { providerKey }),
   };
 }
 

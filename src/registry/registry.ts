@@ -159,6 +159,8 @@ interface RegistryParts {
 export class Registry {
   readonly tree: CapabilityTree;
   readonly instances: readonly ProviderInstance[];
+  /** Whether callers authorize the requests of any provider. */
+  readonly takesCallerKeys: boolean;
   /** Called when pools have got members after the registry was built. */
   onMembersChanged: (added?: Pool) => void = () => {};
   /**
@@ -180,6 +182,7 @@ export class Registry {
     this.#parts = parts;
     this.tree = parts.tree;
     this.instances = instances;
+    this.takesCallerKeys = instances.some(({ entry: { credentials } }) => credentials === "header");
   }
 
   /** Maps aliases to pools or models. */

@@ -31,6 +31,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${b}/cloud_credentials_test.ts`]: vendor,
   [`${b}/jwt_test.ts`]: server,
+  [`${b}/caller_keys_test.ts`]: server,
   [`${b}/queue_clients_test.ts`]: server,
   [`${b}/queue_http_test.ts`]: server,
   [`${b}/hedging_test.ts`]: {

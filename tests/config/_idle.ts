@@ -7,6 +7,7 @@ export type Changes = Readonly<Record<string, unknown>>;
 type Idle = readonly [changes: Changes, path: string, ...values: unknown[]];
 
 const local = { "providers.hosted.connector": "ollama.local.v1", "providers.hosted.api_key": undefined, budget: {} };
+const byCallers = { "providers.hosted.credentials": "header", "providers.hosted.api_key": undefined };
 const claude = { "providers.hosted.connector": "anthropic.claude.v1" };
 const noRetries = { "pools.*.retry.max_attempts": 0 };
 const instance = { "providers.server": { instance: { complete: () => {}, stream: () => {} } } };
@@ -151,6 +152,8 @@ export const idle: readonly Idle[] = [
   [{ "pools.talk.model_priority": undefined }, "pools.talk.fallback_strategy", "cost-first"],
 
   [{ "budget.daily_limit": undefined }, "budget.alert_at", [0.5]],
+  [byCallers, "providers.hosted.budget.daily_limit", 1],
+  [byCallers, "providers.hosted.batch.supported", true],
   [{}, "providers.hosted.budget.alert_at", [0.5]],
   [{}, "pools.talk.budget.alert_at", [0.5]],
 

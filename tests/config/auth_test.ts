@@ -28,6 +28,14 @@ const goodAccount = {
 
 /** A document, and every problem it has. */
 const malformed: readonly (readonly [document: unknown, ...problems: string[]])[] = [
+  [
+    acme({ credentials: "header", "auth.api_key": ["one", "two"] }),
+    `${at}.auth.api_key: contradicts "credentials: header": one key, at most, lists the models`,
+  ],
+  [
+    acme({ credentials: "header", auth: oauth }),
+    `${at}.auth.method: contradicts "credentials: header": callers send API keys`,
+  ],
   [acme({ api_key: [] }), `${at}.api_key: expected at least one item, found an empty list`],
   [acme({ "auth.api_key": [] }), `${at}.auth.api_key: expected at least one item, found an empty list`],
   [acme({ api_key: ["one", 2] }), `${at}.api_key[1]: expected a string, found a number: put it in quotes`],

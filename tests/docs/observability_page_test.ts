@@ -61,9 +61,12 @@ Deno.test("docs/observability.md has every metric, with its labels", async () =>
       throw new Error("broken");
     },
   };
+  await using c = await startUpstream(ok());
   await using proxy = await startTestProxy({
-    upstreams: { a: a.url, b: b.url },
+    upstreams: { a: a.url, b: b.url, c: c.url },
+    provider: (name) => name === "c" ? { credentials: "header", api_key: undefined } : {},
     pool: {
+      models: ["a", "b"],
       retry: { max_attempts: 0 },
       deactivation: { retry_limit: 9 },
       strategy: "priority",
@@ -75,12 +78,15 @@ Deno.test("docs/observability.md has every metric, with its labels", async () =>
       models: {
         a: { provider: "a", pricing: { input: 1, output: 1 } },
         b: { provider: "b", pricing: { input: 1, output: 1 }, limits: { concurrent: 1 } },
+        c: { provider: "c", pricing: { input: 1, output: 1 } },
       },
       budget: { daily_limit: 9 },
     },
   });
   proxy.mesh.addSink(broken);
   await (await proxy.chat()).text();
+  const own = { "content-type": "application/json", "x-provider-key": "key-of-a-caller-0123456789" };
+  await (await proxy.chat({ model: "c" }, { headers: own })).text();
   const hedged = proxy.chat({ stream: true });
   await a.received(2);
   await proxy.clock.advance(1_000);

@@ -127,7 +127,7 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: ClientN
   return entries.flatMap((entry, index) => {
     const path = `proxy.auth.tokens[${index}]`;
     const values: TokenValues = typeof entry === "string" ? { token: entry } : entry;
-    const { token, token_hash, name, team, tags, pools, guards, priority, notes, ...limits } = values;
+    const { token, token_hash, name, team, tags, pools, guards, priority, notes, byok, ...limits } = values;
     if (token === undefined && token_hash === undefined) return [];
     if (token !== undefined) warnOfToken(token, path, parts.report);
     const tokenHash = token_hash?.toLowerCase();
@@ -156,6 +156,7 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: ClientN
       team,
       tags,
       notes,
+      byok,
     };
   });
 }

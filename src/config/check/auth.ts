@@ -26,9 +26,10 @@ export function buildTokenSettings(auth: Completed<typeof provider.fields.auth>)
 }
 
 /** Reports credentials that are mutually exclusive or incomplete. */
-export function checkAuth({ api_key, auth = {} }: ProviderValues, path: string, report: Report): void {
+export function checkAuth({ api_key, credentials, auth = {} }: ProviderValues, path: string, report: Report): void {
   const { method = provider.fields.auth.fields.method.default } = auth;
   if (report.hasProblemAt(`${path}.auth.method`)) return;
+  if (credentials === "header") checkCallerKeys({ api_key, auth }, path, report);
   for (const key of new Set(Object.values(keysOf).flat())) {
     if (auth[key] === undefined || keysOf[method].includes(key)) continue;
     const owners = Object.entries(keysOf).flatMap(([owner, keys]) => keys.includes(key) ? owner : []);
@@ -67,6 +68,16 @@ export function checkAmbient(
   }
   const hasTokens = connector.ambient.load !== undefined;
   if (auth.scope !== undefined && !hasTokens) report.warn(`${path}.auth.scope`, "has no effect: calls are signed");
+}
+
+/** Reports credentials of requests that callers authorize with their own keys. */
+function checkCallerKeys({ api_key, auth = {} }: ProviderValues, path: string, report: Report): void {
+  if (auth.method !== undefined && auth.method !== "api_key") {
+    report.problem(`${path}.auth.method`, `contradicts "credentials: header": callers send API keys`);
+  }
+  if ((api_key ?? auth.api_key ?? []).length < 2) return;
+  const key = api_key === undefined ? "auth.api_key" : "api_key";
+  report.problem(`${path}.${key}`, 'contradicts "credentials: header": one key, at most, lists the models');
 }
 
 /** Reports token settings that cannot work, with secrets resolved: an invalid URL or service account key. */

@@ -213,6 +213,7 @@ function checkNothing(usd: number | undefined, path: string, report: Report): vo
 
 /** The unknown prices of a model that a call may need. */
 function missingPrice(model: ConfiguredModel, values: DocumentValues, members: Members): string | undefined {
+  if (values.providers?.get(model.provider)?.credentials === "header") return undefined; // callers pay
   const listed = members.catalogued(model)?.pricing ?? queryInstancePricing(model, values);
   if (listed === undefined && model.pricing === undefined) {
     if (members.isLocal(model) || members.isCostStated(model) || members.isPriceQueried(model)) return undefined; // without a response: `no_price`

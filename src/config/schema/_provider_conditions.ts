@@ -57,15 +57,19 @@ export const providerConditions = (): readonly Condition<ProviderSubject>[] => [
   },
   {
     keys: ["budget.daily_limit", "budget.monthly_limit"],
-    reason: ({ isFree }) => isFree ? freeOfCharge : undefined,
+    reason: (subject) => findNoCost(subject),
   },
   {
     keys: ["budget"],
-    reason: ({ isFree, value }) => isFree && isLimitList(value.budget) ? freeOfCharge : undefined,
+    reason: (subject) => isLimitList(subject.value.budget) ? findNoCost(subject) : undefined,
   },
 ];
 
-const freeOfCharge = ": the models of a local server are free of charge";
+/** Why calls to a provider cost nothing of a budget. */
+function findNoCost({ isFree, value }: ProviderSubject): string | undefined {
+  if (value.credentials === "header") return ": callers pay for their requests";
+  return isFree ? ": the models of a local server are free of charge" : undefined;
+}
 
 /** What the settings of a service say about it, and the key of the facts of a connector. */
 const abilities = { batch: "batches", files: "files", fineTuning: "fine-tuning" } as const;
@@ -78,8 +82,10 @@ const services = (): readonly Condition<ProviderSubject>[] => [
   ] as const).map(([ability, keys]): Condition<ProviderSubject> => ({
     keys,
     idle: [false],
-    reason: ({ services }) =>
-      services === undefined ? `: the connector does not support ${abilities[ability]} of this vendor` : undefined,
+    reason: ({ services, value: { credentials } }) =>
+      services === undefined || credentials === "header"
+        ? `: the connector does not support ${abilities[ability]} of this vendor`
+        : undefined,
   })),
   {
     keys: ["batch.max_items"],

@@ -51,6 +51,12 @@ export const provider = {
       item: { type: "text", isSecret: true, format: "credential" },
       min: 1,
     },
+    /**
+     * Whose keys authorize requests: `configured`, those of this entry; `header`, those that callers send with each
+     * request in `x-provider-key`. The calls are then the callers' own: they count against no budget, and a key that is
+     * refused or limited affects no other request. A configured key only lists models.
+     */
+    credentials: { type: "choice", values: ["configured", "header"], default: "configured" },
     /** Base URL of the API, including the version prefix, for self-hosted servers and gateways. */
     base_url: { type: "text", format: "baseUrl" },
     /** Authentication of requests to the provider. */

@@ -105,6 +105,8 @@ export const client = {
      * clients without a team, pools or other limits.
      */
     priority: { type: "integer", min: 0, max: maxPriority as number },
+    /** Whether its requests may contain keys of providers with `credentials: header`, in `x-provider-key`. */
+    byok: { type: "flag" },
   },
 } as const;
 

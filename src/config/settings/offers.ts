@@ -76,8 +76,15 @@ export function findConfiguredService(
 /** The queries about models. */
 export const modelQueries = ["details", "capabilities", "pricing"] as const;
 
+/** Whether the mesh can call a provider on its own: callers send the keys of some with their requests. */
+export function isCallable({ credentials, apiKeys }: Pick<ProviderEntry, "credentials" | "apiKeys">): boolean {
+  return credentials !== "header" || apiKeys.length > 0;
+}
+
 /** Whether the vendor is queried at startup. */
-export function isQueryEnabled({ discovery, pricing, quota }: ProviderEntry, query: VendorQuery): boolean {
+export function isQueryEnabled(entry: ProviderEntry, query: VendorQuery): boolean {
+  const { discovery, pricing, quota } = entry;
+  if (!isCallable(entry)) return false;
   const enabled = {
     details: discovery?.modelDetails,
     capabilities: discovery?.capabilityQuery,

@@ -44,6 +44,8 @@ export interface ClientSettings extends TeamSettings {
   readonly priority?: number;
   /** For operators. */
   readonly notes?: string;
+  /** Whether its requests may contain keys of providers. */
+  readonly byok?: boolean;
 }
 
 /** An issuer of JWTs. */

@@ -20,13 +20,13 @@ export type ClientChange = { readonly [Key in keyof RuntimeClientFacts]?: Runtim
 
 /** Limits that null removes. */
 const removable: ReadonlySet<string> = new Set([
-  ...["team", "tags", "pools", "budget", "rpm", "tpm", "concurrent", "priority", "expires_at", "notes"],
+  ...["team", "tags", "pools", "budget", "rpm", "tpm", "concurrent", "priority", "byok", "expires_at", "notes"],
 ]);
 
 /** Maximum grace time of a rotation. */
 const maxGraceMs = 90 * dayMs;
 
-const { team, tags, pools, budget, rpm, tpm, concurrent, priority, notes, token_hash } = client.fields;
+const { team, tags, pools, budget, rpm, tpm, concurrent, priority, notes, byok, token_hash } = client.fields;
 const fields = {
   type: "object",
   fields: {
@@ -40,6 +40,7 @@ const fields = {
     concurrent,
     priority,
     notes,
+    byok,
     expires_at: { type: "text", isLiteral: true, format: timeProblem },
   },
 } as const;

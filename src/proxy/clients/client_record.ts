@@ -20,6 +20,7 @@ export interface RuntimeClientFacts {
   readonly team?: string;
   readonly tags?: readonly string[];
   readonly priority?: number;
+  readonly byok?: boolean;
   readonly expires_at?: string;
   /** For operators; the client does not see it. */
   readonly notes?: string;
@@ -69,13 +70,13 @@ export function readDocument(text: string): ClientsDocument {
 
 /** The limits in the proxy's format. */
 export function toClientSettings(
-  { pools, budget, rpm, tpm, concurrent, team, tags, priority }: RuntimeClientFacts,
+  { pools, budget, rpm, tpm, concurrent, team, tags, priority, byok }: RuntimeClientFacts,
 ): Omit<ClientSettings, "token" | "name"> {
   const limits = mergeBudgets([budget]);
   return {
     ...(pools && { pools }),
     ...pickDefined({ rpm, tpm, concurrent, team, tags }),
-    ...(priority !== undefined && { priority }),
+    ...pickDefined({ priority, byok }),
     ...(limits && { budget: limits }),
   };
 }
@@ -112,14 +113,14 @@ function areAll(value: unknown, isOne: (entry: Readonly<Record<string, unknown>>
 }
 
 function isStored(
-  { id, name, token_sha256, previous_token, pools, tags, team, expires_at, ...counts }: Readonly<
+  { id, name, token_sha256, previous_token, pools, tags, team, byok, expires_at, ...counts }: Readonly<
     Record<string, unknown>
   >,
 ): boolean {
   const { rpm, tpm, concurrent, priority, revision } = counts;
   return typeof id === "string" && typeof name === "string" && typeof token_sha256 === "string" &&
     [pools, tags].every((list) => list === undefined || Array.isArray(list)) &&
-    (team === undefined || typeof team === "string") &&
+    (team === undefined || typeof team === "string") && (byok === undefined || typeof byok === "boolean") &&
     [rpm, tpm, concurrent, priority, revision].every((count) => count === undefined || typeof count === "number") &&
     (expires_at === undefined || isTime(expires_at)) &&
     (previous_token === undefined || isPreviousToken(previous_token));

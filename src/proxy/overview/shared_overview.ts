@@ -193,9 +193,10 @@ class ReportingMetrics extends RequestMetrics {
 
   override addRequest(request: FinishedRequest): void {
     super.addRequest(request);
-    const { record, tries, tokensIn, tokensOut, tokensCached, costNanoUsd } = request;
+    const { record, tries, tokensIn, tokensOut, tokensCached, costNanoUsd, callerCostNanoUsd } = request;
     const counted = Object.fromEntries(countedMembers.map((name) => [name, record[name]])) as CountedRequest["record"];
-    this.#receiver.finished({ record: counted, tries, tokensIn, tokensOut, tokensCached, costNanoUsd });
+    const cost = callerCostNanoUsd === undefined ? { costNanoUsd } : { callerCostNanoUsd };
+    this.#receiver.finished({ record: counted, tries, tokensIn, tokensOut, tokensCached, ...cost });
   }
 
   override addRefused(request: RefusedRequest): void {

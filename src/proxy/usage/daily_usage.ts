@@ -49,7 +49,7 @@ export class DailyUsage {
   }
 
   /** Counts a finished request. */
-  add({ record, tags, tier, tokensIn, tokensOut, costNanoUsd }: FinishedRequest): void {
+  add({ record, tags, tier, tokensIn, tokensOut, costNanoUsd, callerCostNanoUsd }: FinishedRequest): void {
     const { client, client_id: clientId, pool, model, team } = record;
     const key = {
       client,
@@ -60,12 +60,9 @@ export class DailyUsage {
       tags: [...new Set(listTags(tags ?? []))].sort().map(this.#redact),
       team,
     };
-    this.#pendingHour(formatUtcHour(this.#clock.now())).add(key, [
-      1,
-      roundUp(tokensIn),
-      roundUp(tokensOut),
-      roundUp(costNanoUsd),
-    ]);
+    const amounts = [1, roundUp(tokensIn), roundUp(tokensOut), roundUp(costNanoUsd)] as const;
+    const hour = this.#pendingHour(formatUtcHour(this.#clock.now()));
+    hour.add(key, callerCostNanoUsd ? [...amounts, roundUp(callerCostNanoUsd)] : amounts);
   }
 
   /**

@@ -36,9 +36,13 @@ export class UsageDay {
 
   /** The rows, in order of their first request. */
   get rows(): readonly CountedUsage[] {
-    return [...this.#rows.values()].map(({ key, sums: [requests = 0, tokensIn = 0, tokensOut = 0, cost = 0] }) => ({
+    return [...this.#rows.values()].map((
+      { key, sums: [requests = 0, tokensIn = 0, tokensOut = 0, cost = 0, callerCost] },
+    ) => ({
       ...key,
-      amounts: [requests, tokensIn, tokensOut, cost],
+      amounts: callerCost === undefined
+        ? [requests, tokensIn, tokensOut, cost]
+        : [requests, tokensIn, tokensOut, cost, callerCost],
     }));
   }
 
@@ -51,7 +55,7 @@ export class UsageDay {
       if (this.#rows.size >= maxRows && tags.length > 0) return this.add({ ...key, tags: [] }, amounts);
       this.#rows.set(name, row = { key, sums: [0, 0, 0, 0] });
     }
-    for (const [index, amount] of amounts.entries()) row.sums[index]! += amount;
+    for (const [index, amount = 0] of amounts.entries()) row.sums[index] = (row.sums[index] ?? 0) + amount;
   }
 
   /** Adds the rows of another day object. */
@@ -80,8 +84,8 @@ export function readUsageDay(record: unknown): UsageDay {
   for (const row of rows) {
     if (!Array.isArray(row)) continue;
     const [client, clientId, pool, model, tags, ...others] = row;
-    const amounts = others.slice(0, 4);
-    const isCounted = amounts.length === 4 && amounts.every((amount) => Number.isSafeInteger(amount) && amount >= 0);
+    const amounts = others.slice(0, typeof others[4] === "number" ? 5 : 4);
+    const isCounted = amounts.length >= 4 && amounts.every((amount) => Number.isSafeInteger(amount) && amount >= 0);
     if (typeof pool !== "string" || !isCounted) continue;
     day.add({
       client: readString(client),
@@ -89,7 +93,7 @@ export function readUsageDay(record: unknown): UsageDay {
       pool,
       model: readString(model),
       tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === "string") : [],
-      team: readString(others[4]),
+      team: readString(others[amounts.length]),
     }, amounts as unknown as UsageAmounts);
   }
   return day;

@@ -17,6 +17,8 @@ export interface UsageRow extends Readonly<Partial<Record<UsageDimension, string
   readonly tokens_in: number;
   readonly tokens_out: number;
   readonly cost_usd: number;
+  /** Cost that callers have paid with their own keys; absent if there is none. */
+  readonly byok_cost_usd?: number;
 }
 
 const amountNames = ["requests", "tokens_in", "tokens_out", "cost_usd"] as const;
@@ -37,17 +39,18 @@ export function groupUsage(rows: readonly DatedUsage[], by: readonly UsageDimens
       const name = JSON.stringify(values);
       const group = groups.get(name) ?? { values, sums: [0, 0, 0, 0] };
       groups.set(name, group);
-      for (const [index, amount] of row.amounts.entries()) group.sums[index]! += amount;
+      for (const [index, amount = 0] of row.amounts.entries()) group.sums[index] = (group.sums[index] ?? 0) + amount;
     }
   }
   return [...groups.values()].map((
-    { values, sums: [requests = 0, tokens_in = 0, tokens_out = 0, costNanoUsd = 0] },
+    { values, sums: [requests = 0, tokens_in = 0, tokens_out = 0, costNanoUsd = 0, callerCostNanoUsd] },
   ) => ({
     ...Object.fromEntries(by.map((dimension, index) => [dimension, values[index]!])),
     requests,
     tokens_in,
     tokens_out,
     cost_usd: costNanoUsd / 1e9,
+    ...(callerCostNanoUsd === undefined ? {} : { byok_cost_usd: callerCostNanoUsd / 1e9 }),
   }));
 }
 
@@ -63,7 +66,8 @@ export function sortUsage(rows: readonly UsageRow[], by: readonly UsageDimension
  * @param by The columns before the amounts.
  */
 export function formatUsageCsv(rows: readonly UsageRow[], by: readonly UsageDimension[]): string {
-  const heads = [...by, ...amountNames];
+  const hasByok = rows.some((row) => row.byok_cost_usd !== undefined);
+  const heads = [...by, ...amountNames, ...(hasByok ? ["byok_cost_usd"] as const : [])];
   const lines = [heads, ...rows.map((row) => heads.map((head) => formatCell(row[head] ?? "")))];
   return lines.map((line) => `${line.join(",")}\r\n`).join("");
 }

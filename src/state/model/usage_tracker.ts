@@ -42,20 +42,25 @@ export class UsageTracker {
   readonly shared: SharedCounts;
   readonly #failures: FailureWindow | undefined;
   readonly #budgets: readonly Budget[];
+  /** Whether calls are authorized by the callers' own keys, and thus cost nothing of any budget. */
+  readonly #isPaidByCallers: boolean;
 
   /** @param before The same model's quota under earlier settings; both share their counters. */
   constructor(parts: UsageTrackerParts, before?: Quota) {
     this.#parts = parts;
     this.keys = parts.keys;
     this.sharedCounters = parts.sharedCounters;
-    this.budgetScopes = parts.budgetScopes;
+    this.#isPaidByCallers = parts.facts.provider.credentials === "header";
+    this.budgetScopes = this.#isPaidByCallers ? [] : parts.budgetScopes;
     this.shared = parts.shared;
     const { clock, facts: { pool, name, info, routing } } = parts;
     const { errorRate } = routing.deactivation;
     const { onQuotaReset, cooldownMs } = routing.recovery;
-    const { requestLimit, tokenLimit, budgetLimitNanoUsd } = routing.deactivation;
+    const { budgetLimitNanoUsd: _, ...withoutBudget } = routing.deactivation;
+    const limits: typeof routing.deactivation = this.#isPaidByCallers ? withoutBudget : routing.deactivation;
+    const { requestLimit, tokenLimit, budgetLimitNanoUsd } = limits;
     if ((requestLimit ?? tokenLimit ?? budgetLimitNanoUsd) !== undefined) {
-      this.quota = new Quota(routing.deactivation, () => clock.now(), {
+      this.quota = new Quota(limits, () => clock.now(), {
         name: `${pool} ${name}`,
         before,
         cooldownMs: onQuotaReset === false ? cooldownMs : undefined,
@@ -63,7 +68,7 @@ export class UsageTracker {
     }
     if (routing.rateLimit?.maxRpm !== undefined) parts.shared.rate.countsAlways = true;
     this.#failures = errorRate && new FailureWindow({ windowMs: errorRate.windowMs });
-    this.#budgets = parts.budgetScopes.map(({ budget }) => budget);
+    this.#budgets = this.budgetScopes.map(({ budget }) => budget);
     this.isFree = info.pricing !== undefined && info.pricing.every(costsNothing);
   }
 
@@ -225,12 +230,13 @@ export class UsageTracker {
 
   /** Returns the budgets that apply: those of the mesh; of the client, its team, tags and end user. */
   listBudgets({ scopes }: Pick<Load, "scopes">): readonly Budget[] {
-    return scopes === undefined ? this.#budgets : [...this.#budgets, ...scopes.budgets];
+    return scopes === undefined || this.#isPaidByCallers ? this.#budgets : [...this.#budgets, ...scopes.budgets];
   }
 
   /** Returns the standby of a model whose budget is exhausted. A free model keeps serving. */
   #budgetDecision(): DeactivationDecision | undefined {
-    const { budgetScopes, clock } = this.#parts;
+    const { budgetScopes } = this;
+    const { clock } = this.#parts;
     if (budgetScopes.length === 0) return undefined;
     const wallTimeMs = clock.now();
     for (const { budget, reason } of budgetScopes) {
