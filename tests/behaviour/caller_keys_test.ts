@@ -170,7 +170,7 @@ describe("a provider with credentials: header", () => {
   }
 
   it("costs no budget, and is counted apart", async () => {
-    const budget = { daily_limit: 2 };
+    const budget = { daily_limit: 1 }; // of all
     const storage = { connector: "mesh.memory.v1" };
     const tokens = [plain, { ...app, budget: { daily_limit: 1 } }];
     const config = { budget, storage, proxy: { auth: { tokens } } };
