@@ -594,6 +594,8 @@ export interface ConfigDocument {
         readonly notes?: string;
         /** Maximum `x-mesh-priority` of its requests, which places them in the queues of pools. Defaults to 0; to 100 for clients without a team, pools or other limits. */
         readonly priority?: number | SecretReference;
+        /** Whether its requests may contain keys of providers with `credentials: header`, in `x-provider-key`. */
+        readonly byok?: boolean | SecretReference;
         /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
         readonly [dotted: `${string}.${string}`]: unknown;
       })[];
@@ -729,6 +731,8 @@ export interface ProviderDocument {
   readonly instance?: Provider;
   /** API key or token. Use a secret reference. A list of keys is rotated. */
   readonly api_key?: string | readonly string[];
+  /** Whose keys authorize requests: `configured`, those of this entry; `header`, those that callers send with each request in `x-provider-key`. The calls are then the callers' own: they count against no budget, and a key that is refused or limited affects no other request. A configured key only lists models. */
+  readonly credentials?: "configured" | "header";
   /** Base URL of the API, including the version prefix, for self-hosted servers and gateways. */
   readonly base_url?: string;
   /** Authentication of requests to the provider. */
