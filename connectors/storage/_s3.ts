@@ -11,6 +11,8 @@ import { callRemote, type RemoteResponse, type RemoteRuntime } from "./_remote.t
 /** Options of a bucket: address and credentials. */
 export interface BucketOptions {
   readonly keys: AwsKeySource;
+  /** The section of the configuration, for error messages. */
+  readonly section: string;
   readonly bucket: string;
   readonly region: string;
   /** Base URL of the service, without the bucket. */
@@ -95,7 +97,7 @@ export class Bucket {
   /** Only the error code is exposed, since the service's message may quote the access key id. */
   #refusal(method: string, response: RemoteResponse): ConnectorError {
     const { status, headers } = response;
-    const { bucket, region } = this.#options;
+    const { bucket, region, section } = this.#options;
     const code = findCode(response);
     const detail = code === undefined ? `status ${status}` : `status ${status}, ${code}`;
     const elsewhere = headers.get("x-amz-bucket-region");
@@ -104,7 +106,7 @@ export class Bucket {
       : status === 404
       ? "Check the bucket's name and the endpoint"
       : elsewhere !== null && elsewhere !== region
-      ? `Set "region" to "${elsewhere}"`
+      ? `Set ${section}.region to "${elsewhere}"`
       : "Try again later";
     const isForGood = status === 403 || status === 404 || elsewhere !== null;
     return new ConnectorError(

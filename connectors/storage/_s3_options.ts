@@ -42,6 +42,7 @@ export function readBucketOptions(
     region,
     endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
     isPathStyle: path_style as boolean,
+    section,
     keys: findBucketKeys(settings, runtime, { section, region, isAmbient }),
   };
 }

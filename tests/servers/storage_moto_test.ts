@@ -36,7 +36,13 @@ async function startMoto(command: string): Promise<{ url: string; stop: () => Pr
   await until(() => fetch(url).then((answer) => answer.body?.cancel()).then(() => true, () => false));
   const attributes = { access_key_id: s3Key.accessKeyId, secret_access_key: s3Key.secretAccessKey };
   const keys = findAwsKeys(attributes, denoRuntime())!;
-  const bucket = new Bucket("test", denoRuntime(), { ...s3Place, keys, endpoint: url, isPathStyle: true });
+  const bucket = new Bucket("test", denoRuntime(), {
+    ...s3Place,
+    keys,
+    section: "storage",
+    endpoint: url,
+    isPathStyle: true,
+  });
   const place = `<LocationConstraint>${s3Place.region}</LocationConstraint>`;
   await bucket.call({
     method: "PUT",
