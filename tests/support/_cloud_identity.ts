@@ -2,10 +2,12 @@
  * The services of clouds that issue credentials to machines, on loopback, and what accepts only their latest ones.
  * @module
  */
+import { behind } from "./_failover.ts";
 import type { TestFolder } from "./_library.ts";
 import { createForm } from "./_token_endpoint.ts";
 import {
   type Behaviour,
+  type Gate,
   json,
   raw,
   type ReceivedRequest,
@@ -25,6 +27,8 @@ export interface IdentityServices extends AsyncDisposable {
   lifetime: number;
   /** The clock of the services, ms; without one, responses have no date, and ends are counted from 2026-01-01T18:00Z. */
   now: (() => number) | undefined;
+  /** Holds responses back until it opens. */
+  gate: Gate | undefined;
   readonly server: Upstream;
   /** Replaces the responses; undefined restores them. */
   follow(script: Script | undefined): void;
@@ -44,7 +48,12 @@ export const machineSecrets = {
 
 /** Starts the services. */
 export async function startIdentityServices(clock: { now(): number }): Promise<IdentityServices> {
-  const facts = { issued: 0, lifetime: 3_600, now: undefined as (() => number) | undefined };
+  const facts = {
+    issued: 0,
+    lifetime: 3_600,
+    now: undefined as (() => number) | undefined,
+    gate: undefined as Gate | undefined,
+  };
   const issue = (create: (number: number, end: number) => unknown): Behaviour => {
     facts.issued++;
     const now = facts.now?.() ?? clock.now();
@@ -53,7 +62,10 @@ export async function startIdentityServices(clock: { now(): number }): Promise<I
     if (typeof value !== "string") return json(value, dated);
     return status(200, { text: value, headers: { "content-type": "text/xml", ...dated } });
   };
-  const answer = (request: ReceivedRequest) => findService(request, facts, issue) ?? status(404, { text: "Not found" });
+  const answer = (request: ReceivedRequest) => {
+    const behaviour = findService(request, facts, issue) ?? status(404, { text: "Not found" });
+    return facts.gate === undefined ? behaviour : behind(facts.gate, behaviour);
+  };
   const server = await startUpstream(answer);
   return Object.assign(facts, {
     server,
