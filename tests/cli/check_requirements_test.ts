@@ -88,6 +88,16 @@ describe("modelmesh check, where settings do not fit their connector", () => {
     for (const path of missing.slice(0, 4)) assertStringIncludes(start.err, `${path}: `);
   });
 
+  it("names what the storage refuses, as the start does", async () => {
+    const storage = { connector: "redis.redis.v1", cluster: ["10.0.0.1:6379"], url: "redis://10.0.0.1", db: 1 };
+    const files = { "mesh.json": writeConfig({ storage }) };
+    const { code, out } = await runCommand(["check", "mesh.json", "--json"], { files });
+    assertEquals([code, pathsOf(out)], [1, ["storage.url", "storage.db"]]);
+    const start = await runCommand(["proxy", "--config", "mesh.json"], { files });
+    assertEquals(start.code, 1);
+    for (const path of pathsOf(out)) assertStringIncludes(start.err, `${path}: `);
+  });
+
   it("takes what is missing from the environment, as the start does", async () => {
     const env = {
       AZURE_SPEECH_REGION: "westeurope",
