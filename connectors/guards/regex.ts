@@ -2,7 +2,7 @@
  * A guard of named patterns, matched in linear time by RE2, so that no text can keep it busy.
  * @module
  */
-import type { ConnectorImplementation } from "../../src/contracts/connector.ts";
+import type { Connector } from "../../src/contracts/connector.ts";
 import type { Guard, GuardReplacement } from "../../src/contracts/guard.ts";
 import { ConfigError, type ConfigProblem, ConnectorError } from "../../src/errors.ts";
 import { isObject } from "../../src/util/is_object.ts";
@@ -40,11 +40,11 @@ function notInstalled(error: unknown): never {
  *
  * @throws {ConnectorError} If `re2js` is not installed.
  */
-export async function loadRegexGuard(): Promise<ConnectorImplementation<"guard">> {
+export async function loadRegexGuard(): Promise<Connector<"guard">> {
   try {
     // deno-lint-ignore no-import-prefix -- an entry in deno.json would be downloaded before any task
     const { RE2JS } = await import("npm:re2js@2.10.0").catch(notInstalled) as { readonly RE2JS: Engine };
-    return { create: (settings) => createRegexGuard(settings, RE2JS) };
+    return { ...regexDeclaration, create: (settings) => createRegexGuard(settings, RE2JS) };
   } catch (error) {
     const message = `The guard "${regexDeclaration.id}" requires the package "re2js", which is not installed: `;
     throw new ConnectorError(`${message}add it with "npm install re2js@2"`, error);

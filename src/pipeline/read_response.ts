@@ -41,7 +41,7 @@ const contentFields = [
 ];
 
 /** Whether an event has content: text, refusal, reasoning, tool call, audio, image, or a finish reason other than `stop`. */
-export function carriesContent({ choices }: Pick<ChatCompletionChunk, "choices">): boolean {
+export function carriesContent({ choices }: ChatCompletionChunk): boolean {
   for (const { delta, finish_reason } of choices) if (hasContent(delta) || endsForAReason(finish_reason)) return true;
   return false;
 }

@@ -22,11 +22,11 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   [new Date(0), "expected an object, found an instance or one with methods"],
   [
     { polls: {} },
-    'polls: unknown key, did you mean "pools"? (allowed: "secrets", "providers", "models", "pools", "aliases", "capabilities", "budget", "storage", "observability", "discovery", "connectors", "proxy", "$schema")',
+    'polls: unknown key, did you mean "pools"? (allowed: "secrets", "providers", "models", "pools", "guards", "aliases", "capabilities", "budget", "teams", "tags", "users", "storage", "observability", "discovery", "connectors", "proxy", "$schema")',
   ],
   [
     { zzz: {} },
-    'zzz: unknown key; allowed: "secrets", "providers", "models", "pools", "aliases", "capabilities", "budget", "storage", "observability", "discovery", "connectors", "proxy", "$schema"',
+    'zzz: unknown key; allowed: "secrets", "providers", "models", "pools", "guards", "aliases", "capabilities", "budget", "teams", "tags", "users", "storage", "observability", "discovery", "connectors", "proxy", "$schema"',
   ],
   [{ proxy: "8080" }, "proxy: expected an object, found a string"],
   [JSON.parse('{"pools":{"__proto__":{"strategy":"x"}}}'), "pools.__proto__: a key of this name is not allowed"],
@@ -51,7 +51,7 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   ],
   [
     { observability: { events: { filter: ["rotations"] } } },
-    'observability.events.filter[0]: unknown value "rotations", did you mean "rotation"? (allowed: "rotation", "deactivation", "recovery", "health", "budget", "outage", "batch")',
+    'observability.events.filter[0]: unknown value "rotations", did you mean "rotation"? (allowed: "rotation", "deactivation", "recovery", "health", "budget", "outage", "batch", "guard")',
   ],
   [
     { observability: { logging: { max_payload_size: -1 } } },

@@ -4,7 +4,7 @@ import { evaluatedBy } from "../support/module_graph.ts";
 /** What declares connectors, and the small ones that most starts use. */
 const declarations = [
   /^server\.ts$/,
-  /^(discovery|observability|secrets|storage)\/declarations\.ts$/,
+  /^(guards|observability|secrets|storage)\/declarations\.ts$/,
   /^strategies\/all\.ts$/,
   /^secrets\/(env|memory)\.ts$/,
   /^storage\/(_lock|memory)\.ts$/,

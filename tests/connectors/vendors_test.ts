@@ -120,7 +120,7 @@ Deno.test("ids, vendors and keys belong to one connector each", () => {
   const ids = serverConnectors.map(({ id }) => id);
   const kinds = serverConnectors.map(({ kind, id }) => `${kind} ${id}`); // memory keeps states, and secrets
   assertEquals(kinds.length, new Set(kinds).size);
-  for (const id of ids) assert(/^[a-z0-9-]+\.[a-z0-9-]+\.v1$/.test(id), id);
+  for (const id of ids) assert(/^[a-z0-9-]+(\.guard)?\.[a-z0-9-]+\.v1$/.test(id), id);
   const vendors = providers.map(({ vendor }) => vendor);
   assertEquals(vendors.length, new Set(vendors).size);
   const keys = providers.flatMap(({ detection }) => detection?.keys ?? []);

@@ -73,6 +73,7 @@ async function scene(
       requestId: "r",
       headers: {},
       client: undefined,
+      proxy: {},
       body: async () => new Uint8Array(await request.arrayBuffer()),
       onEnd: () => {},
     };

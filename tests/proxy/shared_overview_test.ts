@@ -9,6 +9,7 @@ const report = (facts: Partial<OverviewReport>): OverviewReport => ({
   finished: [],
   refused: [],
   rotations: [],
+  guarded: [],
   inFlight: 0,
   lost: [],
   ...facts,

@@ -20,7 +20,7 @@ function createModelState(
   clock: FakeClock,
   { concurrent, rpm, rpd, calls = 3, ...deactivation }: Record<string, unknown> = {},
 ): ModelState {
-  const budget = { dailyNanoUsd: calls as number * cost, monthlyNanoUsd: undefined };
+  const budget = [{ id: "day", window: "day", limitNanoUsd: (calls as number) * cost }];
   const routing = {
     deactivation: { retryLimit: 1, errorCodes: new Set<number>(), ...deactivation },
     recovery: { cooldownMs: 60_000 },

@@ -9,6 +9,7 @@ import { chat } from "../../src/pipeline/operations/chat.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 import type { Script } from "./upstream.ts";
+import { readLabels } from "../../src/pipeline/routing_constraints.ts";
 
 /** A sink that records everything it receives. */
 export interface Recorder extends Observability {
@@ -76,7 +77,8 @@ export async function sinkStage(
     async ask(body = {}) {
       const request = { model: "chat", messages: [{ role: "user" as const, content: "Hi" }], ...body };
       const delivery = "stream" in request && request.stream === true ? "stream" as const : "sync" as const;
-      const facts = { id: `r${++number}`, operation: chat, timeoutMs: 60_000 };
+      const labels = readLabels(request, {});
+      const facts = { id: `r${++number}`, operation: chat, timeoutMs: 60_000, ...(labels && { labels }) };
       try {
         const answer = await engine.perform({ ...facts, delivery, model: "chat", body: request });
         if (answer.kind === "stream") { while (await answer.stream.read() !== undefined); }

@@ -133,7 +133,7 @@ export class GuardedStream implements EventStream {
     const complete: GuardedText[] = [];
     const touched = new Map<string, Run>();
     for (const choice of event.choices) this.#collect(choice, { complete, touched });
-    await this.#flushEnded(event.choices, touched);
+    await this.#flushEnded(event, touched);
     const due = [...touched.values()].filter(({ window }) => window.isDue && window.unchecked >= this.#guards.interval);
     const { released, replaced } = await this.#check(due, { complete, isFinal: false });
     let hasMore = event.choices.length === 0;
@@ -178,10 +178,10 @@ export class GuardedStream implements EventStream {
   }
 
   /** Sends what is left of texts that have ended: with their choice, or because another member follows. */
-  async #flushEnded(choices: readonly Choice[], touched: ReadonlyMap<string, Run>): Promise<void> {
-    for (const choice of choices) {
+  async #flushEnded(event: ChatCompletionChunk, touched: ReadonlyMap<string, Run>): Promise<void> {
+    for (const choice of event.choices) {
       const isOver = choice.finish_reason !== null && choice.finish_reason !== undefined;
-      const isContinued = carriesContent({ choices: [{ ...choice, finish_reason: null }] });
+      const isContinued = carriesContent({ ...event, choices: [{ ...choice, finish_reason: null }] });
       const runs = [...this.#runs.values()].filter((run) => run.choice === choice.index);
       await this.#flush(runs.filter(({ path }) => isOver || isContinued && !touched.has(path)));
     }
