@@ -58,7 +58,6 @@ export const known: KnownConnectors = {
   secretStores: ["mesh.env.v1", "mesh.dotenv.v1"],
   observability: ["mesh.console.v1", "mesh.webhook.v1"],
   discovery: ["mesh.registry-sync.v1", "mesh.health-monitor.v1"],
-  guards: ["mesh.guard.pii.v1"],
   findAttributes: () => undefined,
   findSections: () => undefined,
   needsStorage: () => false,
