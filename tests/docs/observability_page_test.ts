@@ -73,8 +73,10 @@ Deno.test("docs/observability.md has every metric, with its labels", async () =>
       model_priority: ["a"],
       hedge: { after: "1s", max_share: 1 },
       queue: {},
+      guards: ["pii"],
     },
     config: {
+      guards: { pii: { connector: "mesh.guard.pii.v1" } },
       models: {
         a: { provider: "a", pricing: { input: 1, output: 1 } },
         b: { provider: "b", pricing: { input: 1, output: 1 }, limits: { concurrent: 1 } },
@@ -84,7 +86,7 @@ Deno.test("docs/observability.md has every metric, with its labels", async () =>
     },
   });
   proxy.mesh.addSink(broken);
-  await (await proxy.chat()).text();
+  await (await proxy.chat({ messages: [{ role: "user", content: "a@example.com" }] })).text();
   const own = { "content-type": "application/json", "x-provider-key": "key-of-a-caller-0123456789" };
   await (await proxy.chat({ model: "c" }, { headers: own })).text();
   const hedged = proxy.chat({ stream: true });
