@@ -19,11 +19,20 @@ export interface ClientField {
   readonly hint?: string;
   /** Whether only a new client has it. */
   readonly isFixed?: boolean;
+  /** @default false */
+  readonly isRequired?: boolean;
 }
 
 /** The fields in their order. */
 export const clientFields: readonly ClientField[] = [
-  { name: "name", label: "Name", kind: "text", isFixed: true, hint: "Appears in records and metrics, and stays" },
+  {
+    name: "name",
+    label: "Name",
+    kind: "text",
+    isFixed: true,
+    isRequired: true,
+    hint: "Appears in records and metrics, and stays",
+  },
   { name: "team", label: "Team", kind: "team" },
   { name: "pools", label: "Pools", kind: "list", hint: "Separated by commas; empty: all" },
   { name: "budget", label: "Budget, USD", kind: "budget" },
@@ -33,6 +42,14 @@ export const clientFields: readonly ClientField[] = [
   { name: "tags", label: "Tags", kind: "list", hint: "Of its requests, separated by commas" },
   { name: "priority", label: "Highest priority", kind: "count" },
   { name: "expires_at", label: "Expires on (UTC)", kind: "date" },
+  {
+    name: "token_hash",
+    label: "SHA-256 of a token that it has",
+    kind: "text",
+    isFixed: true,
+    hint: "Empty: a new token is made",
+  },
+  { name: "notes", label: "Notes", kind: "notes", hint: "For administrators" },
 ];
 
 /** Windows of a budget that can be chosen. */
@@ -100,7 +117,9 @@ export function concerns(param: string, name: string): boolean {
 }
 
 /** Members that are not limits. */
-const others = new Set(["id", "name", "created_at", "team", "notes", "expires_at"]);
+const others = new Set([
+  ...["id", "name", "created_at", "team", "notes", "expires_at", "previous_token_ends_at"],
+]);
 const units: Readonly<Record<string, string>> = { rpm: "requests/min", tpm: "tokens/min", concurrent: "at once" };
 
 /** The limits of a client or a team, such as `$5.00 a day`, `60 requests/min`. */

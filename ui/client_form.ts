@@ -77,7 +77,7 @@ function showField(field: ClientField, value: unknown, teams: readonly string[])
 }
 
 function createInput(
-  { kind, isFixed }: ClientField,
+  { kind, isRequired }: ClientField,
   { id, described, teams }: {
     readonly id: string;
     readonly described: Readonly<Record<string, string>>;
@@ -91,7 +91,7 @@ function createInput(
   }
   const type = kind === "count" ? "number" : kind === "date" ? "date" : "text";
   const bounds = kind === "count" ? { min: "0", step: "1" } : {};
-  return el("input", { id, type, ...bounds, autocomplete: "off", required: isFixed, ...described });
+  return el("input", { id, type, ...bounds, autocomplete: "off", required: isRequired, ...described });
 }
 
 function toInputText({ kind }: ClientField, value: unknown): string {

@@ -20,6 +20,9 @@ const searchedFrom = 12;
 
 const path = "/mesh/clients";
 
+/** For how long the token before a new one can be accepted. */
+const graceTimes = { "": "no longer", "1h": "for an hour", "24h": "for a day", "7d": "for a week" };
+
 /** One client as it is shown. */
 interface ShownClient {
   readonly name: string;
@@ -144,7 +147,8 @@ export class Clients {
   async #create(body: Readonly<Record<string, unknown>>): Promise<void> {
     const { name, token } = await (await this.#connection.post(path, body)).json();
     await this.#reread();
-    setTimeout(() => showToken(name, token)); // once the form is closed
+    if (token === undefined) notify(`The client ${name} is there, with the token that it has`, "good");
+    else setTimeout(() => showToken(name, token)); // once the form is closed
   }
 
   async #change(id: string, body: Readonly<Record<string, unknown>>): Promise<void> {
@@ -155,9 +159,15 @@ export class Clients {
   }
 
   async #rotate({ id, name }: ManagedClient): Promise<void> {
-    const text = "The present token is rejected from then on. The new one is shown once.";
-    if (await ask({ title: `A new token for ${name}?`, text, verb: "Make a new token" }) === undefined) return;
-    const { token } = await (await this.#connection.post(`${path}/${id}/rotate`, {})).json();
+    const grace = await ask({
+      title: `A new token for ${name}?`,
+      text: "The new token is shown once.",
+      verb: "Make a new token",
+      choice: { label: "The present token is accepted", options: graceTimes },
+    });
+    if (grace === undefined) return;
+    const body = grace === "" ? {} : { grace };
+    const { token } = await (await this.#connection.post(`${path}/${id}/rotate`, body)).json();
     await this.#reread();
     showToken(name, token);
   }
@@ -178,8 +188,9 @@ export class Clients {
   }
 }
 
+/** A client that was revoked keeps its totals, and has another row, without buttons. */
 function getKey({ name, managed, totals }: ShownClient): string {
-  return managed?.id ?? totals?.id ?? name;
+  return JSON.stringify([totals?.id ?? managed?.id ?? name, managed !== undefined]);
 }
 
 function describeTotals(totals: ClientTotals | undefined): string {
@@ -188,11 +199,12 @@ function describeTotals(totals: ClientTotals | undefined): string {
 }
 
 function describe(client: ManagedClient): string {
-  const { expires_at: end, team, notes } = client;
+  const { expires_at: end, previous_token_ends_at: grace, team, notes } = client;
   const facts = [
     ...(typeof team === "string" ? [`team ${team}`] : []),
     ...describeLimits(client),
     ...(typeof end === "string" ? [`expires ${end.slice(0, 10)}`] : []),
+    ...(typeof grace === "string" ? [`its previous token ends ${grace.slice(0, 16).replace("T", " ")} UTC`] : []),
     ...(typeof notes === "string" ? [notes] : []),
   ];
   return facts.length === 0 ? "no limits" : facts.join(" · ");

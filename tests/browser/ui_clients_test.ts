@@ -102,11 +102,18 @@ testInChromium(
     ]);
 
     await page.getByRole("button", { name: "New token app" }).press("Enter");
+    await page.getByLabel("The present token is accepted").selectOption("for a day");
     await page.getByRole("button", { name: "Make a new token" }).press("Enter");
     await page.locator("#new-token").waitFor();
-    const next = await page.locator("#new-token").inputValue();
     await page.keyboard.press("Escape");
     await dashboard.holds('document.getElementById("new-token").value === ""');
+    assertMatch(await proxy.chat({}, token), /chat.completion/);
+    await dashboard.shows("#clients li", /its previous token ends \d{4}-\d\d-\d\d \d\d:\d\d UTC/);
+    await page.getByRole("button", { name: "New token app" }).press("Enter");
+    await page.getByRole("button", { name: "Make a new token" }).press("Enter");
+    await dashboard.holds('document.getElementById("new-token").value !== ""');
+    const next = await page.locator("#new-token").inputValue();
+    await page.getByRole("button", { name: "Done" }).press("Enter");
     assertMatch(await proxy.chat({}, token), /invalid_api_key/);
 
     await page.getByRole("button", { name: "Revoke app" }).press("Enter");
