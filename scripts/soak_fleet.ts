@@ -1,10 +1,10 @@
 /**
- * Soak test of a fleet: two proxies on one Redis, with clients, budgets and stores of logs, for an hour. `--minutes=` and
- * `--proxies=` change it. It needs `redis-server`.
+ * Soak test of a fleet: two proxies on one Redis, with clients, teams, budgets and stores of logs, for an hour. `--minutes=`,
+ * `--proxies=` and `--engine=postgres` change it. It needs `redis-server` or PostgreSQL.
  * @module
  */
-import { findFleetProblems, hangForAWhile, soakFleet } from "../tests/support/_fleet_soak.ts";
-import { TestRedis } from "../tests/support/redis.ts";
+import { findFleetProblems, soakFleet } from "../tests/support/_fleet_soak.ts";
+import { fleetEngines } from "../tests/support/fleet_engines.ts";
 
 function readNumber(name: string, defaultValue: number): number {
   const argument = Deno.args.find((arg) => arg.startsWith(`--${name}=`));
@@ -12,12 +12,15 @@ function readNumber(name: string, defaultValue: number): number {
 }
 
 const mb = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
-const redis = await TestRedis.start();
+const isPostgres = Deno.args.includes("--engine=postgres");
+const engine = await fleetEngines.find(({ title }) => title.includes(isPostgres ? "PostgreSQL" : "Redis"))!.start(
+  "soak",
+);
 const result = await soakFleet({
   seconds: readNumber("minutes", 60) * 60,
   count: readNumber("proxies", 2),
-  storage: { connector: "redis.redis.v1", url: redis.url },
-  disturb: () => hangForAWhile(redis),
+  storage: engine.storage,
+  disturb: () => engine.failOver(),
   onSample: (samples) =>
     console.log(
       samples.map(({ second, rss, heapUsed, timers, requests }) =>
@@ -25,7 +28,7 @@ const result = await soakFleet({
       ).join(" | "),
     ),
 });
-await redis[Symbol.asyncDispose]();
+await engine[Symbol.asyncDispose]();
 const problems = findFleetProblems(result);
 console.log(JSON.stringify(result, null, 2));
 for (const problem of problems) console.log(problem);

@@ -9,7 +9,6 @@ import { startCountingLogs } from "./_counting_logs.ts";
 import { programCommand } from "./_programs.ts";
 import { SampledProxy, type SoakSample } from "./_sampled_proxy.ts";
 import { settled } from "./_soak.ts";
-import type { TestRedis } from "./redis.ts";
 
 /** Options of a soak test of a fleet. */
 export interface FleetSoakOptions {
@@ -105,6 +104,7 @@ function createConfig(
   { provider, logs, storage }: { readonly provider: string; readonly logs: string; readonly storage: object },
 ): object {
   const budget = { daily_limit: 1e8, monthly_limit: 1e8 };
+  const rolling = [{ limit: 1e7, window: "1h" }, { limit: 1e7, window: "rolling 24h" }];
   const s3 = { bucket: "b", endpoint: logs, credentials: { access_key_id: "a", secret_access_key: "b".repeat(20) } };
   const sinks = [
     { connector: "mesh.clickhouse.v1", url: logs },
@@ -116,6 +116,10 @@ function createConfig(
       a: { provider: "p", capabilities: ["chat-completion"], pricing: { input: 0, output: 0, per_request: 1 } },
     },
     pools: { chat: { models: ["a"], budget, deactivation: { retry_limit: 1_000_000 }, retry: { max_attempts: 3 } } },
+    teams: Object.fromEntries(
+      Array.from({ length: size.teams }, (_, number) => [`team ${number}`, { budget: rolling }]),
+    ),
+    users: { rpm: 1_000_000, budget },
     budget,
     storage,
     observability: { routing: sinks, statistics: { connector: "mesh.null.v1", flush_interval: "5s" } },
@@ -129,10 +133,12 @@ interface MadeClient {
   readonly token: string;
 }
 
-async function administer(url: string, method: string, body?: object): Promise<MadeClient> {
+/** Changes a client; undefined while the storage cannot be reached. */
+async function administer(url: string, method: string, body?: object): Promise<MadeClient | undefined> {
   const headers = { authorization: `Bearer ${administrator}`, "content-type": "application/json" };
   const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
   const text = await response.text();
+  if (response.status === 503 && text.includes("storage_unavailable")) return undefined;
   if (!response.ok) throw new Error(`${method} ${new URL(url).pathname}: ${response.status} ${text}`);
   return text === "" ? { id: "", token: "" } : JSON.parse(text);
 }
@@ -166,18 +172,13 @@ async function call(
 async function changeClients(urls: readonly string[], until: number): Promise<void> {
   for (let turn = 0; performance.now() < until; turn++) {
     const url = urls[turn % urls.length]!;
-    const { id } = await administer(`${url}/mesh/clients`, "POST", { name: `passing ${turn}`, rpm: 10 });
-    await administer(`${url}/mesh/clients/${id}/rotate`, "POST");
-    await administer(`${url}/mesh/clients/${id}`, "DELETE");
+    const made = await administer(`${url}/mesh/clients`, "POST", { name: `passing ${turn}`, rpm: 10 });
+    if (made !== undefined) {
+      await administer(`${url}/mesh/clients/${made.id}/rotate`, "POST");
+      await administer(`${url}/mesh/clients/${made.id}`, "DELETE");
+    }
     await pause(5_000);
   }
-}
-
-/** Lets a Redis hang for five seconds. */
-export async function hangForAWhile(redis: Pick<TestRedis, "freeze" | "thaw">): Promise<void> {
-  redis.freeze();
-  await pause(5_000);
-  redis.thaw();
 }
 
 /** Runs a soak test of a fleet. */
@@ -194,8 +195,13 @@ export async function soakFleet(options: FleetSoakOptions): Promise<FleetSoakRes
   const urls = proxies.map(({ url }) => url);
   const clients: MadeClient[] = [];
   for (let number = 0; number < size.clients; number++) {
-    const limits = { budget: { daily_limit: 1e7 }, rpm: 1_000_000 };
-    clients.push(await administer(`${urls[0]}/mesh/clients`, "POST", { name: `client ${number}`, ...limits }));
+    const limits = {
+      team: `team ${number % size.teams}`,
+      budget: { daily_limit: 1e7 },
+      rpm: 1_000_000,
+      concurrent: 100,
+    };
+    clients.push((await administer(`${urls[0]}/mesh/clients`, "POST", { name: `client ${number}`, ...limits }))!);
   }
   await pause(2_000); // every proxy knows them
   const sampleAll = () => Promise.all(proxies.map((proxy) => proxy.sample()));
