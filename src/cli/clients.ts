@@ -25,6 +25,7 @@ interface ListedClient {
   readonly id: string;
   readonly name: string;
   readonly pools?: readonly string[];
+  readonly models?: readonly string[];
   readonly budget?: ClientBudget;
   readonly rpm?: number;
   readonly tpm?: number;
@@ -59,6 +60,7 @@ const limits = [
   "team",
   "tag",
   "pool",
+  "model",
   ...budgetOptions,
   "rpm",
   "tpm",
@@ -95,6 +97,7 @@ Limits:
   --team <name>          Team of the client, in "teams" of the proxy's configuration
   --tag <name>           Tag of all its requests; repeatable
   --pool <name>          Pool that the client may use; repeatable. All by default
+  --model <name>         Model that the client may use, by name and in pools; repeatable. All by default
   --daily-limit <usd>    Maximum cost per UTC day
   --monthly-limit <usd>  Maximum cost per UTC month
   --budget <usd>/<window>[@<zone>]  Maximum cost in a window, in place of both; repeatable: 5/1d@Europe/Berlin,
@@ -128,7 +131,7 @@ Examples:
 Exit code: 0 done, 1 failed, 2 usage error
 `,
   values: [...remoteValues, ...limits, ...tokens, ...period],
-  repeated: ["pool", "tag", "budget"],
+  repeated: ["pool", "model", "tag", "budget"],
   switches: ["csv"],
   maxArguments: 2,
   async run(flags, parts) {
@@ -164,7 +167,8 @@ async function listAll({ flags, proxy, parts: { shell } }: ClientTaskContext): P
   const counts = ["RPM", "TPM", "CONCURRENT", "PRIORITY"];
   const headers = ["NAME", "ID", "TEAM", "POOLS", "PER DAY", "PER MONTH", ...counts, "EXPIRES"];
   const hasList = data.some(({ budget }) => Array.isArray(budget));
-  const rows = data.map(({ name, id, team, pools, budget, rpm, tpm, concurrent, priority, expires_at }) => [
+  const hasModels = data.some(({ models }) => models !== undefined);
+  const rows = data.map(({ name, id, team, pools, models, budget, rpm, tpm, concurrent, priority, expires_at }) => [
     name,
     id,
     team ?? "-",
@@ -173,8 +177,10 @@ async function listAll({ flags, proxy, parts: { shell } }: ClientTaskContext): P
     ...[rpm, tpm, concurrent, priority].map((count) => count === undefined ? "-" : String(count)),
     expires_at ?? "-",
     ...(hasList ? [formatLimitList(budget)] : []),
+    ...(hasModels ? [models?.join(", ") ?? "all"] : []),
   ]);
-  shell.stdout.write(table([[...headers, ...(hasList ? ["LIMITS"] : [])], ...rows], [4, 5, 6, 7, 8, 9]));
+  const more = [...(hasList ? ["LIMITS"] : []), ...(hasModels ? ["MODELS"] : [])];
+  shell.stdout.write(table([[...headers, ...more], ...rows], [4, 5, 6, 7, 8, 9]));
 }
 
 async function updateClient(context: ClientTaskContext): Promise<void> {
@@ -278,6 +284,7 @@ function parseLimits(
     ...(flags.value("team") !== undefined && { team: isEnding("team") ? null : flags.value("team") }),
     ...(flags.all("tag").length > 0 && { tags: list("tag") }),
     ...(flags.all("pool").length > 0 && { pools: list("pool") }),
+    ...(flags.all("model").length > 0 && { models: list("model") }),
     ...(budget !== undefined && { budget }),
     ...Object.fromEntries(counts.map((name) => [name, amount(name, "an integer from 1", /^0*[1-9]\d*$/)])),
     ...(flags.value("priority") !== undefined &&

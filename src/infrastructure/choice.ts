@@ -4,7 +4,7 @@
  */
 import { NoActiveModelError, UnsupportedRequestError } from "../errors.ts";
 import { applyStrategy, selectionContext } from "../pipeline/apply_strategy.ts";
-import { poolFor } from "../pipeline/select_pool.ts";
+import { listOwnPools, poolFor } from "../pipeline/select_pool.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import { type Ability, hasAbility } from "./account.ts";
 import type { BatchOpening } from "./batch_file.ts";
@@ -40,8 +40,9 @@ export function checkUnguarded({ name, routing }: Pool, { client, guards }: Obje
 
 /** Returns the client's first pool that supports it, in configured order. */
 export function firstPoolFor(ability: Ability, { client }: ObjectCall, { registry }: InfrastructureMesh): Pool {
-  const pools = registry.pools.filter(({ name }) => client?.pools?.has(name) ?? true);
-  const pool = pools.find(({ members }) => members.some(({ model }) => hasAbility(model.instance, ability)));
+  const pool = listOwnPools(client, registry).find(({ members }) =>
+    members.some(({ model }) => hasAbility(model.instance, ability))
+  );
   if (pool !== undefined) return pool;
   throw new UnsupportedRequestError(`No pool has a provider that supports ${words[ability]}${advice[ability]}`, {
     code: "unsupported_by_pool",

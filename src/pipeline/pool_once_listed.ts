@@ -30,7 +30,8 @@ export async function poolOnceListed(
   try {
     return find();
   } catch (error) {
-    throw ModelNotFoundError.isInstance(error) && request.client?.pools === undefined
+    const { pools, findOwnModels } = request.client ?? {};
+    throw ModelNotFoundError.isInstance(error) && pools === undefined && findOwnModels === undefined
       ? unlistedError(request.model, error, registry)
       : error;
   }

@@ -11,7 +11,7 @@ import type { OriginalRequest } from "./original.ts";
 import type { RequestLabels, RoutingConstraints } from "./routing_constraints.ts";
 import type { TraceContext } from "../contracts/observability.ts";
 import type { Hub } from "../observe/hub.ts";
-import type { Registry } from "../registry/registry.ts";
+import type { ModelEntry, Registry } from "../registry/registry.ts";
 import type { MeshState } from "../state/model/mesh_state.ts";
 
 /** A named client. */
@@ -25,6 +25,8 @@ export interface RequestClient {
   readonly name: string;
   /** The only pools that exist for it, with their models. Undefined means all pools and models. */
   readonly pools?: ReadonlySet<string> | undefined;
+  /** Returns the only models that exist for it, also in its pools. Undefined means all models. */
+  readonly findOwnModels?: ((registry: Registry) => ReadonlySet<ModelEntry>) | undefined;
   /** Names of the guards of its requests, besides those of the proxy and of pools. */
   readonly guards?: readonly string[] | undefined;
 }

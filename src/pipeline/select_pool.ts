@@ -5,7 +5,7 @@
 import { nearestCapabilities } from "../capability/tree.ts";
 import { MeshError, ModelNotFoundError, UnsupportedRequestError } from "../errors.ts";
 import type { ModelEntry, Pool, Registry } from "../registry/registry.ts";
-import type { RoutedRequest } from "./request.ts";
+import type { RequestClient, RoutedRequest } from "./request.ts";
 import { nearest } from "../util/nearest.ts";
 import { findNamedModels, type NamedModels } from "../registry/named_models.ts";
 
@@ -71,27 +71,40 @@ function selectPool(target: Target, registry: Registry): Pool {
  * @throws {ModelNotFoundError} If there is no such pool for the client.
  */
 export function poolFor(name: string, { client }: Pick<RoutedRequest, "client">, registry: Registry): Pool {
-  const pools = client?.pools;
-  if (pools === undefined) return registry.pool(name) ?? selectPool(resolveCapability(name, registry), registry);
-  const pool = findOwnPool(name, pools, registry);
+  if (client?.pools === undefined && client?.findOwnModels === undefined) {
+    return registry.pool(name) ?? selectPool(resolveCapability(name, registry), registry);
+  }
+  const pool = findOwnPool(name, client, registry);
   if (pool !== undefined) return pool;
-  throw new ModelNotFoundError(`There is no such model or pool for the client "${client!.name}"`);
+  throw new ModelNotFoundError(`There is no such model or pool for the client "${client.name}"`);
 }
 
-function findOwnPool(name: string, pools: ReadonlySet<string>, registry: Registry): Pool | undefined {
+/** What a client may use: its pools and models. */
+type Permissions = Pick<RequestClient, "pools" | "findOwnModels">;
+
+function findOwnPool(name: string, client: Permissions, registry: Registry): Pool | undefined {
   const target = findTarget(name, registry);
-  if (target?.kind === "models") return findPoolWithin(target, pools, registry);
+  if (target?.kind === "models") {
+    const within = findWithin(target.models, client, registry);
+    return within && registry.getPool(target.name, target.models, within);
+  }
   const pool = target && selectPool(target, registry);
-  return pool !== undefined && pools.has(pool.name) ? pool : undefined;
+  return pool !== undefined && (client.pools?.has(pool.name) ?? true) ? narrowPool(pool, client, registry) : undefined;
 }
 
-function findPoolWithin(
-  { name, models }: Extract<Target, { kind: "models" }>,
-  pools: ReadonlySet<string>,
-  registry: Registry,
-): Pool | undefined {
-  const within = findWithin(models, pools, registry);
-  return within && registry.getPool(name, models, within);
+/** Returns a pool as far as a client may use its models; undefined if it may use none. */
+function narrowPool(pool: Pool, { findOwnModels }: Permissions, registry: Registry): Pool | undefined {
+  const own = findOwnModels?.(registry);
+  if (own === undefined) return pool;
+  const models = pool.members.map(({ model }) => model).filter((model) => own.has(model));
+  return models.length === 0 ? undefined : registry.getPoolWithin(pool, models);
+}
+
+/** Returns the configured and detected pools of a client, each as far as it may use its models. */
+export function listOwnPools(client: Permissions | undefined, registry: Registry): readonly Pool[] {
+  if (client === undefined) return registry.pools;
+  const pools = registry.pools.filter(({ name }) => client.pools?.has(name) ?? true);
+  return pools.flatMap((pool) => narrowPool(pool, client, registry) ?? []);
 }
 
 /** Returns the models of a client's pools, which it may use by name. */
@@ -118,12 +131,16 @@ export function findServed(
   registry: Registry,
 ): readonly ModelEntry[] | undefined {
   const target = findTarget(name, registry);
-  const pools = client?.pools;
   if (target === undefined) return undefined;
-  if (target.kind === "models") return findWithin(target.models, pools, registry);
+  if (target.kind === "models") return findWithin(target.models, client, registry);
   const pool = target.kind === "pool" ? target.pool.name : registry.tree.shortName(target.path);
-  if (pools !== undefined && !pools.has(pool)) return undefined;
-  return target.kind === "pool" ? target.pool.members.map(({ model }) => model) : registry.pooledAt(target.path);
+  if (client?.pools !== undefined && !client.pools.has(pool)) return undefined;
+  const models = target.kind === "pool"
+    ? target.pool.members.map(({ model }) => model)
+    : registry.pooledAt(target.path);
+  const own = client?.findOwnModels?.(registry);
+  const within = own === undefined ? models : models.filter((model) => own.has(model));
+  return own !== undefined && within.length === 0 ? undefined : within;
 }
 
 /**
@@ -139,17 +156,18 @@ export function findNamed(
   registry: Registry,
 ): readonly ModelEntry[] | undefined {
   const target = findTarget(name, registry);
-  return target?.kind === "models" ? findWithin(target.models, client?.pools, registry) : undefined;
+  return target?.kind === "models" ? findWithin(target.models, client, registry) : undefined;
 }
 
-/** Those of models that a client with its own pools may use; undefined if there are none. */
+/** Those of models that a client may use; undefined if there are none. */
 function findWithin(
   models: readonly ModelEntry[],
-  pools: ReadonlySet<string> | undefined,
+  { pools, findOwnModels }: Permissions = {},
   registry: Registry,
 ): readonly ModelEntry[] | undefined {
-  const own = pools && modelsOfPools(pools, registry);
-  const within = own === undefined ? models : models.filter((model) => own.has(model));
+  const pooled = pools && modelsOfPools(pools, registry);
+  const own = findOwnModels?.(registry);
+  const within = models.filter((model) => (pooled?.has(model) ?? true) && (own?.has(model) ?? true));
   return within.length === 0 ? undefined : within;
 }
 

@@ -8,6 +8,8 @@ import type { Peer } from "../contracts/shell.ts";
 import type { RequestClient } from "../pipeline/request.ts";
 import type { LimitedScope } from "../state/limits/limited_scope.ts";
 import type { LimitedScopes } from "../state/limits/limited_scopes.ts";
+import { findNamedModels } from "../registry/named_models.ts";
+import type { ModelEntry, Registry } from "../registry/registry.ts";
 import { pickDefined } from "../util/entries.ts";
 import { isLoopbackHost } from "./origin_policy.ts";
 
@@ -20,6 +22,8 @@ export class Client implements RequestClient {
   readonly id: string;
   readonly name: string;
   pools: ReadonlySet<string> | undefined;
+  /** Returns its only models; undefined if it may use all. */
+  findOwnModels: RequestClient["findOwnModels"];
   /** Its team; undefined if it has none. */
   team: LimitedScope | undefined;
   /** Tags of all its requests. */
@@ -31,6 +35,8 @@ export class Client implements RequestClient {
   readonly #scopes: LimitedScopes | undefined;
   /** Names of its own pools. */
   #own: readonly string[] | undefined;
+  /** Names of its only models. */
+  #models: readonly string[] | undefined;
   /** Maximum priority as configured. */
   #priority: number | undefined;
   /** Whether its requests may contain keys of providers. */
@@ -48,7 +54,9 @@ export class Client implements RequestClient {
   }
 
   /** Applies other limits. Earlier requests and spending count against them. */
-  change({ pools, team, tags, guards, priority, byok, ...limits }: ClientLimits): void {
+  change({ pools, models, team, tags, guards, priority, byok, ...limits }: ClientLimits): void {
+    this.#models = models;
+    this.findOwnModels = models && ((registry) => findModels(models, registry));
     this.#priority = priority;
     this.#byok = byok;
     this.tags = tags;
@@ -61,8 +69,8 @@ export class Client implements RequestClient {
 
   /** Returns the same client as a member of another team. */
   inTeam(team: LimitedScope | undefined): Client {
-    const { tags, guards } = this;
-    const member = new Client(this, pickDefined({ priority: this.#priority, byok: this.#byok, tags, guards }));
+    const [tags, guards, models] = [this.tags, this.guards, this.#models];
+    const member = new Client(this, pickDefined({ priority: this.#priority, byok: this.#byok, tags, guards, models }));
     member.scope = this.scope;
     member.team = team;
     member.pools = intersect(this.#own, team?.pools);
@@ -71,7 +79,8 @@ export class Client implements RequestClient {
 
   /** Whether it may access everything, as administrators do by default. */
   get isUnlimited(): boolean {
-    return this.pools === undefined && this.team === undefined && !this.scope?.isLimited;
+    const isOpen = this.pools === undefined && this.#models === undefined;
+    return isOpen && this.team === undefined && !this.scope?.isLimited;
   }
 
   /**
@@ -102,14 +111,14 @@ export class Client implements RequestClient {
   }
 
   /**
-   * Returns the message of an error as this client may see it: without other pools. Undefined if the message is the same
-   * for all clients.
+   * Returns the message of an error as this client may see it: without other pools and models. Undefined if the message
+   * is the same for all clients.
    *
    * @param error Any error of its request.
    */
   messageFor(error: unknown): string | undefined {
-    if (this.pools === undefined || !ModelNotFoundError.isInstance(error)) return undefined;
-    const names = [...this.pools].map((name) => `"${name}"`).join(", ") || "none";
+    if ((this.pools ?? this.#models) === undefined || !ModelNotFoundError.isInstance(error)) return undefined;
+    const names = [...this.pools ?? [], ...this.#models ?? []].map((name) => `"${name}"`).join(", ") || "none";
     return `There is no such model or pool for the client "${this.name}": it has ${names}`;
   }
 }
@@ -124,6 +133,15 @@ export class Client implements RequestClient {
 export function joinTeam(client: Client | undefined, name: string, scopes: LimitedScopes | undefined): Client {
   const id = `team ${name}`;
   return (client ?? new Client({ id, name: id }, {})).inTeam(scopes?.findTeam(name));
+}
+
+/** Finds models by the names that a client may use, including aliases. A name that no model has yet is skipped. */
+function findModels(names: readonly string[], registry: Registry): ReadonlySet<ModelEntry> {
+  return new Set(
+    names.flatMap((name) =>
+      (findNamedModels(name, registry) ?? findNamedModels(registry.aliases.get(name) ?? "", registry))?.models ?? []
+    ),
+  );
 }
 
 /** The pools that a client may use: its own, as far as its team may use them. */

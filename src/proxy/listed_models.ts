@@ -3,19 +3,31 @@
  * @module
  */
 import { ModelNotFoundError } from "../errors.ts";
-import { findNamed, findServed, modelsOfPools } from "../pipeline/select_pool.ts";
-import { type ListedEntry, type ModelList, modelList, toListedModel } from "../registry/model_list.ts";
+import { findNamed, findServed, listOwnPools, modelsOfPools } from "../pipeline/select_pool.ts";
+import { type ListedEntry, type ModelList, modelList, toListedModel, toListedPool } from "../registry/model_list.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** The models and pools available to the client. */
 export function listFor({ mesh, client }: Exchange): ModelList {
   const { object, data } = modelList(mesh.registry, mesh.runtime.clock);
-  const pools = client?.pools;
-  if (pools === undefined) return { object, data };
-  const models = new Set([...modelsOfPools(pools, mesh.registry)].map(({ name }) => name));
-  const isOwn = ({ id, mesh: { type } }: ListedEntry) =>
-    type === "alias" ? findServed(id, { client }, mesh.registry) !== undefined : pools.has(id) || models.has(id);
-  return { object, data: data.filter(isOwn) };
+  if (client?.pools === undefined && client?.findOwnModels === undefined) return { object, data };
+  const pools = new Map(listOwnPools(client, mesh.registry).map((pool) => [pool.name, pool]));
+  const own = client.findOwnModels?.(mesh.registry);
+  const within = client.pools && modelsOfPools(client.pools, mesh.registry);
+  const models = new Set(
+    mesh.registry.models.filter((model) => (own?.has(model) ?? true) && (within?.has(model) ?? true))
+      .map(({ name }) => name),
+  );
+  return {
+    object,
+    data: data.flatMap((entry) => {
+      const { id, mesh: facts } = entry;
+      if (facts.type === "alias") return findServed(id, { client }, mesh.registry) === undefined ? [] : entry;
+      if (facts.type === "model") return models.has(id) ? entry : [];
+      const pool = pools.get(id);
+      return pool === undefined ? [] : toListedPool(pool, mesh.runtime.clock);
+    }),
+  };
 }
 
 /**

@@ -3,6 +3,7 @@
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
+import type { Engine } from "../engine/engine.ts";
 import { metricFamilies } from "../observe/metric_families.ts";
 import type { PoolStatus } from "../registry/status.ts";
 import type { ScopedBudgetWindow } from "../state/model/mesh_state.ts";
@@ -12,7 +13,7 @@ import { version } from "../version.ts";
 import { HttpError, waitHeaders } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
 import { json } from "./json.ts";
-import { findOwnView, type Own, seesEverything } from "./own_view.ts";
+import { findOwnView, listShownPools, type Own, seesEverything } from "./own_view.ts";
 import type { OwnedRecord } from "./overview/record_ring.ts";
 import { recordStream } from "./overview/record_stream.ts";
 
@@ -31,7 +32,7 @@ export async function metrics(exchange: Exchange): Promise<PlainResponse> {
   const measured = {
     statistics: { metrics: { families: () => families }, inFlight },
     hub: { lost: new Map(lost) },
-    poolStatus: () => mesh.poolStatus(),
+    poolStatus: () => Object.fromEntries(listShownPools(mesh, own)),
     listBudgets: () => mesh.listBudgets().filter(({ scope }) => scope !== "user"), // labels are from the configuration
   };
   headers["content-type"] = prometheusMediaType;
@@ -43,13 +44,13 @@ export async function status(exchange: Exchange): Promise<PlainResponse> {
   const { mesh, headers, overview } = exchange;
   const own = findOwnView(exchange);
   const { uptimeMs, inFlight, clients: all } = await overview.read("clients");
-  const pools = Object.entries(mesh.poolStatus()).filter(([name]) => own?.pools?.has(name) ?? true);
+  const pools = listShownPools(mesh, own);
   const clients = all.filter(({ name, id = name }) => !own || id === own.id);
   return json({
     version,
     uptime_seconds: Math.floor(uptimeMs / 1000),
     pools: Object.fromEntries(pools),
-    providers: listProviders(exchange, pools.map(([, pool]) => pool)),
+    providers: listProviders(exchange, pools.map(([, pool]) => pool), own),
     budgets: listShownBudgets(exchange, own),
     ...(clients.length === 0 ? {} : { clients: clients.map((client) => withNotes(client, exchange)) }),
     in_flight: inFlight,
@@ -99,7 +100,7 @@ export function events(exchange: Exchange): PlainResponse {
   const body = recordStream(overview.records, {
     clock: mesh.runtime.clock,
     after: /^\d{1,15}$/.test(lastId) ? Number(lastId) : undefined,
-    isVisible: (record) => own === undefined || own !== "gone" && isOwnRecord(record, own),
+    isVisible: (record) => own === undefined || own !== "gone" && isOwnRecord(record, own, mesh),
     isStopping: () => {
       own = viewNow(exchange);
       return own === "gone" || isStopping() || request.signal.aborted; // the server may stop before the proxy does
@@ -110,26 +111,35 @@ export function events(exchange: Exchange): PlainResponse {
 }
 
 /** The data of a client: its requests, the states of its pools, and its budget. */
-function isOwnRecord({ type, event, pool, metadata = {}, ...record }: OwnedRecord, { id, pools }: Own): boolean {
+function isOwnRecord(
+  { type, event, pool, metadata = {}, ...record }: OwnedRecord,
+  { id, pools, findOwnModels }: Own,
+  { registry }: Pick<Engine, "registry">,
+): boolean {
   const ownerIn = ({ client, client_id = client }: Record<string, unknown>) => client_id;
   if (type !== "event") return id !== undefined && ownerIn(record) === id;
   if (event === "budget") return id !== undefined && metadata.scope === "client" && metadata.id === id;
   if (event === "batch") return id !== undefined && ownerIn(metadata) === id;
-  return pool !== undefined && (pools?.has(pool) ?? true);
+  if (pool === undefined || pools !== undefined && !pools.has(pool)) return false;
+  if (findOwnModels === undefined) return true;
+  const own = new Set([...findOwnModels(registry)].map(({ name }) => name));
+  const models = [record.model, event === "rotation" ? record.from : undefined];
+  return models.every((model) => typeof model !== "string" || own.has(model));
 }
 
 /** The providers of these pools. A provider whose models are all in standby has the reason of the first to recover. */
-function listProviders({ mesh }: Exchange, pools: readonly PoolStatus[]) {
+function listProviders({ mesh }: Exchange, pools: readonly PoolStatus[], own: Own | undefined) {
+  const isRestricted = pools.length < mesh.registry.pools.length || own?.findOwnModels !== undefined;
   const models = groupBy(pools.flatMap(({ models }) => models), ({ provider }) => provider);
   return mesh.registry.instances.flatMap(({ entry: { id }, lastError }) => {
-    const own = models.get(id) ?? [];
-    if (own.length === 0 && pools.length < mesh.registry.pools.length) return [];
-    const active = own.filter(({ status }) => status === "active").length;
-    const isDown = own.length > 0 && active === 0;
-    const [next] = own.toSorted((first, second) => (first.retryAt ?? "~").localeCompare(second.retryAt ?? "~"));
+    const members = models.get(id) ?? [];
+    if (members.length === 0 && isRestricted) return [];
+    const active = members.filter(({ status }) => status === "active").length;
+    const isDown = members.length > 0 && active === 0;
+    const [next] = members.toSorted((first, second) => (first.retryAt ?? "~").localeCompare(second.retryAt ?? "~"));
     const standbyFacts = isDown ? { reason: next?.reason, retry_at: next?.retryAt } : {};
     const errorFacts = lastError === undefined ? {} : { last_error: lastError };
-    return { id, status: isDown ? "standby" : "active", ...standbyFacts, ...errorFacts, active, total: own.length };
+    return { id, status: isDown ? "standby" : "active", ...standbyFacts, ...errorFacts, active, total: members.length };
   });
 }
 

@@ -208,7 +208,10 @@ async function health({ mesh, caller, overview, headers }: Exchange): Promise<Pl
   const up = pools.filter(([, { status }]) => status === "ok").length;
   const status = up === pools.length ? "ok" : up > 0 ? "degraded" : "unavailable";
   const sender = caller();
-  const shown = pools.filter(([name]) => sender?.client?.pools?.has(name) ?? true);
+  const client = sender?.client;
+  const shown = client?.findOwnModels === undefined
+    ? pools.filter(([name]) => client?.pools?.has(name) ?? true)
+    : (await import("./own_view.ts")).listShownPools(mesh, client);
   const counts = Object.fromEntries(shown.map(([name, { active, standby }]) => [name, { active, standby }]));
   const uptime = async () => ({ uptime_seconds: Math.floor((await overview.read("uptime")).uptimeMs / 1000) });
   const details = sender !== undefined ? { version, ...await uptime(), pools: counts } : {};

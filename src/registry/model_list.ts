@@ -4,7 +4,7 @@
  */
 import type { DatedPricing } from "../contracts/provider.ts";
 import type { Clock } from "../contracts/runtime.ts";
-import type { ModelEntry, Registry } from "./registry.ts";
+import type { ModelEntry, Pool, Registry } from "./registry.ts";
 import { listModels, toPoolStatus } from "./status.ts";
 
 /** An entry of the list. */
@@ -69,16 +69,7 @@ export interface ModelList {
 
 /** Lists every name that a request may use. */
 export function modelList(registry: Registry, clock: Clock): ModelList {
-  const pools = registry.pools.map((pool): ListedEntry => {
-    const { capability, strategy, active, standby } = toPoolStatus(pool, clock);
-    return {
-      id: pool.name,
-      object: "model",
-      created: 0,
-      owned_by: "mesh",
-      mesh: { type: "pool", capability, strategy, status: active > 0 ? "active" : "standby", active, standby },
-    };
-  });
+  const pools = registry.pools.map((pool) => toListedPool(pool, clock));
   const aliases = [...registry.aliases].filter(([name]) => registry.pool(name) === undefined).map(
     ([name, target]): ListedEntry => ({
       id: name,
@@ -91,6 +82,18 @@ export function modelList(registry: Registry, clock: Clock): ModelList {
   const listed = listModels(registry, clock.monotonic());
   const models = registry.models.map((model, index) => toListedModel(model, listed[index]!.status));
   return { object: "list", data: [...pools, ...aliases, ...models] };
+}
+
+/** The entry of a pool. */
+export function toListedPool(pool: Pool, clock: Clock): ListedEntry {
+  const { capability, strategy, active, standby } = toPoolStatus(pool, clock);
+  return {
+    id: pool.name,
+    object: "model",
+    created: 0,
+    owned_by: "mesh",
+    mesh: { type: "pool", capability, strategy, status: active > 0 ? "active" : "standby", active, standby },
+  };
 }
 
 /** The entry of a model; by default of one that is in no pool, and so in no standby. */

@@ -287,11 +287,12 @@ export class Registry {
       models,
       listed: false,
     });
-    return own.length < models.length ? this.#poolWithin(pool, own) : pool;
+    return own.length < models.length ? this.getPoolWithin(pool, own) : pool;
   }
 
-  /** Returns a pool of some of another pool's members, with a strategy of its own. */
-  #poolWithin(pool: Pool, models: readonly ModelEntry[]): Pool {
+  /** Returns a pool of some of another pool's members, with a strategy of its own; that pool itself for all of them. */
+  getPoolWithin(pool: Pool, models: readonly ModelEntry[]): Pool {
+    if (models.length === pool.members.length) return pool;
     const key = JSON.stringify([pool.name, ...models.map(({ name }) => name)]);
     const existing = this.#narrowed.get(key);
     if (existing !== undefined) return existing;

@@ -31,6 +31,16 @@ describe("A configured client", () => {
     ]);
   });
 
+  it("may have models of its own, by any name or alias that a model has", () => {
+    const { proxy } = validate({
+      providers: { "acme.llm.v1": { api_key: "key-0123456789" } },
+      models: { fast: { provider: "acme.llm.v1" } },
+      aliases: { quick: "fast" },
+      proxy: { auth: { tokens: [{ token, name: "a", models: ["fast", "quick"] }] } },
+    }, { knownConnectors: known });
+    assertEquals(proxy!.clients[0]!.models, ["fast", "quick"]);
+  });
+
   const at = "proxy.auth.tokens";
   const wrong: readonly (readonly [tokens: readonly object[], problem: string])[] = [
     [[{ name: "a" }], `${at}[0].token: missing: this key is required, or "token_hash"`],
@@ -43,6 +53,8 @@ describe("A configured client", () => {
       [{ name: "a", token_hash: hash }, { name: "b", token_hash: hash.toUpperCase() }],
       `${at}[1].token_hash: is the same token as ${at}[0]`,
     ],
+    [[{ name: "a", token, models: ["nothing"] }], `${at}[0].models[0]: no model "nothing"; none are known`],
+    [[{ name: "a", token, models: [] }], `${at}[0].models: expected at least one item, found an empty list`],
     [[{ name: "a", token, notes: "n".repeat(2001) }], `${at}[0].notes: expected up to 2000 characters, found a string`],
   ];
   for (const [tokens, problem] of wrong) {

@@ -28,6 +28,7 @@ const client = {
   "budget?": members({ "daily_limit?": amount, "monthly_limit?": amount }),
   "rpm?": count,
   "notes?": text,
+  "models?": list(text),
   "previous_token_ends_at?": text,
   "expires_at?": text,
   "created_at": text,

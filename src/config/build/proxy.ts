@@ -17,6 +17,7 @@ import type {
 } from "../settings/settings.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { formatProblem, keysUrlWarning, tokenWarning } from "../schema/formats.ts";
+import type { ModelNames } from "../check/names.ts";
 import { mergeBudgets } from "../schema/budget.ts";
 
 /** The settings of a proxy without the section `proxy`. */
@@ -112,6 +113,7 @@ interface PoolNames {
 
 /** What clients may refer to. */
 interface ClientNames extends PoolNames {
+  readonly models: Pick<ModelNames, "has" | "toTarget" | "all">;
   /** Teams by name. */
   readonly teams: ReadonlyMap<string, unknown> | undefined;
 }
@@ -127,7 +129,7 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: ClientN
   return entries.flatMap((entry, index) => {
     const path = `proxy.auth.tokens[${index}]`;
     const values: TokenValues = typeof entry === "string" ? { token: entry } : entry;
-    const { token, token_hash, name, team, tags, pools, guards, priority, notes, byok, ...limits } = values;
+    const { token, token_hash, name, team, tags, pools, models, guards, priority, notes, byok, ...limits } = values;
     if (token === undefined && token_hash === undefined) return [];
     if (token !== undefined) warnOfToken(token, path, parts.report);
     const tokenHash = token_hash?.toLowerCase();
@@ -145,11 +147,13 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: ClientN
       parts.report.problem(`${path}.name`, "has the form of an id of a client created at runtime: use another name");
     }
     checkTeam(team, `${path}.team`, parts);
+    models?.forEach((model, at) => checkModel(model, `${path}.models[${at}]`, parts));
     return {
       token,
       tokenHash,
       name,
       pools: pools?.flatMap((pool, at) => findPoolNames(pool, `${path}.pools[${at}]`, parts)),
+      models,
       ...convertLimits(limits),
       priority,
       ...(guards && { guards }),
@@ -159,6 +163,12 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: ClientN
       byok,
     };
   });
+}
+
+/** Reports a name that no model has, or will have. */
+function checkModel(name: string, path: string, { models, report }: ClientNames): void {
+  if (models.has(name) || models.has(models.toTarget(name))) return;
+  report.problem(path, `no model ${show(name)}${suggest(name, [...models.all()])}`);
 }
 
 function checkTeam(team: string | undefined, path: string, { teams, report }: ClientNames): void {

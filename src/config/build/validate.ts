@@ -98,7 +98,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
   const aliases = values.aliases ?? new Map<string, string>();
   const secrets = buildSecrets(values.secrets ?? {}, options.knownConnectors, report);
   const storage = buildStorage(values.storage, options.knownConnectors, report);
-  const names = { pools: domain.pools, aliases, tree, teams: values.teams, report };
+  const names = { pools: domain.pools, models: domain.names, aliases, tree, teams: values.teams, report };
   const proxy = buildProxy(values.proxy ?? {}, names);
   const guards = buildGuards(values, options.knownConnectors, report);
   return deepFreeze<Settings>({

@@ -88,6 +88,11 @@ export const client = {
     tags: names as typeof names,
     /** Pools that the client may use, and whose models it may use by name. By default all pools and models. */
     pools: names as typeof names,
+    /**
+     * Models that the client may use, by name and as members of pools; others do not exist for it. By default all models.
+     * With `pools`, those of them that are in its pools.
+     */
+    models: names as typeof names,
     /** Maximum amount that the client may spend. */
     budget: budget as typeof budget,
     /** Maximum number of requests per minute. */

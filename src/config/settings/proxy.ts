@@ -36,6 +36,8 @@ export interface ClientSettings extends TeamSettings {
   readonly tokenHash?: string;
   /** Name in records; undefined for a bare token. */
   readonly name?: string;
+  /** Names of the only models it may use, by name and in pools; undefined for all. */
+  readonly models?: readonly string[];
   /** Its team, one of those of the configuration. */
   readonly team?: string;
   /** Tags of all its requests. */

@@ -7,6 +7,7 @@ import { client } from "../../config/schema/proxy.ts";
 import { Report, show, suggest } from "../../config/schema/report.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { UnsupportedRequestError } from "../../errors.ts";
+import { findNamedModels } from "../../registry/named_models.ts";
 import { isObject } from "../../util/is_object.ts";
 import { sha256 } from "../../util/sha256.ts";
 import { dayMs } from "../../util/windows.ts";
@@ -20,13 +21,26 @@ export type ClientChange = { readonly [Key in keyof RuntimeClientFacts]?: Runtim
 
 /** Limits that null removes. */
 const removable: ReadonlySet<string> = new Set([
-  ...["team", "tags", "pools", "budget", "rpm", "tpm", "concurrent", "priority", "byok", "expires_at", "notes"],
+  ...[
+    "team",
+    "tags",
+    "pools",
+    "models",
+    "budget",
+    "rpm",
+    "tpm",
+    "concurrent",
+    "priority",
+    "byok",
+    "expires_at",
+    "notes",
+  ],
 ]);
 
 /** Maximum grace time of a rotation. */
 const maxGraceMs = 90 * dayMs;
 
-const { team, tags, pools, budget, rpm, tpm, concurrent, priority, notes, byok, token_hash } = client.fields;
+const { team, tags, pools, models, budget, rpm, tpm, concurrent, priority, notes, byok, token_hash } = client.fields;
 const fields = {
   type: "object",
   fields: {
@@ -34,6 +48,7 @@ const fields = {
     team,
     tags,
     pools,
+    models,
     budget,
     rpm,
     tpm,
@@ -116,6 +131,7 @@ function readClientInput(
   if (values.team !== undefined && !teams?.has(values.team)) {
     report.problem("team", `no team ${show(values.team)}${suggest(values.team, [...teams?.keys() ?? []])}`);
   }
+  values.models?.forEach((name, index) => checkModel(name, `models[${index}]`, { mesh, report }));
   const named = pools?.flatMap((name, index) => findPool(name, `pools[${index}]`, { mesh, report }));
   if (expires_at !== undefined && Date.parse(expires_at) <= mesh.runtime.clock.now()) {
     report.problem("expires_at", "is in the past: to end a client now, delete it");
@@ -127,6 +143,16 @@ function readClientInput(
     ...(named && { pools: named }),
     ...(expires_at !== undefined && { expires_at: new Date(expires_at).toISOString() }),
   };
+}
+
+/** Reports a name that no model has. */
+function checkModel(
+  name: string,
+  path: string,
+  { mesh: { registry }, report }: { readonly mesh: Engine; readonly report: Report },
+): void {
+  if (findNamedModels(registry.aliases.get(name) ?? name, registry) !== undefined) return;
+  report.problem(path, `no model ${show(name)}${suggest(name, registry.models.map((model) => model.name))}`);
 }
 
 function raiseProblem({ problems: [problem] }: Report): void {

@@ -12,6 +12,7 @@ import { isObject } from "../../util/is_object.ts";
 export interface RuntimeClientFacts {
   readonly name: string;
   readonly pools?: readonly string[];
+  readonly models?: readonly string[];
   readonly budget?: BudgetValues;
   readonly rpm?: number;
   readonly tpm?: number;
@@ -70,12 +71,12 @@ export function readDocument(text: string): ClientsDocument {
 
 /** The limits in the proxy's format. */
 export function toClientSettings(
-  { pools, budget, rpm, tpm, concurrent, team, tags, priority, byok }: RuntimeClientFacts,
+  { pools, models, budget, rpm, tpm, concurrent, team, tags, priority, byok }: RuntimeClientFacts,
 ): Omit<ClientSettings, "token" | "name"> {
   const limits = mergeBudgets([budget]);
   return {
     ...(pools && { pools }),
-    ...pickDefined({ rpm, tpm, concurrent, team, tags }),
+    ...pickDefined({ models, rpm, tpm, concurrent, team, tags }),
     ...pickDefined({ priority, byok }),
     ...(limits && { budget: limits }),
   };
@@ -113,13 +114,13 @@ function areAll(value: unknown, isOne: (entry: Readonly<Record<string, unknown>>
 }
 
 function isStored(
-  { id, name, token_sha256, previous_token, pools, tags, team, byok, expires_at, ...counts }: Readonly<
+  { id, name, token_sha256, previous_token, pools, models, tags, team, byok, expires_at, ...counts }: Readonly<
     Record<string, unknown>
   >,
 ): boolean {
   const { rpm, tpm, concurrent, priority, revision } = counts;
   return typeof id === "string" && typeof name === "string" && typeof token_sha256 === "string" &&
-    [pools, tags].every((list) => list === undefined || Array.isArray(list)) &&
+    [pools, models, tags].every((list) => list === undefined || Array.isArray(list)) &&
     (team === undefined || typeof team === "string") && (byok === undefined || typeof byok === "boolean") &&
     [rpm, tpm, concurrent, priority, revision].every((count) => count === undefined || typeof count === "number") &&
     (expires_at === undefined || isTime(expires_at)) &&

@@ -12,6 +12,9 @@ const capacity = 1_000;
 export interface OwnedRecord {
   readonly type: string;
   readonly pool?: string;
+  readonly model?: string | null;
+  /** The previous value of what an event is about. */
+  readonly from?: string;
   readonly client?: string;
   readonly client_id?: string;
   /** The kind of an event. */

@@ -90,6 +90,16 @@ describe("modelmesh clients", () => {
     });
   });
 
+  it("gives clients models of their own", async () => {
+    await withProxy(async (run, proxy) => {
+      const { out: token } = await run("clients create website --model a");
+      assertEquals([await proxy.chat(token.trim(), "a"), await proxy.chat(token.trim(), "chat")], [200, 200]);
+      assertMatch((await run("clients list")).out, / MODELS\n.* a\n/);
+      assertMatch((await run("clients update website --model b")).err, /models\[0\]: no model "b"/);
+      assertEquals((await run("clients update website --model none")).code, 0);
+    });
+  });
+
   it("rotates with a grace time, and takes the hash of a token that exists already", async () => {
     await withProxy(async (run, proxy) => {
       const own = "sk-of-another-gateway";
