@@ -558,6 +558,8 @@ export interface ConfigDocument {
         readonly tags?: readonly string[];
         /** Pools that the client may use, and whose models it may use by name. By default all pools and models. */
         readonly pools?: readonly string[];
+        /** Models that the client may use, by name and as members of pools; others do not exist for it. By default all models. With `pools`, those of them that are in its pools. */
+        readonly models?: readonly string[];
         /** Maximum amount that the client may spend. */
         readonly budget?:
           | readonly {
