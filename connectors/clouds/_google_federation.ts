@@ -17,7 +17,7 @@ import {
 } from "../../src/util/call_issuer.ts";
 import { toBase64 } from "../../src/util/base64.ts";
 import { isObject, objectOrEmpty } from "../../src/util/is_object.ts";
-import { aheadMs, type CloudRuntime, readTokenFile, toLifetimeMs } from "./_environment.ts";
+import { aheadMs, type CloudRuntime, readFile, toLifetimeMs } from "./_environment.ts";
 import { postTokenForm, readUrl } from "./_google_tokens.ts";
 
 const cloudScope = "https://www.googleapis.com/auth/cloud-platform";
@@ -92,7 +92,7 @@ async function readSubjectToken(
     throw new IssuerError(fileSubject, reason, "misconfigured");
   }
   const text = typeof source.file === "string"
-    ? await readTokenFile("The file with the token of this machine", { path: source.file, runtime })
+    ? await readFile("The file with the token of this machine", { path: source.file, runtime })
     : await fetchSubjectToken(runtime, source);
   const token = readFormatted(text, source.format);
   runtime.addSecret?.(token);

@@ -117,10 +117,10 @@ describe("A secret store", () => {
       audience: "//pool",
       subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
       token_url: sts.url,
-      credential_source: { file: "token.jwt" },
+      credential_source: { file: "token.json", format: { type: "json", subject_token_field_name: "id_token" } },
       quota_project_id: "project-1",
     });
-    const files = { "key.json": credentials, "token.jwt": "the-jwt\n" };
+    const files = { "key.json": credentials, "token.json": JSON.stringify({ id_token: "the-jwt" }, null, 2) };
     const runtime = { ...loopbackRuntime({ GOOGLE_APPLICATION_CREDENTIALS: "key.json" }, files), clock };
     const store = secretStore("google.secret-manager.v1").create({ endpoint: vendor.url }, runtime);
     assertEquals([await use(store), sts.calls], ["value", 1]);
