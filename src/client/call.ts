@@ -24,7 +24,12 @@ interface ClientCall<Body extends RequestBody, Response, Result> {
   readonly files?: readonly UploadedFile[] | undefined;
   readonly settings: CallSettings;
   /** Returns the original request of another API (Responses), and its session, once the request has been translated. */
-  readonly describeOriginal?: () => { readonly original: OriginalRequest; readonly session: string | undefined };
+  readonly describeOriginal?: () => {
+    readonly original: OriginalRequest;
+    readonly session: string | undefined;
+    /** The request as received, in which its tags and its end user are. */
+    readonly labeled: RequestBody;
+  };
   /** Builds the value that the call resolves to. */
   readonly toResult: (delivered: Delivered<Response>) => Result | Promise<Result>;
 }
@@ -67,7 +72,7 @@ async function performCall<Body extends RequestBody, Response, Result>(
   checkTimeout(settings.timeout);
   const body = operation.check(request, files);
   const words = wordsOf?.();
-  const { routingConstraints, labels } = await collectRoutingConstraints(body, settings);
+  const { routingConstraints, labels } = await collectRoutingConstraints(words?.labeled ?? body, settings);
   const { clock } = engine.runtime;
   if (!engine.isReady) await untilReady(context, settings, from);
   const limitMs = Math.min(

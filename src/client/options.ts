@@ -87,6 +87,10 @@ export interface RouteConstraints {
   commit?: "first_content" | "complete";
   /** Priority in the queue of a pool, from 0 to 100: the highest is served first. */
   priority?: number;
+  /** Tags of the request, for its records and for the limits of `tags`. */
+  tags?: readonly string[] | Readonly<Record<string, string>>;
+  /** The end user, for the records of the request and for the limits of `users`. By default the request's `user`. */
+  user?: string;
 }
 
 /** Options of one call. */
@@ -99,7 +103,7 @@ export interface CallSettings {
   sessionId?: string;
   /** Routing constraints of the call, on servers. `mesh` in the request takes precedence. */
   route?: RouteConstraints;
-  /** Request headers, read as the proxy reads them: `x-request-id`, `x-mesh-session`, `x-mesh-route`, `x-mesh-priority`, `x-provider-key`, `traceparent`, `tracestate`, `user-agent`. */
+  /** Request headers, read as the proxy reads them: `x-request-id`, `x-mesh-session`, `x-mesh-route`, `x-mesh-priority`, `x-mesh-tags`, `x-provider-key`, `traceparent`, `tracestate`, `user-agent`. */
   headers?: Readonly<Record<string, string>>;
 }
 

@@ -2,7 +2,7 @@
  * `client.responses`.
  * @module
  */
-import type { ChatCompletion, ChatCompletionRequest, JsonObject } from "../contracts/openai.ts";
+import type { ChatCompletion, ChatCompletionRequest, JsonObject, RequestBody } from "../contracts/openai.ts";
 import type { ModelResponse, ResponseRequest } from "../contracts/responses.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import type { Translation } from "../dialects/dialect.ts";
@@ -67,6 +67,7 @@ export class Responses {
       describeOriginal: () => ({
         original: toOriginalRequest(sourceRequest, translation!),
         session: translation!.session,
+        labeled: sourceRequest as RequestBody,
       }),
       toResult: (result) => toModelResponse(result, translation!),
     });

@@ -36,6 +36,7 @@ export const countedMembers = [
   "operation",
   "client",
   "client_id",
+  "team",
   "status",
   "duration_ms",
   "ttft_ms",
@@ -108,9 +109,11 @@ export class RequestMetrics {
   addRequest(
     { record, tries, tokensIn, tokensOut, tokensCached, costNanoUsd, callerCostNanoUsd }: CountedRequest,
   ): void {
-    const { pool, operation = "chat", client = "", status = 0, duration_ms, ttft_ms, routing_latency_ms } = record;
+    const { pool, operation = "chat", client = "", team, status = 0, duration_ms, ttft_ms, routing_latency_ms } =
+      record;
     const [model, provider] = [record.model ?? "", record.provider ?? ""];
-    const consumption = this.#getConsumption({ pool, model, provider, client }, record.client_id ?? client);
+    const used = { pool, model, provider, client, ...(team !== undefined && { team }) };
+    const consumption = this.#getConsumption(used, record.client_id ?? client);
     countRequest(consumption.byStatus, { status: String(status) });
     consumption.tokensIn += countOrZero(tokensIn);
     consumption.tokensCached += countOrZero(tokensCached);
@@ -206,11 +209,10 @@ export class RequestMetrics {
   }
 
   #getConsumption(
-    labels: Readonly<Record<"pool" | "model" | "provider" | "client", string>>,
+    labels: Labels,
     owner: string,
   ): Consumption {
-    const { pool, model, provider, client } = labels;
-    return getOrCreate(this.#consumption, joinLabels([pool, model, provider, client, owner]), () => ({
+    return getOrCreate(this.#consumption, joinLabels([...Object.values(labels), owner]), () => ({
       labels,
       owner,
       byStatus: new Map(),

@@ -37,6 +37,8 @@ export class Client implements RequestClient {
   #own: readonly string[] | undefined;
   /** Names of its only models. */
   #models: readonly string[] | undefined;
+  /** Its team, if that is no longer configured: until it is changed, the client may use nothing. */
+  #missingTeam: string | undefined;
   /** Maximum priority as configured. */
   #priority: number | undefined;
   /** Whether its requests may contain keys of providers. */
@@ -64,7 +66,8 @@ export class Client implements RequestClient {
     this.#own = pools;
     this.scope = this.#scopes?.getClient(this, limits);
     this.team = team === undefined ? undefined : this.#scopes?.findTeam(team);
-    this.pools = intersect(pools, this.team?.pools);
+    this.#missingTeam = this.team === undefined ? team : undefined;
+    this.pools = this.#missingTeam === undefined ? intersect(pools, this.team?.pools) : new Set();
   }
 
   /** Returns the same client as a member of another team. */
@@ -118,6 +121,7 @@ export class Client implements RequestClient {
    */
   messageFor(error: unknown): string | undefined {
     if ((this.pools ?? this.#models) === undefined || !ModelNotFoundError.isInstance(error)) return undefined;
+    if (this.#missingTeam !== undefined) return `The team "${this.#missingTeam}" of the client is not configured`;
     const names = [...this.pools ?? [], ...this.#models ?? []].map((name) => `"${name}"`).join(", ") || "none";
     return `There is no such model or pool for the client "${this.name}": it has ${names}`;
   }

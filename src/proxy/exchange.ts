@@ -61,6 +61,8 @@ export interface Exchange {
   readonly sender: Caller | undefined;
   /** The limits that the request counts against, once they have been selected; see `RoutedRequest.scopes`. */
   scopes: RoutedRequest["scopes"];
+  /** Its team, tags and end user, once they have been read. */
+  labels?: RoutedRequest["labels"];
   /**
    * Reserves memory for what the request refers to, bytes; returns its release, or undefined if there is none left.
    * Undefined unless the proxy stores responses.

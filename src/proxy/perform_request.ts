@@ -64,7 +64,7 @@ export function toRoutedRequest<Body extends RequestBody, Response>(
   const providerKey = headers.get("x-provider-key") ?? undefined;
   if (providerKey !== undefined) client?.checkProviderKeys();
   const session = findSession(headers.get("x-mesh-session"), body, named);
-  const labels = findLabels(exchange, labeled, routingConstraints);
+  const labels = exchange.labels ??= findLabels(exchange, labeled, routingConstraints);
   const ownMs = Math.min(limitMs, routingConstraints?.deadlineMs ?? Infinity);
   return {
     id: requestId,

@@ -56,6 +56,7 @@ async function startTeam({ behaviour = answer(), config = {}, provider = {}, ann
     proxy,
     clock,
     upstream,
+    headers,
     ask: (as: Name, body: object = {}, more: Readonly<Record<string, string>> = {}) =>
       proxy.chat(body as Record<string, unknown>, { headers: { ...headers(as), ...more } }),
     send: (as: Name, path: string, body: object) =>
@@ -220,6 +221,8 @@ describe("The tags of a request", () => {
     const { client, team: name, tags, user } = findRouting(team.proxy);
     assertEquals([client, name, tags, user], ["ann", "red", ["paid", "y", "x", "night", "beta"], "eve"]);
     assertEquals(team.upstream.requests[0]!.json().metadata, metadata);
+    const metrics = await (await fetch(`${team.proxy.url}/metrics`, { headers: team.headers("admin") })).text();
+    assertMatch(metrics, /^modelmesh_requests_total\{pool="chat",.*client="ann",team="red",status="200"\} 1$/m);
     assertEquals(await readError(team.ask("bob", { metadata: { tags: ["beta"] } })), [
       "rate_limit_exceeded",
       'The tag "beta" is at its limit of requests a minute (rpm)',

@@ -26,6 +26,9 @@ export function builtInProxy(): ProxySettings {
   return { ...settings, allowedHosts: [], clients: [], tokenRequired: false };
 }
 
+/** Maximum length of a tag of a request, characters. */
+const maxTagChars = 64;
+
 /** Resolves the sections `teams`, `tags` and `users`. */
 export function buildLimits(
   { teams, tags, users }: Pick<DocumentValues, "teams" | "tags" | "users">,
@@ -36,6 +39,11 @@ export function buildLimits(
     ...(guards && { guards }),
     ...(pools && { pools: pools.flatMap((pool, at) => findPoolNames(pool, `${path}.pools[${at}]`, parts)) }),
   });
+  for (const name of tags?.keys() ?? []) {
+    if (name.length > maxTagChars) {
+      parts.report.warn(under("tags", name), `has no effect: a tag has up to ${maxTagChars} characters`);
+    }
+  }
   return {
     ...(teams && { teams: new Map([...teams].map(([name, team]) => [name, convertTeam(team, under("teams", name))])) }),
     ...(tags && { tags: new Map([...tags].map(([name, limits]) => [name, convertLimits(limits)])) }),
@@ -115,7 +123,7 @@ interface PoolNames {
 interface ClientNames extends PoolNames {
   readonly models: Pick<ModelNames, "has" | "toTarget" | "all">;
   /** Teams by name. */
-  readonly teams: ReadonlyMap<string, unknown> | undefined;
+  readonly teams: ReadonlyMap<string, TeamValues> | undefined;
 }
 
 /** The ids of clients created at runtime. What belongs to a configured client belongs to its name. */
@@ -146,7 +154,7 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: ClientN
     if (name !== undefined && runtimeId.test(name)) {
       parts.report.problem(`${path}.name`, "has the form of an id of a client created at runtime: use another name");
     }
-    checkTeam(team, `${path}.team`, parts);
+    checkTeam({ team, pools }, path, parts);
     models?.forEach((model, at) => checkModel(model, `${path}.models[${at}]`, parts));
     return {
       token,
@@ -171,9 +179,14 @@ function checkModel(name: string, path: string, { models, report }: ClientNames)
   report.problem(path, `no model ${show(name)}${suggest(name, [...models.all()])}`);
 }
 
-function checkTeam(team: string | undefined, path: string, { teams, report }: ClientNames): void {
-  if (team === undefined || teams?.has(team)) return;
-  report.problem(path, `no team ${show(team)}${suggest(team, [...teams?.keys() ?? []])}`);
+function checkTeam({ team, pools }: TokenValues, path: string, { teams, report }: ClientNames): void {
+  if (team === undefined) return;
+  const settings = teams?.get(team);
+  if (settings === undefined) {
+    report.problem(`${path}.team`, `no team ${show(team)}${suggest(team, [...teams?.keys() ?? []])}`);
+  } else if (pools !== undefined && settings.pools?.some((name) => pools.includes(name)) === false) {
+    report.warn(`${path}.pools`, `has none of the pools of the team ${show(team)}: the client may use nothing`);
+  }
 }
 
 /** Warns about a literal token that is easy to guess. */

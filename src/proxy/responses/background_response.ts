@@ -21,7 +21,9 @@ import type { Respond, TurnResponse } from "./turn_response.ts";
 import { findScopes } from "../perform_request.ts";
 
 /** Headers of a request that its work refers to, after the connection may have ended. */
-const workHeaders = ["x-mesh-route", "x-mesh-session", "user-agent", "traceparent", "tracestate"];
+const workHeaders = [
+  ...["x-mesh-route", "x-mesh-priority", "x-mesh-session", "x-mesh-tags", "user-agent", "traceparent", "tracestate"],
+];
 
 /** A request to accept. */
 interface BackgroundRequest {

@@ -98,7 +98,8 @@ export class Searches {
   }
 
   async #search(query: string, { startedAt, limitMs }: RequestTime): Promise<SearchResponse["results"]> {
-    const { settings: { pool }, exchange: { mesh, request, requestId, client, scopes }, signal } = this.#context;
+    const { settings: { pool }, exchange: { mesh, request, requestId, client, labels, scopes }, signal } =
+      this.#context;
     const result = await mesh.perform({
       id: requestId,
       operation: search,
@@ -109,6 +110,7 @@ export class Searches {
       timeoutMs: Math.max(0, limitMs - (mesh.runtime.clock.monotonic() - startedAt)),
       // the operator lets every client search, whatever its own pools
       client: client && { id: client.id, name: client.name },
+      ...(labels && { labels }),
       scopes,
       userAgent: request.headers.get("user-agent") ?? undefined,
       trace: readTraceContext(request.headers),
