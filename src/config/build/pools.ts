@@ -163,8 +163,9 @@ function mergeRouting(layers: readonly PoolValues[], parts: RoutingParts): Routi
 
 /** Guards of all pools come before those of one, which cannot remove them. */
 function mergeGuards(layers: readonly PoolValues[]): readonly string[] | undefined {
-  const names = new Set(layers.toReversed().flatMap(({ guards = [] }) => guards));
-  return names.size === 0 ? undefined : [...names];
+  let names: readonly string[] = [];
+  for (const { guards } of layers) if (guards !== undefined) names = [...guards, ...names];
+  return names.length === 0 ? undefined : [...new Set(names)];
 }
 
 function buildHedge(settings: Completed<typeof pool.fields.hedge> | undefined): HedgeSettings | undefined {
