@@ -4,7 +4,7 @@ WORKDIR /src
 COPY . .
 RUN npx --yes deno@2.9.6 task npm && npm pack ./npm --pack-destination /tmp
 RUN npm install --prefix /opt/modelmesh --omit=dev --ignore-scripts --no-audit --no-fund \
-  /tmp/modelmesh-core-*.tgz @redis/client@6.3.1 postgres@3.4.9 ws@8.23.0
+  /tmp/modelmesh-core-*.tgz @redis/client@6.3.1 jose@6.2.17 postgres@3.4.9 ws@8.23.0
 
 FROM node:22-alpine
 COPY --from=build /opt/modelmesh /opt/modelmesh

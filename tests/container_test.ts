@@ -11,7 +11,10 @@ Deno.test("the image runs without root, asks /live for its health, and installs 
   assert(/^[1-9]\d*:[1-9]\d*$/.test(user), user);
   assertEquals(workdir, volume);
   assertStringIncludes(healthcheck.join(" "), "/live");
-  assertEquals(packages, ["@redis/client", "postgres", "ws"].map((name) => `${name}@${optionalPackages[name]}`));
+  assertEquals(
+    packages,
+    ["@redis/client", "jose", "postgres", "ws"].map((name) => `${name}@${optionalPackages[name]}`),
+  );
   assertEquals(cmd.slice(0, 3), ["proxy", "--host", "0.0.0.0"]);
 });
 

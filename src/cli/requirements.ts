@@ -11,6 +11,7 @@ import type { ConnectorKinds, MeshParts } from "../contracts/connector.ts";
 import { resolveSettings } from "../engine/resolve.ts";
 import { ConfigError, type ConfigProblem, ConnectorError, SecretNotFoundError } from "../errors.ts";
 import type { Engine } from "../engine/engine.ts";
+import { loadJose } from "../proxy/jwt/load_jose.ts";
 import { loadFormat } from "../storage/_formats.ts";
 
 /** A connector, and the path that names it. */
@@ -104,6 +105,7 @@ async function missingPackages(settings: Settings, { catalogue }: Engine): Promi
   if (storage !== undefined) {
     loads.push(checkRequirement("storage.persistence.format", () => loadFormat(storage.format)));
   }
+  if (settings.proxy?.jwt !== undefined) loads.push(checkRequirement("proxy.auth.jwt", loadJose));
   return (await Promise.all(loads)).flat();
 }
 
@@ -112,6 +114,7 @@ async function checkRequirement(path: string, load: () => Promise<unknown> | und
     await load();
     return [];
   } catch (error) {
+    if (ConfigError.isInstance(error)) return [...error.problems];
     if (!ConnectorError.isInstance(error)) throw error;
     return [{ path, message: error.message }];
   }

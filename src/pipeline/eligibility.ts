@@ -25,7 +25,7 @@ export interface EligibilityContext extends DeliveryContext {
 
 /** Applies one filter. The reason describes why it excludes models. */
 export type ApplyFilter = (
-  reason: "delivery" | "features" | "route" | "interchangeable",
+  reason: "delivery" | "features" | "route" | "interchangeable" | "credentials",
   members: readonly Member[],
   filter: (members: readonly Member[]) => readonly Member[],
 ) => readonly Member[];

@@ -10,6 +10,7 @@ import { findLeadingTier } from "../rotation/tiers.ts";
 import type { ModelState } from "../state/model/model_state.ts";
 import { retryFor } from "../config/settings/routing.ts";
 import { openMembers } from "./admission.ts";
+import { withCallerKeys } from "./caller_keys.ts";
 import { type ApplyFilter, eligibility } from "./eligibility.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import { findHedgeDelay, mayHedge } from "./hedge.ts";
@@ -82,7 +83,17 @@ export function explain(request: RoutedRequest, deps: RouteDeps): Explanation {
   const pool = poolFor(request.model, request, registry);
   const applyFilter = collectingFilter(excluded);
   const choice = modelChoice({ request, pool, registry });
-  const found = eligibility({ request, pool, registry, choice, applyFilter });
+  const suitable = eligibility({ request, pool, registry, choice, applyFilter });
+  const found = registry.takesCallerKeys
+    ? {
+      ...suitable,
+      eligible: applyFilter(
+        "credentials",
+        suitable.eligible,
+        (eligible) => withCallerKeys({ ...suitable, eligible }, { request, pool, registry }).eligible,
+      ),
+    }
+    : suitable;
   const affinity = findAffinity({ request, pool }, deps);
   const context = new RequestContext({ request, pool, ...found, affinity }, deps);
   try {
@@ -111,7 +122,11 @@ function explainQueue(context: RequestContext, order: Explanation["order"]): Pic
 }
 
 /** Codes of errors that mean that no model is left. */
-const exclusions: ReadonlySet<string> = new Set(["context_length_exceeded", "unsupported_by_pool"]);
+const exclusions: ReadonlySet<string> = new Set([
+  "context_length_exceeded",
+  "missing_provider_key",
+  "unsupported_by_pool",
+]);
 
 /** Returns the expected hedge: the next candidate of another provider entry, else the next one. */
 function findHedge(

@@ -245,6 +245,14 @@ describe("a provider with credentials: header", () => {
     });
   });
 
+  it("is excluded by explain for a request without a key", async () => {
+    await withPool(["k1", "m"], async ({ proxy }) => {
+      const messages = [{ role: "user" as const, content: "Hi" }];
+      const { order, excluded } = await proxy.mesh.explain({ model: "chat", messages });
+      assertEquals([order.map(({ model }) => model), excluded], [["m"], [{ model: "k1", reason: "credentials" }]]);
+    });
+  });
+
   it("takes the key of a call of the library", async () => {
     await using k1 = await startUpstream(answer());
     const provider = { credentials: "header", api_key: undefined };

@@ -28,7 +28,8 @@ async function withIssuer(settings: Parts, test: (stage: Stage) => Promise<void>
   await using upstream = await startUpstream(answer());
   await using issuer = await startIssuer();
   const jwt = [{ issuer: issuer.url, audience: "mesh", ...settings }];
-  const config = { proxy: { auth: { tokens: ["plain-token-0123456789", alice], jwt } } };
+  const teams = { research: { rpm: 2 } };
+  const config = { teams, proxy: { auth: { tokens: ["plain-token-0123456789", alice], jwt } } };
   const provider = { execution: { timeout: "1h" } }; // of silence in a stream
   await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, provider, config, clock: fakeClock() });
   const traces: string[] = [];
@@ -47,8 +48,20 @@ const bearer = (token: string) => ({ "authorization": `Bearer ${token}`, "conten
 describe("a proxy that accepts JWTs", () => {
   it("serves a valid token, checks its signature once, and fetches the keys once for all", async () => {
     await withIssuer({}, async ({ issuer, ask }) => {
-      const tokens = await Promise.all(Array.from({ length: 20 }, (_, index) => issuer.token({ sub: `${index % 4}` })));
-      assertEquals(new Set(await Promise.all(tokens.map(ask))), new Set(["200"]));
+      const signed = await Promise.all(["0", "1", "2", "3"].map((sub) => issuer.token({ sub })));
+      const tokens = Array.from({ length: 20 }, (_, index) => signed[index % 4]!);
+      const { verify } = crypto.subtle;
+      let checks = 0;
+      crypto.subtle.verify = (...received: Parameters<typeof verify>) => {
+        checks++;
+        return verify.apply(crypto.subtle, received);
+      };
+      try {
+        assertEquals(new Set(await Promise.all(tokens.map(ask))), new Set(["200"]));
+        assertEquals([await ask(tokens[0]!), checks], ["200", 4]);
+      } finally {
+        crypto.subtle.verify = verify;
+      }
       assertEquals(await ask("plain-token-0123456789"), "200");
       assertEquals(issuer.fetches, 1);
     });
@@ -197,6 +210,26 @@ describe("the client of a JWT", () => {
         body: '{"model":"a"}',
       });
       assertEquals([denied.status, (await denied.json()).error.code], [403, "not_an_administrator"]);
+    });
+  });
+
+  it("may be in a team, or be a team alone, which limits all of its tokens, and has tags", async () => {
+    await withIssuer({ client: "name", team: "groups", tags: "labels" }, async ({ issuer, ask, proxy }) => {
+      const team = { groups: ["unknown", "research"], labels: ["a", "b"] };
+      assertEquals(await ask(await issuer.token({ ...team, sub: "one" })), "200");
+      assertEquals(await ask(await issuer.token({ ...team, name: "alice" })), "200");
+      assertEquals(await ask(await issuer.token({ ...team, sub: "two" })), "429 rate_limit_exceeded");
+      assertEquals(await ask(await issuer.token({ groups: "unknown" })), "403 access_denied");
+      assertEquals(await ask(await issuer.token({ groups: "unknown", name: "alice" })), "200");
+      const routing = proxy.records.filter((record): record is RoutingRecord => record.type === "routing");
+      assertEquals(
+        routing.filter(({ status }) => status === 200).map(({ client, team, tags }) => [client, team, tags]),
+        [
+          ["team research", "research", ["a", "b"]],
+          ["alice", "research", ["a", "b"]],
+          ["alice", undefined, undefined],
+        ],
+      );
     });
   });
 

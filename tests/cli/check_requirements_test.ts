@@ -39,6 +39,18 @@ describe("modelmesh check, where a package is missing", () => {
     ["PostgreSQL", { connector: "mesh.postgres.v1" }, "storage.connector", /"postgres".*npm install postgres@3/],
     ["MessagePack", { persistence: { format: "msgpack" } }, "storage.persistence.format", /npm install @msgpack/],
   ];
+  it("names it as a problem: JWTs", async () => {
+    await using folder = await makeFolder();
+    const jwt = [{ issuer: "https://login.example.com", audience: "mesh" }];
+    await folder.write("mesh.json", writeConfig({ proxy: { auth: { jwt } } }));
+    const command = await bareCommand(folder);
+    await using child = spawnCommand(["check", "mesh.json", "--json"], { command, cwd: folder.path });
+    assertEquals(await child.code, 1, child.err);
+    const { problems: [{ path, message }] } = JSON.parse(child.out);
+    assertEquals(path, "proxy.auth.jwt");
+    assertMatch(message, /"jose".*npm install jose@6/);
+  });
+
   for (const [what, storage, path, expected] of storages) {
     it(`names it as a problem: ${what}`, async () => {
       await using folder = await makeFolder();

@@ -119,6 +119,14 @@ const id = () => crypto.randomUUID();
     assertEquals([other?.client, other?.team], [undefined, undefined]);
   });
 
+  it("has the cost that callers have paid apart", async () => {
+    const { usage } = createStorage("callers");
+    await usage.add(id(), [row("2027-01-31T12"), row("2027-01-31T12", { amounts: [1, 10, 20, 0, 500] })]);
+    await usage.add(id(), [row("2027-01-31T13", { amounts: [1, 10, 20, 0, 500] })]);
+    const [found] = await usage.read("2027-01-31", "2027-01-31");
+    assertEquals(found?.amounts, [3, 30, 60, 300, 1000]);
+  });
+
   it("is dropped by whole days", async () => {
     const { usage } = createStorage("dropped");
     const days = ["2027-01-29", "2027-01-30", "2027-01-31", "2027-02-01"];
