@@ -271,6 +271,8 @@ export class RedisConnection {
 
   #toError(error: unknown, { node, client }: Partial<Link> & Pick<Link, "node">, script?: string): ConnectorError {
     const cause = client === undefined || client.isReady ? error : this.#failure ?? error;
-    return ConnectorError.isInstance(cause) ? cause : toRedisError(cause, { address: node, script });
+    return ConnectorError.isInstance(cause)
+      ? cause
+      : toRedisError(cause, { address: node, script, gaps: this.#servers.gaps });
   }
 }

@@ -50,10 +50,12 @@ export function isMoved(error: unknown): boolean {
  * @param error The error of the client, or of the server.
  * @param sent What caused it.
  */
-export function toRedisError(error: unknown, { address: { host, port }, script }: {
+export function toRedisError(error: unknown, { address: { host, port }, script, gaps = "" }: {
   readonly address: RedisNode;
   /** The script, if it was one. */
   readonly script?: string | undefined;
+  /** Slots of the cluster that no node serves. */
+  readonly gaps?: string;
 }): ConnectorError {
   const where = `Redis at ${host}:${port}`;
   const subject = `The storage "${redisId}"`;
@@ -61,7 +63,10 @@ export function toRedisError(error: unknown, { address: { host, port }, script }
   const createError = (message: string, problem?: ConnectorProblem) =>
     new ConnectorError(`${subject} ${message}`, error, problem);
   const code = failover.exec(text)?.[0];
-  if (code !== undefined) return createError(`cannot use ${where}: ${failoverReasons[code]} (${code})`, "unavailable");
+  if (code !== undefined) {
+    const reason = code === "CLUSTERDOWN" && gaps !== "" ? `no node serves the slots ${gaps}` : failoverReasons[code];
+    return createError(`cannot use ${where}: ${reason} (${code})`, "unavailable");
+  }
   const denial = denialIn(text, script);
   if (denial !== undefined) {
     return createError(

@@ -6,7 +6,7 @@
 import { ConnectorError } from "../../src/errors.ts";
 import type { RedisAddress, RedisLogin, RedisNode, RedisSentinels } from "./_redis_address.ts";
 import { redisId, unreachable } from "./_redis_errors.ts";
-import { findSlot, type SlotRange, toNode, toSlotRanges } from "./_redis_slots.ts";
+import { findSlot, listGaps, type SlotRange, toNode, toSlotRanges } from "./_redis_slots.ts";
 
 /** Sends one command to a server, over a connection of its own. */
 type Ask = (node: RedisNode, login: RedisLogin, words: readonly string[]) => Promise<unknown>;
@@ -23,6 +23,8 @@ export interface RedisLocator {
   locate(key: string): Promise<RedisNode>;
   /** Finds a replica of the master for a key; the master if it has none. */
   locateReplica(key: string): Promise<RedisNode>;
+  /** Slots of the cluster that no node serves, as far as known. */
+  readonly gaps?: string;
 }
 
 /**
@@ -132,6 +134,7 @@ class ClusterLocator implements RedisLocator {
   readonly #informants: Informants;
   readonly #ask: Ask;
   readonly #random: () => number;
+  gaps = "";
   /** The question that is being asked. */
   #asking: Promise<readonly SlotRange[]> | undefined;
 
@@ -169,6 +172,7 @@ class ClusterLocator implements RedisLocator {
       const found = toSlotRanges(await this.#ask(node, this.#login, ["CLUSTER", "SLOTS"]), node);
       return found.length === 0 ? undefined : found;
     }, "the nodes of the cluster know no slots");
+    this.gaps = listGaps(ranges);
     this.#informants.learn(ranges.flatMap(({ master, replicas }) => [master, ...replicas]));
     return ranges;
   }

@@ -70,6 +70,11 @@ export class RedisServers {
     return this.#locator.changes;
   }
 
+  /** Slots of the cluster that no node serves, as far as known. */
+  get gaps(): string {
+    return this.#locator.gaps ?? "";
+  }
+
   /**
    * Finds the server for a key.
    *

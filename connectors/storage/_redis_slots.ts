@@ -47,6 +47,21 @@ export function toSlotRanges(response: unknown, source: RedisNode): readonly Slo
   });
 }
 
+/** Returns the slots that no node serves, such as `0-99, 16383`; empty if there are none. */
+export function listGaps(ranges: readonly SlotRange[]): string {
+  const gaps: string[] = [];
+  let next = 0;
+  const skipTo = (slot: number) => {
+    if (next < slot) gaps.push(next === slot - 1 ? `${next}` : `${next}-${slot - 1}`);
+  };
+  for (const { first, last } of [...ranges].sort((before, after) => before.first - after.first)) {
+    skipTo(first);
+    next = Math.max(next, last + 1);
+  }
+  skipTo(slotCount);
+  return gaps.join(", ");
+}
+
 function toClusterNode(node: unknown, source: RedisNode): RedisNode | undefined {
   const [host, port] = Array.isArray(node) ? node : [];
   return toNode(typeof host === "string" && host !== "" && host !== "?" ? host : source.host, port);

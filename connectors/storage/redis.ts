@@ -111,8 +111,8 @@ export class RedisStorage implements Storage {
   }
 
   async save(key: string, data: Uint8Array): Promise<void> {
-    const { prefix, master } = this.#find(key);
-    this.#remember(key);
+    const { prefix, master, replica } = this.#find(key);
+    if (replica !== undefined) this.#remember(key);
     const values = [toBinaryText(data), data.length, this.#clock.now(), key];
     await master.run(saveScript, [`${prefix}:record:${key}`, `${prefix}:keys`], values);
   }
@@ -125,8 +125,8 @@ export class RedisStorage implements Storage {
   }
 
   async delete(key: string): Promise<boolean> {
-    const { prefix, master } = this.#find(key);
-    this.#remember(key);
+    const { prefix, master, replica } = this.#find(key);
+    if (replica !== undefined) this.#remember(key);
     return await master.run(deleteScript, [`${prefix}:record:${key}`, `${prefix}:keys`], [key]) === 1;
   }
 

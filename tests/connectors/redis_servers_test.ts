@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { redisAddress } from "../../connectors/storage/_redis_address.ts";
 import { createLocator } from "../../connectors/storage/_redis_locator.ts";
 import { RecentCalls } from "../../connectors/storage/_redis_recent.ts";
-import { findSlot } from "../../connectors/storage/_redis_slots.ts";
+import { findSlot, listGaps } from "../../connectors/storage/_redis_slots.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
 
 const nodes = ["a:1", "redis://b:2", "[::1]:3"];
@@ -82,6 +82,16 @@ describe("The slot of a key", () => {
     assertEquals(findSlot("foo{{bar}}zap"), findSlot("{bar"));
     assertEquals(findSlot("foo{bar}{zap}"), findSlot("bar"));
     assertEquals([findSlot("foo{}{bar}"), findSlot("{")], [8363, 4092]);
+  });
+});
+
+describe("The slots that no node serves", () => {
+  it("are listed as ranges", () => {
+    const master = { host: "a", port: 1 };
+    const list = (...ranges: [number, number][]) =>
+      listGaps(ranges.map(([first, last]) => ({ first, last, master, replicas: [] })));
+    assertEquals(list([5, 16382], [0, 3]), "4, 16383");
+    assertEquals([list([0, 16383]), list([10, 16383]), list()], ["", "0-9", "0-16383"]);
   });
 });
 

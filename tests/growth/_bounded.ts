@@ -27,6 +27,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "connectors/storage/_redis_recent.ts#RecentCalls": "at most 4 096 calls",
   "connectors/storage/_redis_package.ts#readTlsFiles": "three files of the operator",
   "connectors/storage/_redis_package.ts#toClientOptions": oneValue,
+  "connectors/storage/_redis_slots.ts#listGaps": "the ranges of one cluster, each once",
   "connectors/storage/_redis_slots.ts#toNode": oneValue,
   "connectors/storage/_redis_slots.ts#toSlotRanges": "the ranges of one cluster, each once",
   "src/dialects/gemini/_carried.ts#toCarriedState": oneValue,

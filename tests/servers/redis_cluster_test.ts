@@ -80,7 +80,6 @@ async function ownSlot(prefix: string): Promise<[master: TestRedis, slot: string
     const storage = await open("gap");
     await storage.shared!.add([{ key: "sum", by: 5, expiresAt }]);
     const [master, slot] = await ownSlot("gap");
-    for (const server of cluster.servers) await server.command("CONFIG SET cluster-require-full-coverage no");
     for (const server of cluster.servers) await server.command(`CLUSTER DELSLOTS ${slot}`);
     let failed: { message: string; problem?: string } | undefined;
     await until(async () => {
@@ -89,6 +88,12 @@ async function ownSlot(prefix: string): Promise<[master: TestRedis, slot: string
     }, () => `the slot is named: ${failed?.message}`);
     assertMatch(failed!.message, new RegExp(`no node serves slot ${slot}, which has the keys {gap}`));
     assertEquals(failed!.problem, "unavailable");
+    const other = await open("elsewhere");
+    await until(async () => {
+      failed = await other.shared!.add([{ key: "sum", by: 0, expiresAt }]).then(() => undefined, (error) => error);
+      return failed?.message.includes(`no node serves the slots ${slot} (CLUSTERDOWN)`) ?? false;
+    }, () => `the slot is named: ${failed?.message}`);
+    await other.close!();
     await master.command(`CLUSTER ADDSLOTS ${slot}`);
     await until(() => storage.shared!.add([{ key: "sum", by: 0, expiresAt }]).then(() => true, () => false));
     await storage.close!();

@@ -1,6 +1,6 @@
 /**
  * Several Redis servers that belong together: a cluster, or a master with a replica and a sentinel. They fail over
- * within about a second.
+ * within a few seconds; sooner, busy machines would let them fail over by chance.
  * @module
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -42,12 +42,18 @@ export class TestRedisCluster extends RedisGroup {
     { replicas = false, args = [] }: { readonly replicas?: boolean; readonly args?: readonly string[] } = {},
   ): Promise<TestRedisCluster> {
     const cluster = new TestRedisCluster();
-    for (let index = 0; index < (replicas ? 6 : 3); index++) {
-      const own = ["--cluster-enabled", "yes", "--cluster-config-file", `nodes-${index}.conf`];
-      const bus = String(await portForRestarts());
-      cluster.#busPorts.push(bus);
-      await cluster.add([...own, "--cluster-node-timeout", "500", "--cluster-port", bus, ...args]);
-    }
+    await Promise.all(Array.from({ length: replicas ? 6 : 3 }, async (_, index) => {
+      const bus = cluster.#busPorts[index] = String(await portForRestarts());
+      const own = ["--cluster-enabled", "yes", "--cluster-config-file", `nodes-${index}.conf`, "--cluster-port", bus];
+      cluster.servers[index] = await TestRedis.start([
+        "--dir",
+        cluster.folder,
+        ...own,
+        "--cluster-node-timeout",
+        "1500",
+        ...args,
+      ]);
+    }));
     await cluster.#join();
     if (replicas) await cluster.#replicate();
     return cluster;
@@ -87,11 +93,13 @@ export class TestRedisCluster extends RedisGroup {
   }
 
   async #replicate(): Promise<void> {
-    for (const [index, server] of this.servers.slice(3).entries()) {
-      const id = /[0-9a-f]{40}/.exec(await this.servers[index]!.command("CLUSTER MYID"))![0];
-      await server.command(`CLUSTER REPLICATE ${id}`);
-      await until(async () => (await server.command("INFO replication")).includes("master_link_status:up"));
-    }
+    await Promise.all(
+      this.servers.slice(3).map(async (server, index) => {
+        const id = /[0-9a-f]{40}/.exec(await this.servers[index]!.command("CLUSTER MYID"))![0];
+        await server.command(`CLUSTER REPLICATE ${id}`);
+        await until(async () => (await server.command("INFO replication")).includes("master_link_status:up"));
+      }),
+    );
   }
 }
 
@@ -113,7 +121,7 @@ export class TestRedisSentinel extends RedisGroup {
     const path = join(group.folder, "sentinel.conf");
     const monitor = `sentinel monitor ${masterName} 127.0.0.1 ${master.port} 1`;
     const times = ["down-after-milliseconds", "failover-timeout"].map((name, index) =>
-      `sentinel ${name} ${masterName} ${[300, 2_000][index]}`
+      `sentinel ${name} ${masterName} ${[1_000, 3_000][index]}`
     );
     writeFileSync(path, [monitor, ...times, ...lines, ""].join("\n"));
     return Object.assign(group, { sentinel: await TestRedis.start([path, "--sentinel"]) });
