@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { spawnKillableProxy } from "../support/_killable_proxy.ts";
+import { makeFolder, runProgram } from "../support/_library.ts";
 import { tally } from "../support/_tuned.ts";
 import { until } from "../support/patience.ts";
 import { hasPostgres, TestPostgres } from "../support/postgres.ts";
@@ -91,6 +92,19 @@ async function chat(url: string): Promise<string> {
     await proxies.hear();
     assertEquals(results.filter(({ status }) => status !== 200), []);
     assertEquals([results.length, readSpent("died_")], [a.calls, a.calls]);
+  });
+
+  it("has programs that end with 0 after their work, although they do not close their clients", async () => {
+    await using a = await startUpstream(answer);
+    await using folder = await makeFolder();
+    const config = { models: models(["a"]), budget: { daily_limit: 10 }, storage: server.storage };
+    const source = `
+      import { create } from LIBRARY;
+      const client = create({ config: ${JSON.stringify(testConfig({ upstreams: { a: a.url }, config }))} });
+      await client.ready();
+      const completion = await client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }] });
+      console.log(completion.choices[0].message.content);`;
+    assertEquals(await runProgram(source, folder, {}), { code: 0, stdout: "hello\n", stderr: "" });
   });
 
   it("gets back what a proxy had reserved that is killed, and nothing else", async () => {

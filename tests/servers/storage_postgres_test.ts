@@ -7,6 +7,7 @@ import { PostgresStorage } from "../../connectors/storage/postgres.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
+import { inspect } from "node:util";
 import { storageConformance } from "../contracts/storage.ts";
 import { until } from "../support/patience.ts";
 import { tlsFile, tlsText } from "../support/_tls.ts";
@@ -136,7 +137,7 @@ function createAging(time: FakeClock): PostgresStorage {
   it("says where it cannot reach a PostgreSQL, and nothing of the password", async () => {
     const storage = createStorage({ url: `postgres://me:${postgresPassword}@127.0.0.1:1` });
     const error = await assertRejects(() => storage.load("state"), ConnectorError);
-    assertEquals([error.problem, error.message.includes("127.0.0.1:1"), Deno.inspect(error).includes("hush")], [
+    assertEquals([error.problem, error.message.includes("127.0.0.1:1"), inspect(error).includes("hush")], [
       "unavailable",
       true,
       false,
@@ -146,7 +147,7 @@ function createAging(time: FakeClock): PostgresStorage {
   it("says that PostgreSQL does not take the password, or has no such database", async () => {
     const wrong = createStorage({ url: server.url.replace("hush-hush", "hush-wrong") });
     const error = await assertRejects(() => wrong.load("state"), ConnectorError, "check username and password");
-    assertEquals([error.problem, Deno.inspect(error).includes("hush")], ["forbidden", false]);
+    assertEquals([error.problem, inspect(error).includes("hush")], ["forbidden", false]);
     const absent = createStorage({ url: server.url.replace(/postgres$/, "absent") });
     await assertRejects(() => absent.load("state"), ConnectorError, 'the database "absent" does not exist');
   });

@@ -154,8 +154,11 @@ const id = () => crypto.randomUUID();
         tokensOut: 1,
         costNanoUsd: 1,
       });
-    count();
     const add = storage.usage.add.bind(storage.usage);
+    count();
+    storage.usage.add = () => Promise.reject(new ConnectorError("The statement was lost"));
+    await assertRejects(() => daily.flush(storage), ConnectorError, "lost");
+    count();
     storage.usage.add = async (...added) => {
       await add(...added);
       throw new ConnectorError("The reply was lost");
@@ -166,7 +169,7 @@ const id = () => crypto.randomUUID();
     storage.usage.add = add;
     count();
     await daily.flush(storage);
-    assertEquals(server.sql("SELECT sum(requests) FROM unconfirmed.usage"), "3");
+    assertEquals(server.sql("SELECT sum(requests) FROM unconfirmed.usage"), "4");
   });
 
   it("and everything else of a newer version keeps a proxy from starting, which changes nothing", async () => {
