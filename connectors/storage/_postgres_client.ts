@@ -6,6 +6,7 @@ import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { onceResolved } from "../../src/util/once.ts";
 import { RetryTimer } from "../../src/util/retry_timer.ts";
+import { waitWithin } from "../../src/util/within.ts";
 import type { PostgresPlan, PostgresTls } from "./_postgres_address.ts";
 import {
   closedError,
@@ -15,6 +16,7 @@ import {
   isOutage,
   newerSchemaError,
   toPostgresError,
+  undeliveredError,
 } from "./_postgres_errors.ts";
 import { loadPostgresClient, PostgresLink, type PostgresLinkParts, type PostgresRow } from "./_postgres_link.ts";
 import { createNames, migrationScript, type PostgresNames, schemaVersion } from "./_postgres_schema.ts";
@@ -22,6 +24,9 @@ import { createNames, migrationScript, type PostgresNames, schemaVersion } from 
 /** Minimum and maximum backoff between connection attempts, ms: a recovered server is detected within the maximum. */
 const firstPauseMs = 50;
 const maxPauseMs = 500;
+
+/** Timeout of a message to this process itself, ms. */
+const deliveryTimeoutMs = 2000;
 
 /** SQLSTATEs of tables and columns that another program has created. */
 const foreignStates: readonly string[] = ["42P07", "42703", "42804", "42723"];
@@ -52,6 +57,7 @@ export class PostgresConnection {
   /** Connections by lane. */
   readonly #links = new Map<number, PostgresLink>();
   #listening: PostgresLink | undefined;
+  #hasListened: Promise<void> | undefined;
   #receive: ((payload: string) => void) | undefined;
   /** The first attempt to connect; statements do not wait for later ones. */
   #first: Promise<void> | undefined;
@@ -162,21 +168,32 @@ export class PostgresConnection {
     return `the schema "${schema}"${prefix === "" ? "" : ` with the prefix "${prefix}"`}`;
   }
 
-  async #listen(): Promise<void> {
-    if (this.#listening !== undefined) return;
+  #listen(): Promise<void> {
+    return this.#hasListened ??= this.#startListening();
+  }
+
+  /** Listens, and makes sure that a message arrives: a pooler in transaction mode would swallow them all. */
+  async #startListening(): Promise<void> {
     const { plan: { listenAddress } } = this.#options;
+    const probe = crypto.randomUUID();
+    let arrive = () => {};
+    let end: (reason: unknown) => void = () => {};
+    const arrived = new Promise<void>((resolve, reject) => [arrive, end] = [resolve, reject]);
+    arrived.catch(() => {}); // until it is awaited
     const link: PostgresLink = await this.#createLink({
       address: listenAddress,
       isPrepared: false,
-      onNotification: (_, payload) => this.#receive?.(payload),
+      onNotification: (_, payload) => payload === probe ? arrive() : this.#receive?.(payload),
       onEnd: (reason) => {
-        if (this.#listening !== link) return;
-        this.#listening = undefined;
-        this.#fail(reason); // messages are missed meanwhile, which an outage makes up for
+        end(reason);
+        if (this.#listening === link) this.#fail(reason); // messages are missed, which an outage makes up for
       },
     });
     this.#listening = link;
     await link.query(`LISTEN "${this.names.schema}"`);
+    await (await this.#link(0)).query("SELECT pg_notify($1, $2)", [this.names.schema, probe]);
+    const expired = () => undeliveredError(listenAddress);
+    await waitWithin(() => arrived, { clock: this.#runtime.clock, ms: deliveryTimeoutMs, expired });
   }
 
   /** Drops all connections, and makes new ones, which lead to the server that has the address by then. */
@@ -186,6 +203,7 @@ export class PostgresConnection {
     const links = [...this.#links.values(), ...this.#listening === undefined ? [] : [this.#listening]];
     this.#links.clear();
     this.#listening = undefined;
+    this.#hasListened = undefined;
     for (const link of links) link.destroy(reason);
     if (!this.#isClosed) this.#retries.schedule();
   }

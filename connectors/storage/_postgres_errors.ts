@@ -83,6 +83,10 @@ export function toPostgresError(error: unknown, { host, port, database }: Postgr
   if (lateCodes.includes(state)) {
     return createError(`had to give up a statement on ${where}: it took too long (${state})`, "unavailable");
   }
+  if (/unsupported startup parameter/.test(text)) {
+    const advice = 'through a pooler, set "prepared_statements" to false, and "listen_url"';
+    return createError(`was rejected by ${where}: ${text} (${state}); ${advice}`, "unavailable");
+  }
   if (state !== "") return createError(`was rejected by ${where}: ${text} (${state})`);
   return createError(
     `cannot reach ${where}${reachIn(error, text)}: check that it runs, and check the url or host`,
@@ -93,6 +97,21 @@ export function toPostgresError(error: unknown, { host, port, database }: Postgr
 /** The storage is closed. */
 export function closedError(): ConnectorError {
   return new ConnectorError(`${subject} is closed`);
+}
+
+/** A statement of this process arrived after a later one, and had no effect. */
+export function supersededError(): ConnectorError {
+  return new ConnectorError(`${subject} has received a statement after a later one: it had no effect`);
+}
+
+/** Messages do not arrive. */
+export function undeliveredError({ host, port }: PostgresAddress): ConnectorError {
+  return new ConnectorError(
+    `${subject} receives no messages from PostgreSQL at ${host}:${port}. Through a pooler in transaction mode, they do ` +
+      'not arrive: set "listen_url" to the address of the server itself',
+    undefined,
+    "unavailable",
+  );
 }
 
 /** The package is missing. */

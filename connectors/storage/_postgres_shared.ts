@@ -6,6 +6,7 @@
 import type { Shared, SharedChange, SharedGrant, SharedReservation, SharedSum } from "../../src/contracts/storage.ts";
 import { getOrCreate } from "../../src/util/once.ts";
 import type { PostgresConnection, PostgresRuntime } from "./_postgres_client.ts";
+import { supersededError } from "./_postgres_errors.ts";
 import { PostgresMessages } from "./_postgres_messages.ts";
 import { nowMs } from "./_postgres_schema.ts";
 import { toArrayLiteral, toPostgresText } from "./_postgres_text.ts";
@@ -148,7 +149,8 @@ export class PostgresShared implements Shared {
       `SELECT ${this.#connection.names("count_batch")}($1, $2, $3, $4, $5, $6, $7) AS reply`,
       [this.#id, this.leaseMs, this.#acknowledged, number, writes, toArrayLiteral(keys), `{${numbers.join(",")}}`],
     );
-    const [isLost, grants = "", values = ""] = String(row?.reply).split(" ");
+    if (typeof row?.reply !== "string") throw supersededError();
+    const [isLost, grants = "", values = ""] = row.reply.split(" ");
     this.#acknowledged = number;
     if (isLost === "1" && number > 1) this.#lostLeases++;
     const granted = grants.split(",");
@@ -172,7 +174,7 @@ export class PostgresShared implements Shared {
     await this.#connection.query("purge", expired("sums", `expires_at <= ${nowMs}`));
     await this.#connection.query("purge", expired("locks", `expires_at <= ${nowMs}`));
     await this.#connection.query("purge", expired("messages", `sent_at <= ${nowMs} - ${purgeMs}`));
-    await this.#connection.query("purge", expired("processes", `expires_at <= ${nowMs} - ${endedMs}`));
+    await this.#connection.query("purge", expired("processes", `is_ended AND expires_at <= ${nowMs} - ${endedMs}`));
   }
 }
 

@@ -17,12 +17,13 @@ let server: TestPostgres;
 let made = 0;
 const open: PostgresStorage[] = [];
 
-function createStorage(schema: string, { leaseMs, time = clock, url = server.url }: {
+function createStorage(schema: string, { leaseMs, time = clock, url = server.url, listenUrl = url }: {
   readonly leaseMs?: number;
   readonly time?: typeof clock;
   readonly url?: string;
+  readonly listenUrl?: string;
 } = {}): PostgresStorage {
-  const plan = readPostgresPlan({ url, schema });
+  const plan = readPostgresPlan({ url, schema, listen_url: listenUrl });
   const storage = new PostgresStorage({ ...runtime, clock: time }, {
     plan,
     ...(leaseMs === undefined ? {} : { leaseMs }),
@@ -250,6 +251,33 @@ const times = (count: number) => Array.from({ length: count }, (_, index) => ind
     await one!.publish("news", "c");
     await until(() => heard[0]!.length === messages.length + 1);
     assertEquals(heard[1]!.length, messages.length);
+  });
+
+  it("has subscribed when it says so, however many subscribe in one turn", async () => {
+    const [one, other] = createClients(2);
+    const heard: number[] = [];
+    await Promise.all(
+      times(4).map(async (index) => {
+        await one!.subscribe(`channel ${index}`, () => heard.push(index));
+        await other!.publish(`channel ${index}`, "now");
+      }),
+    );
+    await until(() => heard.length === 4);
+    assertEquals(heard.toSorted(), times(4));
+  });
+
+  it("says when messages do not arrive, as through a pooler in transaction mode", async () => {
+    const standing = fakeClock();
+    const listenUrl = server.url.replace(/postgres$/, "template1"); // notifications stay in their database
+    const { shared } = createStorage("unheard", { time: standing, listenUrl });
+    let isOver = false;
+    const late = assertRejects(() => shared.subscribe("news", () => {}), ConnectorError, 'set "listen_url"')
+      .finally(() => isOver = true);
+    await until(async () => {
+      await standing.advance(1000);
+      return isOver;
+    });
+    await late;
   });
 
   it("is not disturbed by notifications of other programs", async () => {
