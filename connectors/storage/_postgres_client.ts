@@ -113,9 +113,11 @@ export class PostgresConnection {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#retries.reset();
+    const listening = this.#listening;
+    this.#listening = undefined;
+    listening?.destroy(closedError());
     await this.#attempt;
-    const links = [...this.#links.values(), ...this.#listening === undefined ? [] : [this.#listening]];
-    await Promise.all(links.map((link) => link.close()));
+    await Promise.all([...this.#links.values()].map((link) => link.close()));
   }
 
   async #ready(): Promise<void> {
