@@ -2,6 +2,7 @@
  * The table of ClickHouse that records are inserted into: its columns, rows and definition.
  * @module
  */
+import { toPortableJson } from "./_portable_json.ts";
 
 /** A record, as a sink receives it. */
 export type SinkRecord = { readonly type: string; readonly timestamp: string } & Readonly<Record<string, unknown>>;
@@ -64,7 +65,7 @@ function isCount(value: unknown): value is number {
 export function formatRow(record: SinkRecord): string {
   const row: Record<string, unknown> = { timestamp: record.timestamp };
   for (const [name, type] of Object.entries(columns)) if (fits[type](record[name])) row[name] = record[name];
-  return `${JSON.stringify({ ...row, record: JSON.stringify(record) })}\n`;
+  return `${toPortableJson({ ...row, record: toPortableJson(record) })}\n`;
 }
 
 /**

@@ -15,6 +15,7 @@ import { Bucket } from "../storage/_s3.ts";
 import { readBucketOptions } from "../storage/_s3_options.ts";
 import { type Attempt, BatchDelivery } from "./_batch_delivery.ts";
 import { s3LogDeclaration } from "./declarations.ts";
+import { toPortableJson } from "./_portable_json.ts";
 
 const { id, attributes } = s3LogDeclaration;
 
@@ -51,7 +52,7 @@ function createS3LogSink(
   });
   const put = (record: unknown) => {
     const hour = Math.floor(runtime.clock.now() / hourMs);
-    delivery.add({ hour, line: `${JSON.stringify(record)}\n` });
+    delivery.add({ hour, line: `${toPortableJson(record)}\n` });
   };
   return {
     get lost() {

@@ -56,6 +56,17 @@ describe("The log sink in ClickHouse", () => {
     assertEquals([server.calls.length, sink.lost], [1, 0]);
   });
 
+  it("replaces half of a surrogate pair, which ClickHouse rejects, and keeps what only looks like one", async () => {
+    const { server, sink } = setUp();
+    await using _ = server;
+    const message = "cut \u{1f600}".slice(0, -1) + ", whole \u{1f600}, text \\ud83d \\\\ud83d";
+    sink.trace({ ...oneOfEach.trace, message });
+    await sink.flush();
+    const [row] = server.tables.get("default.modelmesh")!;
+    const portable = message.replace("\ud83d,", "\ufffd,");
+    assertEquals([row!.message, JSON.parse(String(row!.record)).message], [portable, portable]);
+  });
+
   it("inserts at its interval what has arrived, together", async () => {
     const { server, sink, clock, ids } = setUp({ interval: 5_000, settings: { async_insert_deduplicate: true } });
     await using _ = server;

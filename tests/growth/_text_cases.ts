@@ -2,6 +2,7 @@
  * Parsers of text: `src/util` and the configuration.
  * @module
  */
+import { toPortableJson } from "../../connectors/observability/_portable_json.ts";
 import { toRedisError } from "../../connectors/storage/_redis_errors.ts";
 import { addText, emptyText } from "../../src/pipeline/request_size.ts";
 import { readJsonDocument, scanJson } from "../../src/config/load/load.ts";
@@ -50,6 +51,7 @@ const hostile: readonly (readonly [what: string, textOf: (size: number) => strin
 
 /** Parsers of any text. */
 const parsers: Readonly<Record<string, (text: string) => unknown>> = {
+  "connectors/observability/_portable_json.ts#toPortableJson": (text) => toPortableJson(`${text}\ud83d${text}`),
   "src/util/bounded_json.ts#parseBoundedJson": (text) => parseBoundedJson(text),
   "src/util/call_arguments.ts#parseArguments": parseArguments,
   "src/util/data_url.ts#parseDataUrl": parseDataUrl,

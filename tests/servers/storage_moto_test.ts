@@ -1,13 +1,16 @@
 /** Records in S3, on a server of others: `moto_server` on PATH (`pip install "moto[server]"`) or in `MOTO_SERVER`. */
 import { assertEquals } from "@std/assert";
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
+import { gunzipSync } from "node:zlib";
 import { findAwsKeys } from "../../connectors/clouds/aws.ts";
+import { s3LogObservability } from "../../connectors/observability/s3_log.ts";
 import { Bucket } from "../../connectors/storage/_s3.ts";
 import { s3Storage } from "../../connectors/storage/s3.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { storageConformance } from "../contracts/storage.ts";
 import { makeFolder } from "../support/_library.ts";
+import { eventRecord } from "../support/_sink_records.ts";
 import { until } from "../support/patience.ts";
 import { s3Key, s3Place } from "../support/s3_server.ts";
 
@@ -26,7 +29,7 @@ function findMoto(): string | undefined {
 }
 
 /** Starts it, with the bucket. */
-async function startMoto(command: string): Promise<{ url: string; stop: () => Promise<unknown> }> {
+async function startMoto(command: string): Promise<{ url: string; bucket: Bucket; stop: () => Promise<unknown> }> {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr;
   listener.close();
@@ -52,7 +55,7 @@ async function startMoto(command: string): Promise<{ url: string; stop: () => Pr
     child.kill("SIGTERM");
     return child.status;
   };
-  return { url, stop };
+  return { url, bucket, stop };
 }
 
 const motoCommand = findMoto();
@@ -89,5 +92,27 @@ if (motoCommand === undefined) {
       return s3Storage.create(settings, { ...denoRuntime(), clock, env: () => undefined });
     };
     for (const { name, run } of storageConformance(make)) it(name, run);
+
+    it("takes the objects of a log sink", async () => {
+      const settings = {
+        ...s3Place,
+        endpoint: moto.url,
+        credentials: { access_key_id: s3Key.accessKeyId, secret_access_key: s3Key.secretAccessKey },
+        prefix: "archive",
+      };
+      const sink = s3LogObservability.create(settings, { ...denoRuntime(), env: () => undefined });
+      for (const id of ["1", "2"]) {
+        sink.emit(eventRecord(id));
+        await sink.flush();
+      }
+      const { bucket } = moto;
+      const { bytes: list } = await bucket.call({ method: "GET", query: { "list-type": "2", prefix: "archive/" } });
+      const names = [...new TextDecoder().decode(list).matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, name]) => name!);
+      assertEquals(names.length, 1);
+      const { bytes } = await bucket.call({ method: "GET", name: names[0]! });
+      const lines = new TextDecoder().decode(gunzipSync(bytes)).trimEnd().split("\n");
+      assertEquals(lines.map((line) => JSON.parse(line).id), ["1", "2"]);
+      assertEquals(sink.lost, 0);
+    });
   });
 }
