@@ -40,6 +40,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "the end of a hedged request > a client that leaves ends both calls of a stream": server,
   },
   [`${slow}/batches_test.ts`]: listens,
+  [`${slow}/client_models_objects_test.ts`]: listens,
   [`${slow}/batch_spend_test.ts`]: listens,
   [`${slow}/chat_by_responses_test.ts`]: { "Azure": vendor },
   [`${slow}/spend_test.ts`]: {

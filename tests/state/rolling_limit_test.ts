@@ -163,6 +163,24 @@ describe("A rolling limit", () => {
   });
 });
 
+describe("The UTC day and month", () => {
+  it("have the names in the store that earlier releases give them, in whatever form they are configured", () => {
+    const list = (day: string, month: string) => [
+      { id: "day", window: day, limitNanoUsd: 100 },
+      { id: "month", window: month, limitNanoUsd: 100 },
+    ];
+    const names = [list("day", "month"), list("1d", "1mo")].map((limits) => {
+      const budget = new Budget(limits, "pool chat");
+      budget.reserve(1, noon);
+      return [...budget.counters(noon)].map(({ key }) => key);
+    });
+    const earlier = ["day 2027-01-15", "month 2027-01-01"].flatMap((name) =>
+      ["spent", "taken"].map((kind) => `budget pool chat ${name} ${kind}`)
+    );
+    assertEquals(names, [earlier, earlier]);
+  });
+});
+
 /** A process that shares the budget. */
 interface Party {
   readonly budget: Budget;

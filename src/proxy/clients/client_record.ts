@@ -2,7 +2,9 @@
  * Stored clients: settings and the hash of a token, never the token.
  * @module
  */
-import { type BudgetValues, mergeBudgets } from "../../config/schema/budget.ts";
+import { parse } from "../../config/schema/parse.ts";
+import { Report } from "../../config/schema/report.ts";
+import { budget as budgetField, type BudgetValues, mergeBudgets } from "../../config/schema/budget.ts";
 import type { ClientSettings } from "../../config/settings/settings.ts";
 import { ConnectorError } from "../../errors.ts";
 import { pickDefined } from "../../util/entries.ts";
@@ -114,7 +116,7 @@ function areAll(value: unknown, isOne: (entry: Readonly<Record<string, unknown>>
 }
 
 function isStored(
-  { id, name, token_sha256, previous_token, pools, models, tags, team, byok, expires_at, ...counts }: Readonly<
+  { id, name, token_sha256, previous_token, budget, pools, models, tags, team, byok, expires_at, ...counts }: Readonly<
     Record<string, unknown>
   >,
 ): boolean {
@@ -123,8 +125,15 @@ function isStored(
     [pools, models, tags].every((list) => list === undefined || Array.isArray(list)) &&
     (team === undefined || typeof team === "string") && (byok === undefined || typeof byok === "boolean") &&
     [rpm, tpm, concurrent, priority, revision].every((count) => count === undefined || typeof count === "number") &&
-    (expires_at === undefined || isTime(expires_at)) &&
+    (expires_at === undefined || isTime(expires_at)) && (!Array.isArray(budget) || isBudget(budget)) &&
     (previous_token === undefined || isPreviousToken(previous_token));
+}
+
+/** Whether this release, and this runtime, know the windows and time zones of a list of limits. */
+function isBudget(limits: readonly unknown[]): boolean {
+  const report = new Report();
+  parse(budgetField, limits, { path: "budget", report });
+  return report.problems.length === 0;
 }
 
 function isPreviousToken(value: unknown): boolean {

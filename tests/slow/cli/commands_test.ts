@@ -54,7 +54,10 @@ describe("modelmesh clients", () => {
       assertMatch(made.err, /"website" \(client_\S+\), which is not shown again:\n$/);
       assertEquals(await proxy.chat(made.out.trim()), 200);
       const listed = await run("clients list");
-      assertMatch(listed.out, /^NAME +ID +POOLS .*\nwebsite +client_\S+ +- +chat +\$5\.00 +- +60 +- +- +- +20\d\d-/);
+      assertMatch(
+        listed.out,
+        /^NAME +ID +TEAM +POOLS .*\nwebsite +client_\S+ +- +chat +\$5\.00 +- +60 +- +- +- +20\d\d-/,
+      );
       assertEquals((await run("clients update website --monthly-limit 50 --rpm none")).code, 0);
       const [one] = assertOutput("clients", (await run("clients list --json")).out);
       assertEquals([one.budget, one.rpm], [{ daily_limit: 5, monthly_limit: 50 }, undefined]);
