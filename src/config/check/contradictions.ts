@@ -183,10 +183,11 @@ function holdsIn(names: readonly string[] | undefined, { pools, members }: Budge
 }
 
 function isLimit(budget: BudgetValues | undefined): boolean {
-  return listLimits(budget).length > 0;
+  return budget !== undefined && listLimits(budget).length > 0;
 }
 
 function checkBudget(path: string, layers: readonly (BudgetValues | undefined)[], report: Report): void {
+  if (layers[0] === undefined) return;
   const lists = layers.map(listLimits);
   const [own = []] = lists;
   for (const { key, usd } of own) checkNothing(usd, path + key, report);

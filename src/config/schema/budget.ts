@@ -119,27 +119,39 @@ export function isLimitList(values: BudgetValues | undefined): values is Extract
  * @param layers Layers, highest precedence first.
  */
 export function mergeBudgets(layers: readonly (BudgetValues | undefined)[]): BudgetSettings | undefined {
-  const common = layers.find((layer) => layer !== undefined && !isLimitList(layer) && layer.alert_at !== undefined);
-  const commonAlertAt = common === undefined || isLimitList(common) ? undefined : common.alert_at;
-  const limits = new Map<string, BudgetLimit>();
-  for (const { id, usd, window, timezone, alertAt = commonAlertAt } of layers.flatMap(listLimits)) {
-    if (limits.has(id)) continue;
-    limits.set(id, {
-      id,
-      window,
-      ...(timezone !== undefined && { timezone }),
-      limitNanoUsd: toNanoUsd(usd),
-      ...(alertAt !== undefined && { alertAt: [...new Set(alertAt)].toSorted((first, second) => first - second) }),
-    });
+  const limits = new Map<string, LimitValues>();
+  let commonAlertAt: readonly number[] | undefined;
+  for (const layer of layers) {
+    if (layer === undefined) continue;
+    if (!isLimitList(layer)) commonAlertAt ??= layer.alert_at;
+    for (const limit of listLimits(layer)) if (!limits.has(limit.id)) limits.set(limit.id, limit);
   }
-  return limits.size === 0 ? undefined : Object.freeze([...limits.values()]);
+  if (limits.size === 0) return undefined;
+  return Object.freeze([...limits.values()].map((limit) => toBudgetLimit(limit, commonAlertAt)));
+}
+
+function toBudgetLimit(
+  { id, window, timezone, usd, alertAt: own }: LimitValues,
+  common: readonly number[] | undefined,
+): BudgetLimit {
+  const alertAt = own ?? common;
+  return {
+    id,
+    window,
+    ...(timezone !== undefined && { timezone }),
+    limitNanoUsd: toNanoUsd(usd),
+    ...(alertAt !== undefined && { alertAt: [...new Set(alertAt)].toSorted((first, second) => first - second) }),
+  };
 }
 
 /** Whether a section has a budget with a list of limits. */
 export function hasLimitList(section: unknown): boolean {
-  if (section instanceof Map || Array.isArray(section)) return [...section.values()].some(hasLimitList);
-  return isPlainObject(section) &&
-    Object.entries(section).some(([key, value]) => key === "budget" && Array.isArray(value) || hasLimitList(value));
+  const isList = section instanceof Map || Array.isArray(section);
+  if (!isList && !isPlainObject(section)) return false;
+  for (const [key, value] of isList ? section.entries() : Object.entries(section)) {
+    if (key === "budget" && Array.isArray(value) || hasLimitList(value)) return true;
+  }
+  return false;
 }
 
 /** USD in nano-dollars (10⁻⁹ USD), rounded. Capped at nine million USD, up to which sums are exact. */
