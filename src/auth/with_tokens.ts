@@ -19,7 +19,7 @@ interface TokenParts {
 
 /** A provider's entry, and its connector; undefined for an instance. */
 interface TokenOwner {
-  readonly entry: Pick<ProviderEntry, "id" | "tokens" | "apiKeys">;
+  readonly entry: Pick<ProviderEntry, "id" | "tokens" | "apiKeys" | "baseUrl">;
   readonly connector?: Pick<ProviderDeclaration, "tokenScope" | "ambient"> | undefined;
 }
 
@@ -40,8 +40,8 @@ export async function withTokens(
 }
 
 async function createProviderGrant(
-  { entry: { tokens, apiKeys }, connector: { tokenScope, ambient } = {} }: TokenOwner,
-  { runtime, redactor }: TokenParts,
+  { entry: { id, baseUrl, tokens, apiKeys }, connector: { tokenScope, ambient } = {} }: TokenOwner,
+  { runtime, redactor, hub }: TokenParts,
 ): Promise<TokenGrant | undefined> {
   if (tokens !== undefined && isConfigured(tokens)) {
     // a refresh token already has a scope
@@ -49,8 +49,18 @@ async function createProviderGrant(
     return (await import("./grants.ts")).createGrant({ ...tokens, scope }, { runtime, redactor });
   }
   if (ambient?.load === undefined || apiKeys.length > 0) return undefined;
-  if (tokens === undefined && !isAnnounced(ambient, runtime)) return undefined;
+  if (tokens === undefined && !isAnnounced(ambient, runtime)) {
+    if (baseUrl === undefined) {
+      hub.trace({ severity: "warning", component: "provider", provider: id, message: advise(id) });
+    }
+    return undefined;
+  }
   return (await ambient.load())(runtime, tokens?.scope ?? tokenScope ?? "");
+}
+
+function advise(id: string): string {
+  return `The provider "${id}" has no credentials: set "api_key" or "auth". For the identity of this machine in its cloud, ` +
+    'which no variable announces, set "auth.method" to "ambient"';
 }
 
 function isConfigured(tokens: TokenSettings): tokens is TokenSettings & { method: "oauth" | "service_account" } {

@@ -82,12 +82,18 @@ class World implements AsyncDisposable {
 interface WorldOptions {
   /** The provider's responses, given its usual one. */
   readonly script?: (usual: Behaviour) => Script;
-  readonly auth?: object;
+  /** Further settings of the provider. */
+  readonly entry?: object;
+  /** Further sections. */
+  readonly config?: object;
   readonly env?: Readonly<Record<string, string>>;
   readonly skipSleeps?: boolean;
 }
 
-async function enter(machine: Machine, { script, auth, env: more = {} }: WorldOptions = {}): Promise<World> {
+async function enter(
+  machine: Machine,
+  { script, entry, config: sections, env: more = {} }: WorldOptions = {},
+): Promise<World> {
   const { connector, config, answer: usual, model, path } = providers[machine.cloud];
   const clock = eveningClock();
   const services = await startIdentityServices(clock);
@@ -100,7 +106,8 @@ async function enter(machine: Machine, { script, auth, env: more = {} }: WorldOp
     env,
     upstreams: {},
     config: {
-      providers: { a: { connector, config, base_url, discovery: { enumerate_models: false }, ...auth && { auth } } },
+      providers: { a: { connector, config, base_url, discovery: { enumerate_models: false }, ...entry } },
+      ...sections,
       models: { a: { provider: "a", model, capabilities: ["chat-completion"] } },
       pools: { chat: { models: ["a"], retry: { max_attempts: 0 } } },
     },
@@ -336,7 +343,7 @@ describe("keys and credentials that are configured", () => {
     await using world = await enter(machines["EC2 metadata"]!, { env: keys });
     assertEquals((await world.stage.ask()).text, "Hello");
     assertMatch(world.stage.upstreams.a!.requests[0]!.headers.authorization!, /Credential=AKIAEXAMPLE\//);
-    await using other = await enter(machines["Azure machine"]!, { auth: { api_key: "key-0123456789" } });
+    await using other = await enter(machines["Azure machine"]!, { entry: { api_key: "key-0123456789" } });
     await other.stage.ask();
     assertEquals(other.stage.upstreams.a!.requests[0]!.headers["api-key"], "key-0123456789");
     assertEquals([world.services.server.calls, other.services.server.calls], [0, 0]);
@@ -347,11 +354,47 @@ describe("keys and credentials that are configured", () => {
     await using world = await enter(silent);
     assertEquals([(await world.stage.ask()).status, world.stage.upstreams.a!.calls], [502, 0]);
     await using asked = await enter(silent, {
-      auth: { method: "ambient" },
+      entry: { auth: { method: "ambient" } },
       env: { AWS_EC2_METADATA_DISABLED: "true" },
     });
     const traces = listTraces(asked.stage);
     await asked.stage.ask();
     assertMatch(JSON.stringify(traces), /EC2 metadata service is disabled by AWS_EC2_METADATA_DISABLED/);
+  });
+
+  it("of callers are never replaced by the identity of the machine", async () => {
+    for (const name of ["EC2 metadata", "Google metadata", "Azure machine"]) {
+      await using world = await enter(machines[name]!, {
+        entry: { credentials: "header" },
+        config: { proxy: { auth: { tokens: [{ token: "token-0123456789", name: "app", byok: true }] } } },
+      });
+      const { stage, services } = world;
+      const authorization = "Bearer token-0123456789";
+      const type = { "content-type": "application/json" };
+      const own = { ...type, authorization, "x-provider-key": "own-key-0123456789" };
+      assertEquals((await stage.ask({}, { headers: own })).text, "Hello", name);
+      assertFalse((await stage.ask({}, { headers: { ...type, authorization } })).status === 200);
+      const [sent] = stage.upstreams.a!.requests;
+      const { authorization: bearer, "api-key": key, "x-goog-api-key": googleKey } = sent!.headers;
+      assertEquals((key ?? googleKey ?? bearer)?.replace("Bearer ", ""), "own-key-0123456789");
+      assertEquals([stage.upstreams.a!.calls, services.server.calls], [1, 0]);
+    }
+  });
+
+  it("that are missing are reported at the start, with what to set", async () => {
+    const traces: string[] = [];
+    const trace = ({ message }: { readonly message: string }) => void traces.push(message);
+    await using _ = await startTestProxy({
+      env: {},
+      upstreams: {},
+      sinks: { "t.sink.v1": { emit() {}, trace, flush: () => Promise.resolve() } },
+      config: {
+        providers: { a: { connector: "azure.openai.v1", config: { endpoint: "acme" } } },
+        models: { a: { provider: "a", capabilities: ["chat-completion"] } },
+        pools: { chat: { models: ["a"] } },
+        observability: { tracing: { connector: "t.sink.v1" } },
+      },
+    });
+    assertMatch(traces.join(), /"a" has no credentials: set "api_key" or "auth"\. .* set "auth\.method" to "ambient"/);
   });
 });
