@@ -79,7 +79,7 @@ for (const listener of listeners) {
       assertEquals([refused.status, refused.error.code, refused.headers["retry-after"]], [
         429,
         "rate_limit_exceeded",
-        "61",
+        "60",
       ]);
       await clock.advance(59_000);
       assertEquals(upstream.calls, 2);

@@ -14,6 +14,9 @@ import { Budget } from "./budget.ts";
 import { ConcurrencySlots } from "./concurrency_slots.ts";
 import { TokenRate } from "./token_rate.ts";
 
+/** The window of limits per minute, ms. */
+const minuteMs = 60_000;
+
 /** Limits of a {@linkcode LimitedScope}; undefined where there is none. */
 export interface ScopeLimits {
   readonly budget?: BudgetSettings | undefined;
@@ -274,10 +277,11 @@ export class LimitedScope {
     const message = this.identity.kind === "client"
       ? `The ${this.label} may send ${this.limits.rpm} requests a minute (rpm)`
       : `The ${this.label} is at its limit of requests a minute (rpm)`;
-    return new RateLimitError(message, { code: "rate_limit_exceeded", retryAfterMs });
+    // a second late, official clients would not retry at all
+    return new RateLimitError(message, { code: "rate_limit_exceeded", retryAfterMs: Math.min(retryAfterMs, minuteMs) });
   }
 }
 
 function createMinute(): SlidingWindow {
-  return new SlidingWindow({ windowMs: 60_000, slices: 60, expiresLate: true });
+  return new SlidingWindow({ windowMs: minuteMs, slices: 60, expiresLate: true });
 }
