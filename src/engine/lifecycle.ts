@@ -15,7 +15,7 @@ import { isRetiring } from "../config/check/is_retiring.ts";
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
 import { isProvider } from "../config/settings/known.ts";
 import { isQueryEnabled } from "../config/settings/offers.ts";
-import type { ClientSettings, Settings } from "../config/settings/settings.ts";
+import type { Settings } from "../config/settings/settings.ts";
 import type { Cancel, Runtime } from "../contracts/runtime.ts";
 import { MeshError } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
@@ -106,8 +106,7 @@ export class Lifecycle {
     await loadConnectors(settings, engine.catalogue);
     if (settings.hasLimitLists) await loadBudgetWindows();
     const assembly = await this.#assembleOpen({ settings, addPools });
-    const { teams, tags, users, proxy } = settings;
-    if ((teams ?? tags ?? users) !== undefined || proxy?.clients.some(isLimited)) {
+    if (settings.hasLimits) {
       const { LimitedScopes } = await import("../state/limits/limited_scopes.ts");
       const before = this.#parts.context.stateBefore(settings)?.scopes;
       const { state } = assembly;
@@ -247,11 +246,6 @@ export class Lifecycle {
     const { retirementWarnings } = await import("../config/check/retirement.ts");
     return formatWarnings({ warnings: retirementWarnings(settings, { providers, now }) });
   }
-}
-
-/** Whether a client has a limit besides its pools. */
-function isLimited({ budget, rpm, tpm, concurrent }: ClientSettings): boolean {
-  return (budget ?? rpm ?? tpm ?? concurrent) !== undefined;
 }
 
 /** Whether a pool has prompt-cache affinity, or each that is created on demand. */

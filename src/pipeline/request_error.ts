@@ -34,19 +34,18 @@ export function createRequestError(context: RequestContext): MeshError {
       retryAfterMs: retryAfterMs ?? failureWaitMs(context), // the limit of a caller's key leaves no standby
     });
   }
-  if (kind === "client_limit") {
-    const denial = [...context.denials.values()].find(({ reason }) => reason === kind);
-    return new RateLimitError(denial!.message!, { code: "rate_limit_exceeded", retryAfterMs });
-  }
+  const limited = context.plan.load.scopes?.createError(kind, {
+    pool: pool.name,
+    retryAfterMs,
+    denials: context.denials,
+  });
+  if (limited !== undefined) return limited;
   if (kind === "quota_exhausted") {
     const message = `The quota of every model of the pool "${pool.name}" is exhausted`;
     return new RateLimitError(message, { code: "insufficient_quota", retryAfterMs });
   }
   if (kind === "budget") {
-    const message = `Every budget for the pool "${pool.name}" is spent`;
-    const { scopes } = context.plan.load;
-    const described = scopes?.describeBudget(message, context.deps.runtime.clock.now()) ?? message;
-    return new BudgetExceededError(described, retryAfterMs);
+    return new BudgetExceededError(`Every budget for the pool "${pool.name}" is spent`, retryAfterMs);
   }
   if (failures.length > 0) {
     return createRefusedKeys(context) ??

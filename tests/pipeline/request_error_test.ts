@@ -11,7 +11,9 @@ const clock = fakeClock();
 
 function errorWith(eligible: readonly Member[], denials: ReadonlyMap<Member, AdmissionDenial>) {
   const plan = { eligible, pool: createPool([]), load: {} };
-  return createRequestError({ plan, failures: [], denials, clock } as unknown as RequestContext);
+  return createRequestError(
+    { plan, failures: [], denials, clock, deps: { runtime: { clock } } } as unknown as RequestContext,
+  );
 }
 
 Deno.test("an error about several reasons says of active models what denied admission", () => {

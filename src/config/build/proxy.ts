@@ -55,6 +55,11 @@ function convertLimits({ budget, rpm, tpm, concurrent }: LimitValues): LimitSett
   return { budget: mergeBudgets([budget]), rpm, tpm, concurrent };
 }
 
+/** Whether a client has a limit besides its pools and models. */
+export function isLimited({ budget, rpm, tpm, concurrent }: LimitSettings): boolean {
+  return (budget ?? rpm ?? tpm ?? concurrent) !== undefined;
+}
+
 /** Resolves the clients of the section `proxy`. */
 export function buildProxy(values: ProxyValues, parts: ClientNames): ProxySettings {
   const { auth, allowedHosts = [], bodyLimit, bodyMemory, ...settings } = complete(proxy, values);

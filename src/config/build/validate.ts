@@ -13,7 +13,7 @@ import { buildPools } from "./pools.ts";
 import { buildModels, buildProviders } from "./providers.ts";
 import { buildDiscovery, buildObservability, buildSecrets, buildStorage } from "./sections.ts";
 import { buildGuards } from "./guards.ts";
-import { buildLimits, buildProxy } from "./proxy.ts";
+import { buildLimits, buildProxy, isLimited } from "./proxy.ts";
 import { checkConditions } from "../check/conditions.ts";
 import { checkBudgets } from "../check/contradictions.ts";
 import { checkMembers } from "../check/members.ts";
@@ -111,6 +111,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     defaultBudget: domain.defaultBudget,
     budget: mergeBudgets([values.budget]),
     hasLimitLists: hasLimitList(values),
+    hasLimits: (values.teams ?? values.tags ?? values.users) !== undefined || proxy.clients.some(isLimited),
     ...((values.teams ?? values.tags ?? values.users) && buildLimits(values, names)),
     storage,
     health: domain.health,

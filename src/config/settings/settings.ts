@@ -163,6 +163,8 @@ export interface Settings {
   readonly budget?: BudgetSettings;
   /** Whether a budget may have windows other than the UTC day and month; their code is imported then. */
   readonly hasLimitLists?: boolean;
+  /** Whether there are teams, or limits of clients, tags or end users; their code is imported then. */
+  readonly hasLimits?: boolean;
   /** Teams of clients, by name; undefined without any. */
   readonly teams?: ReadonlyMap<string, TeamSettings>;
   /** Limits of tags, by name; undefined without any. */

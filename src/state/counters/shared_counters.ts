@@ -74,15 +74,6 @@ export class SharedCounters {
     if (this.replication !== undefined) this.#start(group);
   }
 
-  /** Whether the store has acknowledged all that a group counts, and no reservation is left. */
-  isReported(group: CounterGroup, wallTimeMs: number): boolean {
-    if (this.replication === undefined) return true;
-    return [...group.counters(wallTimeMs)].every(({ key, own, leased = 0 }) => {
-      const acknowledged = this.#acknowledged.get(key);
-      return leased === 0 && own === (acknowledged?.amount ?? 0) && (acknowledged?.leased ?? 0) === 0;
-    });
-  }
-
   /** Ends the replication of a group, which counts no more. What is acknowledged of it stays in the store. */
   unregister(group: CounterGroup, wallTimeMs: number): void {
     for (const { key } of group.counters(wallTimeMs)) this.#acknowledged.delete(key);

@@ -233,7 +233,13 @@ export class LimitedScope {
 
   /** Whether other processes know all that counts here. */
   isReported(wallTimeMs: number): boolean {
-    return this.#listGroups().every((group) => this.#context.state.sharedCounters.isReported(group, wallTimeMs));
+    const { sharedCounters } = this.#context.state;
+    if (sharedCounters.replication === undefined) return true;
+    const counters = this.#listGroups().flatMap((group) => [...group.counters(wallTimeMs)]);
+    return counters.every((counter) => {
+      const { amount, leased } = sharedCounters.getAcknowledged(counter);
+      return counter.own === amount && (counter.leased ?? 0) === 0 && leased === 0;
+    });
   }
 
   /** Forgets the scope: it counts nothing any more. What a shared store has of it expires there. */

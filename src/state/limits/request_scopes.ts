@@ -4,7 +4,7 @@
  * @module
  */
 import type { Clock } from "../../contracts/runtime.ts";
-import { BudgetExceededError } from "../../errors.ts";
+import { BudgetExceededError, RateLimitError } from "../../errors.ts";
 import type { AdmissionDenial } from "../counters/admission_denial.ts";
 import type { ReservedPart } from "../counters/reservation.ts";
 import type { RateGrant } from "../counters/shared_rate.ts";
@@ -91,6 +91,26 @@ export class RequestScopes {
   /** Reserves tokens for a call, even beyond a limit. */
   reserveTokens(tokens: number, now: number): readonly ReservedPart[] {
     return this.#scopes.flatMap((scope) => scope.reserveTokens(now, tokens) ?? []);
+  }
+
+  /**
+   * Returns the error of a request that no model has served because of these limits; undefined if it has another cause.
+   *
+   * @param kind Why all models have denied it.
+   * @param facts The name of the pool, the time until there is room again, ms, and the denials of models.
+   */
+  createError(kind: string | undefined, { pool, retryAfterMs, denials }: {
+    readonly pool: string;
+    readonly retryAfterMs: number | undefined;
+    readonly denials: ReadonlyMap<unknown, AdmissionDenial>;
+  }): BudgetExceededError | RateLimitError | undefined {
+    if (kind === "budget" && this.budgets.length > 0) {
+      const message = this.describeBudget(`Every budget for the pool "${pool}" is spent`, this.#clock.now());
+      return new BudgetExceededError(message, retryAfterMs);
+    }
+    if (kind !== "client_limit") return undefined;
+    const { message = "" } = [...denials.values()].find(({ reason }) => reason === kind) ?? {};
+    return new RateLimitError(message, { code: "rate_limit_exceeded", retryAfterMs });
   }
 
   /**
