@@ -15,7 +15,7 @@ export interface ClientField {
   /** The member of the client. */
   readonly name: string;
   readonly label: string;
-  readonly kind: "text" | "team" | "list" | "count" | "budget" | "date" | "notes";
+  readonly kind: "text" | "team" | "list" | "count" | "budget" | "flag" | "date" | "notes";
   readonly hint?: string;
   /** Whether only a new client has it. */
   readonly isFixed?: boolean;
@@ -35,12 +35,14 @@ export const clientFields: readonly ClientField[] = [
   },
   { name: "team", label: "Team", kind: "team" },
   { name: "pools", label: "Pools", kind: "list", hint: "Separated by commas; empty: all" },
+  { name: "models", label: "Models", kind: "list", hint: "Besides those of its pools" },
   { name: "budget", label: "Budget, USD", kind: "budget" },
   { name: "rpm", label: "Requests per minute", kind: "count" },
   { name: "tpm", label: "Tokens per minute", kind: "count" },
   { name: "concurrent", label: "Requests at once", kind: "count" },
   { name: "tags", label: "Tags", kind: "list", hint: "Of its requests, separated by commas" },
   { name: "priority", label: "Highest priority", kind: "count" },
+  { name: "byok", label: "May use its own keys of providers", kind: "flag" },
   { name: "expires_at", label: "Expires on (UTC)", kind: "date" },
   {
     name: "token_hash",
@@ -121,14 +123,16 @@ const others = new Set([
   ...["id", "name", "created_at", "team", "notes", "expires_at", "previous_token_ends_at"],
 ]);
 const units: Readonly<Record<string, string>> = { rpm: "requests/min", tpm: "tokens/min", concurrent: "at once" };
+const flags: Readonly<Record<string, string>> = { byok: "own keys of providers" };
 
 /** The limits of a client or a team, such as `$5.00 a day`, `60 requests/min`. */
 export function describeLimits(limited: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.entries(limited).flatMap(([name, value]): readonly string[] => {
-    if (others.has(name) || value === undefined || value === null) return [];
+    if (others.has(name) || value === undefined || value === null || value === false) return [];
     if (name === "budget") return readBudget(value).map((line) => `${usd(line.limit)} ${describeWindow(line)}`);
     if (Array.isArray(value)) return [`${words(name)}: ${value.join(", ")}`];
     if (typeof value === "object") return [];
+    if (value === true) return [flags[name] ?? words(name)];
     const unit = units[name];
     return [typeof value === "number" && unit !== undefined ? `${count(value)} ${unit}` : `${words(name)} ${value}`];
   });

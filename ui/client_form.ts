@@ -70,10 +70,25 @@ function showField(field: ClientField, value: unknown, teams: readonly string[])
   const hint = el("small", { id: `${id}-hint`, class: "muted" }, field.hint ?? "");
   const described = { "aria-describedby": `${id}-hint ${id}-problem` };
   if (field.kind === "budget") return showBudget(field, { value, problem, described });
+  if (field.kind === "flag") return showFlag(field, { id, value, problem, described });
   const input = createInput(field, { id, described, teams });
   input.value = toInputText(field, value);
   const element = el("div", { class: "field" }, el("label", { for: id }, field.label), input, hint, problem);
   return { field, element, controls: [input], problem, read: () => readInput(field, input.value, value) };
+}
+
+function showFlag(
+  field: ClientField,
+  { id, value, problem, described }: {
+    readonly id: string;
+    readonly value: unknown;
+    readonly problem: HTMLElement;
+    readonly described: Readonly<Record<string, string>>;
+  },
+): ShownField {
+  const input = el("input", { id, type: "checkbox", checked: value === true, ...described });
+  const element = el("div", { class: "field" }, el("label", { class: "check" }, input, field.label), problem);
+  return { field, element, controls: [input], problem, read: () => input.checked || (value === true ? false : value) };
 }
 
 function createInput(

@@ -88,6 +88,7 @@ testInChromium(
     assertEquals(await page.getByLabel("Expires on").inputValue(), "2099-01-31");
     await page.getByLabel("Requests per minute").fill("");
     await page.getByLabel("USD a month").fill("40");
+    await page.getByLabel("May use its own keys").check();
     await page.getByLabel("USD a month").press("Enter");
     await dashboard.shows("#action", "The change holds");
     await dashboard.shows("#clients li", /expires 2099-01-31/);
@@ -95,8 +96,9 @@ testInChromium(
     const [stored] =
       (await (await fetch(`${proxy.url}/mesh/clients`, { headers: { authorization: `Bearer ${admin}` } }))
         .json()).data;
-    assertEquals([stored.rpm, stored.budget, stored.expires_at], [
+    assertEquals([stored.rpm, stored.byok, stored.budget, stored.expires_at], [
       undefined,
+      true,
       { monthly_limit: 40 },
       "2099-01-31T12:00:00.000Z",
     ]);

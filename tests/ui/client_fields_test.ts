@@ -32,6 +32,8 @@ Deno.test("Limits are described with their units, also those that the page does 
     pools: ["chat", "best"],
     rpm: 60,
     concurrent: 4,
+    byok: true,
+    other: false,
     later_limit: 7,
   };
   assertEquals(describeLimits(client), [
@@ -40,6 +42,7 @@ Deno.test("Limits are described with their units, also those that the page does 
     "pools: chat, best",
     "60 requests/min",
     "4 at once",
+    "own keys of providers",
     "later limit 7",
   ]);
 });
