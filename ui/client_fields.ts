@@ -35,7 +35,7 @@ export const clientFields: readonly ClientField[] = [
   },
   { name: "team", label: "Team", kind: "team" },
   { name: "pools", label: "Pools", kind: "list", hint: "Separated by commas; empty: all" },
-  { name: "models", label: "Models", kind: "list", hint: "Besides those of its pools" },
+  { name: "models", label: "Models", kind: "list", hint: "Separated by commas; empty: all" },
   { name: "budget", label: "Budget, USD", kind: "budget" },
   { name: "rpm", label: "Requests per minute", kind: "count" },
   { name: "tpm", label: "Tokens per minute", kind: "count" },
