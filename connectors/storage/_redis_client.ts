@@ -6,9 +6,11 @@ import type { Cancel, Clock } from "../../src/contracts/runtime.ts";
 import { ConnectorError } from "../../src/errors.ts";
 import { afterRunning, RetryTimer } from "../../src/util/retry_timer.ts";
 import type { RedisAddress, RedisNode } from "./_redis_address.ts";
-import { isFailover, isMoved, redisId, toRedisError } from "./_redis_errors.ts";
+import { isFailover, isMoved, isRedirected, redisId, toRedisError } from "./_redis_errors.ts";
 import type { RedisClient } from "./_redis_package.ts";
+import { type ScriptValues, toEval } from "./_redis_scripts.ts";
 import { RedisServers } from "./_redis_servers.ts";
+import { isSameNode } from "./_redis_slots.ts";
 
 /**
  * Timeout of a reply, and of a connection until the server accepts commands, ms. A hanging server must not block its
@@ -18,6 +20,11 @@ const replyTimeoutMs = 5000;
 /** Minimum and maximum backoff between connection attempts, ms: a recovered server is detected within the maximum. */
 const firstPauseMs = 50;
 const maxPauseMs = 500;
+/**
+ * Time for which a new master is only corrected, ms. Meanwhile other processes add what it lacks of theirs: what it grants
+ * before could exceed a limit.
+ */
+const settlingMs = 1000;
 /** Interval of looking for another server, ms, while this one may not be the right one any more. */
 const checkMs = 1000;
 
@@ -30,14 +37,6 @@ class Late extends Error {
 
 /** Sends one command. */
 export type Send = (...words: readonly string[]) => Promise<unknown>;
-
-/** Arguments of a script after its keys. */
-type ScriptValues = readonly (string | number)[];
-
-/** Returns the words that run a script. */
-export function toEval(script: string, keys: readonly string[], values: ScriptValues): string[] {
-  return ["EVAL", script, String(keys.length), ...keys, ...values.map(String)];
-}
 
 /** Which of several servers a connection leads to. */
 interface RedisConnectionOptions {
@@ -80,7 +79,8 @@ export class RedisConnection {
   readonly #waits = new Set<(reason: unknown) => void>();
   /** Channels by listener. */
   readonly #subscriptions = new Map<(message: string) => void, string>();
-  #hasConnected = false;
+  /** The server of the last connection. */
+  #connected: RedisNode | undefined;
   /** Called with each connection but the first, before anything else is sent. */
   onReconnect: ((send: Send) => Promise<void>) | undefined;
 
@@ -184,11 +184,15 @@ export class RedisConnection {
     client.on("error", (error) => this.#lose(link, error));
     client.on("terminated", (cause) => this.#lose(link, cause));
     await client.connect();
-    if (this.#hasConnected) await this.onReconnect?.((...words) => client.sendCommand(words));
+    if (this.#connected !== undefined) {
+      await this.onReconnect?.((...words) => client.sendCommand(words));
+      // the keys of a slot that was moved are complete
+      if (!isSameNode(node, this.#connected) && !isRedirected(this.#failure)) await this.#pause(settlingMs);
+    }
     for (const [listener, channel] of this.#subscriptions) await client.subscribe(channel, listener);
     if (this.#isClosed || this.#attempted !== client || !client.isReady) return client.destroy();
     this.#link = link;
-    this.#hasConnected = true;
+    this.#connected = node;
     this.#failure = undefined;
     if (this.#changes !== "never") this.#cancelChecks ??= this.#clock.every(checkMs, () => this.#check());
   }
@@ -231,8 +235,8 @@ export class RedisConnection {
     const hangs = link.pending > 0 && !link.hasReplied;
     link.hasReplied = false;
     if (!hangs && this.#changes !== "silently") return;
-    const { host, port } = await this.#within(() => this.#locate(), false).catch(() => link.node);
-    if (host === link.node.host && port === link.node.port) return;
+    const node = await this.#within(() => this.#locate(), false).catch(() => link.node);
+    if (isSameNode(node, link.node)) return;
     this.#drop(link, new Error("another server has taken its place"), true);
   }
 
@@ -249,6 +253,21 @@ export class RedisConnection {
     } finally {
       link.pending--;
     }
+  }
+
+  /** Waits, until the connection is closed at most. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = (reason: unknown) => {
+        cancel();
+        reject(reason);
+      };
+      const cancel = this.#clock.after(ms, () => {
+        this.#waits.delete(end);
+        resolve();
+      });
+      this.#waits.add(end);
+    });
   }
 
   /** Waits with a timeout, which can keep the process alive meanwhile. Connections do not. */

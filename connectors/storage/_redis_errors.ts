@@ -44,6 +44,11 @@ export function isMoved(error: unknown): boolean {
   return moved.test(textIn(error));
 }
 
+/** Whether another node of a cluster has received the keys. */
+export function isRedirected(error: unknown): boolean {
+  return /^MOVED\b/.test(textIn(error));
+}
+
 /**
  * Words an error by its cause.
  *

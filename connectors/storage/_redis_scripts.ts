@@ -107,3 +107,11 @@ for index, value in ipairs(redis.call('HGETALL', held .. ':calls')) do
   if index % 2 == 0 then numbers[index / 2] = value end
 end
 return numbers`;
+
+/** Arguments of a script after its keys. */
+export type ScriptValues = readonly (string | number)[];
+
+/** Returns the words that run a script. */
+export function toEval(script: string, keys: readonly string[], values: ScriptValues): string[] {
+  return ["EVAL", script, String(keys.length), ...keys, ...values.map(String)];
+}

@@ -6,8 +6,8 @@ import type { Clock } from "../../src/contracts/runtime.ts";
 import type { Shared, SharedChange, SharedGrant, SharedReservation, SharedSum } from "../../src/contracts/storage.ts";
 import { leaseMs } from "./_redis_address.ts";
 import { type CounterChange, RecentCalls } from "./_redis_recent.ts";
-import { type RedisConnection, type Send, toEval } from "./_redis_client.ts";
-import { addScript, callsScript, endedMs, endScript, reserveScript } from "./_redis_scripts.ts";
+import type { RedisConnection, Send } from "./_redis_client.ts";
+import { addScript, callsScript, endedMs, endScript, reserveScript, toEval } from "./_redis_scripts.ts";
 
 /**
  * Time after a connection to a Redis that had not lost its data, ms, in which other processes add what it lacks of

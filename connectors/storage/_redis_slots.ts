@@ -73,3 +73,8 @@ export function toNode(host: unknown, port: unknown): RedisNode | undefined {
   const isValid = typeof host === "string" && host !== "" && Number.isInteger(number) && number > 0 && number <= 65_535;
   return isValid ? { host, port: number } : undefined;
 }
+
+/** Whether two addresses are the same. */
+export function isSameNode(before: RedisNode, after: RedisNode): boolean {
+  return before.host === after.host && before.port === after.port;
+}

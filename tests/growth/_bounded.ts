@@ -23,7 +23,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/pipeline/guards/guarded_stream.ts#GuardedStream": "passes chunks on, with a window of at most 2 KiB per text",
   "src/pipeline/guards/texts.ts#listTexts": "each member of a body once",
   "connectors/providers/_gemini_native.ts#toNativeChunk": "one event, which GeminiStream translates",
-  "connectors/storage/_redis_client.ts#toEval": "keys and values of one call, each once",
+  "connectors/storage/_redis_scripts.ts#toEval": "keys and values of one call, each once",
   "connectors/storage/_redis_recent.ts#RecentCalls": "at most 4 096 calls",
   "connectors/storage/_redis_package.ts#readTlsFiles": "three files of the operator",
   "connectors/storage/_redis_package.ts#toClientOptions": oneValue,

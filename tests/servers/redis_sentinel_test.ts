@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { openStorage } from "../../mod.ts";
+import { fakeClock } from "../../src/runtime/test.ts";
 import { until } from "../support/patience.ts";
 import { hasRedis, type TestRedis } from "../support/redis.ts";
 import { TestRedisSentinel } from "../support/redis_groups.ts";
@@ -80,6 +81,40 @@ const open = (sentinel: Readonly<Record<string, unknown>>, more: Readonly<Record
       return await readSecond() === added;
     }, () => `the new master has all of ${added}`);
     await storage.close!();
+  });
+
+  it("grants nothing after a failover until other processes have added what the new master lacks", async () => {
+    await using redis = await TestRedisSentinel.start();
+    const [first, second] = redis.servers;
+    const clocks = [fakeClock(), fakeClock()];
+    const section = { connector: "redis.redis.v1", sentinel: redis.setting };
+    const [one, other] = await Promise.all(clocks.map((clock) => openStorage(section, { clock })));
+    const reserve = (storage: typeof one) =>
+      storage!.shared!.reserve([{ key: "sum", amount: 60, limit: 100, expiresAt: 1e13, isLeased: true }]);
+    for (const storage of [one, other]) await storage!.shared!.add([{ key: "sum", by: 1, expiresAt: 1e13 }]);
+    await until(async () => (await ask(second, `GET "modelmesh:sum:sum"`)).includes("2"));
+    second!.freeze();
+    assertEquals((await reserve(other)).isGranted, true);
+    await first!.kill();
+    second!.thaw();
+    await until(async () => (await ask(second, "INFO replication")).includes("role:master"));
+    await until(async () => await redis.findMaster() === second);
+    const refused: unknown[] = [];
+    for (let passed = 0; passed < 700; passed += 20) {
+      refused.push(await reserve(one).then(({ isGranted }) => isGranted, () => "unavailable"));
+      await clocks[0]!.advance(20);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    assertEquals(new Set(refused), new Set(["unavailable"]));
+    await until(async () => {
+      await clocks[1]!.advance(20);
+      return (await ask(second, `GET "modelmesh:sum:sum"`)).includes("62");
+    }, "the other process has added its reservation");
+    await until(async () => {
+      await clocks[0]!.advance(20);
+      return await reserve(one).then(({ isGranted }) => !isGranted, () => false);
+    }, "the new master refuses what does not fit");
+    await Promise.all([one, other].map((storage) => storage!.close!()));
   });
 
   it("is logged into with users of its own, and of the sentinels", async () => {

@@ -73,6 +73,12 @@ export async function spendAll(proxies: SharedProxies): Promise<ChatResult[]> {
     return pending === 0;
   }, () => `all is spent: ${JSON.stringify(results.slice(-8))}`);
   await Promise.all(loops);
+  for (let isSpent = false; !isSpent;) {
+    await proxies.hear(); // a reservation that came too late is given back
+    const rest = await askAll(proxies, proxies.length);
+    results.push(...rest);
+    isSpent = rest.every(({ code }) => code === "budget_exceeded");
+  }
   return results;
 }
 
