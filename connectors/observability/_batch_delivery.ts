@@ -32,7 +32,7 @@ interface BatchDeliveryOptions<Item> {
   readonly intervalMs: number;
   /** Maximum size of the records that wait, bytes; beyond it, the oldest are dropped. */
   readonly maxBytes: number;
-  /** Maximum size of a batch, bytes. @default 8 MiB */
+  /** Maximum size of a batch, bytes, at most 8 MiB. @default 8 MiB */
   readonly batchBytes?: number;
   /** Size of a record, bytes. */
   readonly measure: (item: Item) => number;
@@ -69,7 +69,7 @@ export class BatchDelivery<Item> {
       maxBytes,
       measure,
       batch,
-      batchBytes: Math.min(batchBytes, maxBytes / 2),
+      batchBytes: Math.min(batchBytes, maxBatchBytes, maxBytes / 2),
       pause: async () => {
         if (this.#flushes === 0 && !this.#queue.hasFullBatch) await this.#pause.wait(options.intervalMs);
       },

@@ -6,13 +6,13 @@ import type { Connector, MeshParts } from "../../src/contracts/connector.ts";
 import type { Observability } from "../../src/contracts/observability.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { ConfigError } from "../../src/errors.ts";
-import { compress } from "../../src/util/gzip.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { withAuthorities } from "../_authorities.ts";
 import { callRemote } from "../storage/_remote.ts";
 import { type Attempt, BatchDelivery, RejectedError } from "./_batch_delivery.ts";
 import { ClickHouseError, throwFault, unknownTable } from "./_clickhouse_fault.ts";
 import { formatRow, formatTableDefinition, type SinkRecord } from "./_clickhouse_table.ts";
+import { compressLines } from "./_compress_lines.ts";
 import { clickHouseDeclaration } from "./declarations.ts";
 
 const { id, attributes } = clickHouseDeclaration;
@@ -152,12 +152,12 @@ class Tables {
     const name = `\`${database}\`.\`${table}\``;
     const wasKnown = this.#existing.has(table);
     if (createsTables && !wasKnown) {
-      await this.#query({ wait_end_of_query: "1" }, formatTableDefinition(name, ttlMs), signal);
+      await this.#query({ wait_end_of_query: "1" }, [formatTableDefinition(name, ttlMs)], signal);
       this.#existing.add(table);
     }
     try {
       const query = `INSERT INTO ${name} FORMAT JSONEachRow`;
-      await this.#query({ ...insertSettings, ...settings, query }, rows.join(""), signal);
+      await this.#query({ ...insertSettings, ...settings, query }, rows, signal);
     } catch (error) {
       if (!(error instanceof ClickHouseError) || error.code !== unknownTable) throw error;
       this.#existing.delete(table);
@@ -166,11 +166,15 @@ class Tables {
     }
   }
 
-  async #query(parameters: Readonly<Record<string, string>>, text: string, signal: AbortSignal): Promise<void> {
+  async #query(
+    parameters: Readonly<Record<string, string>>,
+    lines: readonly string[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const { url, headers } = this.#options;
     const target = new URL(url);
     for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value);
-    const body = await compress(new TextEncoder().encode(text));
+    const { bytes: body } = await compressLines(lines, this.#runtime.clock);
     const call = { method: "POST", url: target.href, headers, body, timeoutMs: queryTimeoutMs, signal };
     const response = await callRemote(id, this.#runtime, call);
     throwFault(id, { ...response, text: new TextDecoder().decode(response.bytes) });

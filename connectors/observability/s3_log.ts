@@ -4,9 +4,8 @@
  */
 import type { Connector, MeshParts } from "../../src/contracts/connector.ts";
 import type { Observability } from "../../src/contracts/observability.ts";
-import type { Runtime } from "../../src/contracts/runtime.ts";
+import type { Clock, Runtime } from "../../src/contracts/runtime.ts";
 import { concat } from "../../src/util/bytes.ts";
-import { compress } from "../../src/util/gzip.ts";
 import { newId } from "../../src/util/request_id.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { withAuthorities } from "../_authorities.ts";
@@ -14,6 +13,7 @@ import { textSetting } from "../storage/_attributes.ts";
 import { Bucket } from "../storage/_s3.ts";
 import { readBucketOptions } from "../storage/_s3_options.ts";
 import { type Attempt, BatchDelivery } from "./_batch_delivery.ts";
+import { compressLines } from "./_compress_lines.ts";
 import { s3LogDeclaration } from "./declarations.ts";
 import { toPortableJson } from "./_portable_json.ts";
 
@@ -41,7 +41,7 @@ function createS3LogSink(
   const { max_buffer = attributes.max_buffer.default } = settings;
   const options = readBucketOptions(settings, runtime, section);
   const bucket = new Bucket(id, withAuthorities(runtime, settings, section), options);
-  const objects = new LogObjects(bucket, { prefix, maxBytes: max_size as number });
+  const objects = new LogObjects(bucket, { prefix, maxBytes: max_size as number, clock: runtime.clock });
   const delivery = new BatchDelivery<HourLine>(runtime, {
     intervalMs: interval as number,
     maxBytes: max_buffer as number,
@@ -92,6 +92,7 @@ interface LogObject {
  */
 class LogObjects {
   readonly #bucket: Bucket;
+  readonly #clock: Clock;
   readonly #prefix: string;
   readonly #maxBytes: number;
   readonly #writer = newId();
@@ -100,10 +101,15 @@ class LogObjects {
 
   /**
    * @param bucket The bucket.
-   * @param options Prefix of keys, and the size of the lines of an object, bytes.
+   * @param options Prefix of keys, the size of the lines of an object, bytes, and the clock.
    */
-  constructor(bucket: Bucket, { prefix, maxBytes }: { readonly prefix: string; readonly maxBytes: number }) {
+  constructor(bucket: Bucket, { prefix, maxBytes, clock }: {
+    readonly prefix: string;
+    readonly maxBytes: number;
+    readonly clock: Clock;
+  }) {
     this.#bucket = bucket;
+    this.#clock = clock;
     this.#prefix = prefix === "/" ? "" : `${stripTrailing(prefix, "/")}/`;
     this.#maxBytes = maxBytes;
   }
@@ -115,9 +121,8 @@ class LogObjects {
       const { hour } = lines[start]!;
       end = lines.findIndex((line, index) => index > start && line.hour !== hour);
       if (end < 0) end = lines.length;
-      const text = lines.slice(start, end).map(({ line }) => line).join("");
       try {
-        await this.#appendText(text, hour, attempt);
+        await this.#appendLines(lines.slice(start, end).map(({ line }) => line), hour, attempt);
       } catch {
         lost += end - start;
       }
@@ -125,16 +130,16 @@ class LogObjects {
     return lost;
   }
 
-  async #appendText(text: string, hour: number, attempt: Attempt): Promise<void> {
-    const bytes = new TextEncoder().encode(text);
-    const object = this.#findObject(hour, bytes.length);
-    const content = concat([object.content, await compress(bytes)]);
+  async #appendLines(lines: readonly string[], hour: number, attempt: Attempt): Promise<void> {
+    const { bytes, size } = await compressLines(lines, this.#clock);
+    const object = this.#findObject(hour, size);
+    const content = concat([object.content, bytes]);
     await attempt(async (signal) => {
       const headers = { "content-type": "application/gzip" };
       const timeoutMs = uploadTimeoutMs;
       await this.#bucket.call({ method: "PUT", name: object.key, headers, body: content, timeoutMs, signal });
     });
-    this.#object = { ...object, size: object.size + bytes.length, content };
+    this.#object = { ...object, size: object.size + size, content };
   }
 
   /** The current object, or a new one if that is of another hour or has no space for this many bytes. */

@@ -81,6 +81,21 @@ describe("The log sink in S3", () => {
     assert(first!.length < 9);
   });
 
+  it("compresses a large batch in slices, between which the process does other work", async () => {
+    const { server, sink, clock } = setUp();
+    await using _ = server;
+    const text = "word ".repeat(2_000);
+    for (let number = 0; number < 100; number++) sink.emit({ ...eventRecord(String(number)), metadata: { text } });
+    const flushed = sink.flush();
+    await until(async () => {
+      await clock.advance(0);
+      return server.objects.size === 1;
+    });
+    await flushed;
+    assertEquals(Object.values(readObjects(server))[0]!.length, 100);
+    assert(clock.timers.filter((ms) => ms === 0).length >= 10, "a megabyte has more than ten slices");
+  });
+
   it("retries a bucket that cannot be used with growing waits, loses nothing, and reports why once, without keys", async () => {
     const { server, sink, clock, warnings, options } = setUp();
     await using _ = server;
