@@ -110,6 +110,7 @@ export async function loadImplementation<Kind extends keyof ConnectorKinds>(
   try {
     return await connector.load();
   } catch (error) {
+    if (ConnectorError.isInstance(error)) throw error; // it names the package that is missing
     throw new ConnectorError(`The connector "${connector.id}" cannot be loaded (see the error's cause)`, error);
   }
 }

@@ -17,6 +17,7 @@ const broken = "a Response in a page says of its body only that it broke, by a T
 const connections = "has more calls under way than a browser makes connections to one server";
 const zlib = "compresses by node:zlib";
 const tls = "a page is not told why a TLS connection failed";
+const packaged = "needs an npm package, which the bundle of a test leaves out";
 const redirected = "a page is not told where a redirect leads";
 
 const b = "tests/behaviour";
@@ -31,6 +32,15 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   },
   [`${b}/cloud_credentials_test.ts`]: vendor,
   [`${b}/jwt_test.ts`]: server,
+  [`${b}/guards_test.ts`]: {
+    "The configuration of guards > with a lookahead is refused": packaged,
+    "The configuration of guards > with a lookbehind is refused": packaged,
+    "The configuration of guards > with a backreference is refused": packaged,
+    "The configuration of guards > with an invalid pattern is refused": packaged,
+    "The configuration of guards > with a pattern of the empty text is refused": packaged,
+    "The configuration of guards > with no pattern is refused": packaged,
+  },
+  [`${b}/guard_operations_test.ts`]: { "A client of the library > has patterns of its own": packaged },
   [`${b}/caller_keys_test.ts`]: server,
   [`${b}/queue_clients_test.ts`]: server,
   [`${b}/queue_http_test.ts`]: server,
