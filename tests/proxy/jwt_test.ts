@@ -2,6 +2,8 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { serverConnectors } from "../../connectors/server.ts";
 import { ConfigError } from "../../src/errors.ts";
+import { HttpError } from "../../src/proxy/error_body.ts";
+import { createJwtAuthenticator, type JwtParts } from "../../src/proxy/jwt/jwt_authenticator.ts";
 import { importJose } from "../../src/proxy/jwt/load_jose.ts";
 import { startProxy } from "../../src/proxy/serve.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
@@ -86,4 +88,10 @@ Deno.test("a stream of records ends when the token of its reader expires", async
 Deno.test("a start without the package says what to install", async () => {
   const error = await assertRejects(() => importJose(() => Promise.reject(new Error("not found"))), ConfigError);
   assertStringIncludes(error.message, "npm install jose@6");
+  const traces: unknown[] = [];
+  const hub = { trace: (entry: object) => void traces.push(entry) };
+  const parts = { mesh: { hub }, issuers: [] } as unknown as JwtParts;
+  const refused = await assertRejects(() => createJwtAuthenticator(parts, () => Promise.reject(error)), HttpError);
+  assertEquals([refused.status, refused.code], [503, "issuer_unavailable"]);
+  assertStringIncludes(JSON.stringify(traces), "npm install jose@6");
 });

@@ -22,6 +22,9 @@ const maxVerified = 10_000;
 /** Maximum length of a token, characters. */
 const maxLength = 16_384;
 
+/** Time after which a request may find the package installed, ms. */
+const missingPackageRetryMs = 60_000;
+
 /** The algorithms of asymmetric signatures. */
 const asymmetric = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
@@ -254,10 +257,18 @@ export class JwtAuthenticator {
 /**
  * Loads the package, and creates what verifies tokens.
  *
- * @throws {ConfigError} If it is not installed.
+ * @param load Loads a replacement of the package.
+ * @throws {HttpError} 503 if it is not installed, which is traced. A proxy of `serve` does not start without it.
  */
-export async function createJwtAuthenticator(parts: JwtParts): Promise<JwtAuthenticator> {
-  return new JwtAuthenticator(parts, await loadJose());
+export async function createJwtAuthenticator(
+  parts: JwtParts,
+  load: () => Promise<JoseModule> = loadJose,
+): Promise<JwtAuthenticator> {
+  const jose = await load().catch(({ message }: Error) => {
+    parts.mesh.hub.trace({ severity: "error", component: "proxy", message });
+    throw toUnavailable(new KeysUnavailableError(missingPackageRetryMs));
+  });
+  return new JwtAuthenticator(parts, jose);
 }
 
 function raise(error: Error): never {
