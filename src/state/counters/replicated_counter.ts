@@ -39,11 +39,10 @@ export interface CounterRequest {
 export interface CounterGroup {
   /** Returns its counters. */
   counters(wallTimeMs: number): Iterable<ReplicatedCounter>;
-  /**
-   * Number of changes by this process so far. Undefined if every sync must read the group, such as while something is
-   * reserved in it; otherwise a group without changes since the last sync may wait for its turn.
-   */
-  readonly revision?: number | undefined;
+  /** Number of changes by this process so far; without it, every sync reads the group. */
+  readonly changes?: number | undefined;
+  /** Whether nothing is reserved in it, here or elsewhere: unless it changes here, it may then wait for its turn. */
+  readonly isQuiet?: boolean;
   /**
    * Begins replication. Values restored from an earlier process are already in the store.
    *

@@ -98,10 +98,14 @@ export class SharedRateCount implements CounterGroup {
     }
   }
 
-  /** The amount counted; undefined before the first sync, and while other processes have used some of the rate. */
-  get revision(): number | undefined {
-    for (const { others } of this.#slices.values()) if (others !== 0) return undefined;
-    return this.#counted === undefined ? undefined : this.#parts.counted();
+  /** The amount counted, which only changes here. */
+  get changes(): number {
+    return this.#parts.counted();
+  }
+
+  /** Whether no other process has used some of the rate. */
+  get isQuiet(): boolean {
+    return [...this.#slices.values()].every(({ others }) => others === 0);
   }
 
   #slice(number: number): Slice {

@@ -98,7 +98,7 @@ export class Quota extends WindowLimits {
   }
 
   /** Every sync reads it: there are as many as models, and what others count ends or begins a standby. */
-  override get revision(): undefined {
+  override get changes(): undefined {
     return undefined;
   }
 

@@ -175,7 +175,6 @@ export class WindowLimits implements CounterGroup {
   #limits: readonly WindowLimit[];
   /** Set while other processes share the limits: reports changes to them. */
   #report: (() => void) | undefined;
-  /** Number of reservations that have begun or ended. */
   #changes = 0;
 
   constructor(limits: readonly WindowLimit[]) {
@@ -208,14 +207,16 @@ export class WindowLimits implements CounterGroup {
     for (const limit of this.#limits) yield* limit.replicas(wallTimeMs);
   }
 
-  /** Number of changes; undefined while an amount is reserved, here or in another process, which will release it. */
-  get revision(): number | undefined {
-    for (const { windows } of this.#limits) {
-      for (const { reserved, othersTaken, othersSpent } of windows) {
-        if (reserved > 0 || othersTaken > othersSpent) return undefined;
-      }
-    }
+  /** Number of reservations that have begun or ended. */
+  get changes(): number | undefined {
     return this.#changes;
+  }
+
+  /** Whether no amount is reserved, here or in another process, which will release it. */
+  get isQuiet(): boolean {
+    return this.#limits.every(({ windows }) =>
+      windows.every(({ reserved, othersTaken, othersSpent }) => reserved === 0 && othersTaken <= othersSpent)
+    );
   }
 
   /** Discards settled amounts. What is reserved remains, and counts when it is settled. */

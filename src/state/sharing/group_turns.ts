@@ -10,16 +10,16 @@ import type { CounterGroup } from "../counters/replicated_counter.ts";
  */
 const maxUnchanged = 64;
 
-/** A group, and its revision when it is reported. */
+/** A group, and its number of changes when it is reported. */
 export interface ReportedGroup {
   readonly group: CounterGroup;
-  readonly revision: number | undefined;
+  readonly changes: number | undefined;
 }
 
 /** Selects the groups that may have changed in this process, and some of the others, in turn. */
 export class GroupTurns {
-  /** The revision of each group when it was last reported. */
-  readonly #reported = new WeakMap<CounterGroup, number | undefined>();
+  /** The changes of each group that was quiet when it was last reported. */
+  readonly #quiet = new WeakMap<CounterGroup, number>();
   /** Number of unchanged groups selected so far. */
   #turn = 0;
 
@@ -28,16 +28,19 @@ export class GroupTurns {
     if (groups.size <= maxUnchanged) return groups;
     const [selected, unchanged]: [CounterGroup[], CounterGroup[]] = [[], []];
     for (const group of groups) {
-      const { revision } = group;
-      (revision === undefined || revision !== this.#reported.get(group) ? selected : unchanged).push(group);
+      const changes = this.#quiet.get(group);
+      (changes === undefined || changes !== group.changes ? selected : unchanged).push(group);
     }
     if (unchanged.length <= maxUnchanged) return groups;
     for (let count = 0; count < maxUnchanged; count++) selected.push(unchanged[this.#turn++ % unchanged.length]!);
     return selected;
   }
 
-  /** Notes what was reported. */
+  /** Notes what was reported, once what other processes have counted is applied. */
   note(reported: readonly ReportedGroup[]): void {
-    for (const { group, revision } of reported) this.#reported.set(group, revision);
+    for (const { group, changes } of reported) {
+      if (changes !== undefined && group.isQuiet) this.#quiet.set(group, changes);
+      else this.#quiet.delete(group);
+    }
   }
 }

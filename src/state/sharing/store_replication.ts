@@ -141,7 +141,7 @@ export class StoreReplication implements Replication {
   async #reportGroups(groups: Iterable<CounterGroup>): Promise<void> {
     const { shared, clock } = this.#target;
     const wallTimeMs = clock.now();
-    const reported = [...groups].map((group): ReportedGroup => ({ group, revision: group.revision }));
+    const reported = [...groups].map((group): ReportedGroup => ({ group, changes: group.changes }));
     const parts = reported.flatMap(({ group }) => [...group.counters(wallTimeMs)]).filter((part) =>
       this.#sharedCounters.hasChanged(part)
     );
