@@ -160,15 +160,23 @@ export class LimitedScope {
   }
 
   /**
-   * Checks the limits of requests: per minute, unless a shared store counts them, and at once.
+   * Checks the limit of requests at once.
    *
-   * @throws {RateLimitError} If one more request would exceed a limit.
+   * @throws {RateLimitError} If one more request would exceed it.
    */
-  check(now: number, { isShared }: { readonly isShared: boolean }): void {
-    const { rpm = Infinity, concurrent = Infinity } = this.limits;
+  checkConcurrency(): void {
+    const { concurrent = Infinity } = this.limits;
     if (this.inFlight >= concurrent) throw this.createConcurrencyError();
-    if (isShared || this.#countRequests(now) < rpm) return;
-    throw this.#tooMany(this.#requests!.fallsTo(now, rpm - 1) - now);
+  }
+
+  /**
+   * Checks the limit of requests per minute, by what this process has counted.
+   *
+   * @throws {RateLimitError} If one more request would exceed it.
+   */
+  checkRate(now: number): void {
+    const { rpm = Infinity } = this.limits;
+    if (this.#countRequests(now) >= rpm) throw this.#tooMany(this.#requests!.fallsTo(now, rpm - 1) - now);
   }
 
   /** Counts a request as in flight, or as ended. */
@@ -195,7 +203,7 @@ export class LimitedScope {
     const { rpm } = this.limits;
     if (rpm === undefined) return undefined;
     const grant = await replication.admit({ name: this.id, limit: rpm, ...slicedMinute });
-    if (grant === undefined) this.check(now, { isShared: false });
+    if (grant === undefined) this.checkRate(now);
     else if (grant.waitMs > 0) throw this.#tooMany(grant.waitMs);
     return grant;
   }

@@ -51,10 +51,15 @@ export class RequestScopes {
     const { replication } = this.#sharedCounters;
     const now = this.#clock.monotonic();
     // check and count are in the same turn of the event loop
-    for (const scope of this.#scopes) scope.check(now, { isShared: replication !== undefined });
+    for (const scope of this.#scopes) {
+      scope.checkConcurrency();
+      if (replication === undefined) scope.checkRate(now);
+    }
     this.#isCounted = true;
-    this.#isInFlight = true;
-    for (const scope of this.#scopes) scope.addInFlight(1);
+    if (!this.#isOver) { // else its client has left already
+      this.#isInFlight = true;
+      for (const scope of this.#scopes) scope.addInFlight(1);
+    }
     if (replication !== undefined) return this.#counting = this.#admitShared(replication);
     for (const scope of this.#scopes) scope.countRequest(now);
     return undefined;
@@ -162,7 +167,7 @@ export class RequestScopes {
     }
     if (reason === undefined) return take(); // also when the store is unavailable: the next sync reports it
     this.#release(); // it does not count against itself
-    for (const scope of this.#scopes) scope.check(this.#clock.monotonic(), { isShared: true });
+    for (const scope of this.#scopes) scope.checkConcurrency();
     throw this.#scopes.find((scope) => scope.slots !== undefined)!.createConcurrencyError();
   }
 
