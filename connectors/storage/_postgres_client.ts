@@ -19,7 +19,8 @@ import {
   undeliveredError,
 } from "./_postgres_errors.ts";
 import { loadPostgresClient, PostgresLink, type PostgresLinkParts, type PostgresRow } from "./_postgres_link.ts";
-import { createNames, migrationScript, type PostgresNames, schemaVersion } from "./_postgres_schema.ts";
+import { createNames, type PostgresNames } from "./_postgres_names.ts";
+import { migrationScript, schemaVersion } from "./_postgres_schema.ts";
 
 /** Minimum and maximum backoff between connection attempts, ms: a recovered server is detected within the maximum. */
 const firstPauseMs = 50;

@@ -8,7 +8,7 @@ import { getOrCreate } from "../../src/util/once.ts";
 import type { PostgresConnection, PostgresRuntime } from "./_postgres_client.ts";
 import { supersededError } from "./_postgres_errors.ts";
 import { PostgresMessages } from "./_postgres_messages.ts";
-import { nowMs } from "./_postgres_schema.ts";
+import { nowMs } from "./_postgres_names.ts";
 import { toArrayLiteral, toPostgresText } from "./_postgres_text.ts";
 
 /**

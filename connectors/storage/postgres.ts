@@ -10,7 +10,7 @@ import { type PostgresPlan, readPostgresPlan } from "./_postgres_address.ts";
 import { PostgresConnection, type PostgresConnectionOptions, type PostgresRuntime } from "./_postgres_client.ts";
 import { postgresId } from "./_postgres_errors.ts";
 import { loadPostgresClient } from "./_postgres_link.ts";
-import { nowMs } from "./_postgres_schema.ts";
+import { nowMs } from "./_postgres_names.ts";
 import { PostgresShared } from "./_postgres_shared.ts";
 import { readPostgresText, toPostgresText } from "./_postgres_text.ts";
 import { PostgresUsage } from "./_postgres_usage.ts";

@@ -2,7 +2,8 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { readPostgresPlan } from "../../connectors/storage/_postgres_address.ts";
-import { createNames, migrationScript, schemaVersion } from "../../connectors/storage/_postgres_schema.ts";
+import { createNames } from "../../connectors/storage/_postgres_names.ts";
+import { migrationScript, schemaVersion } from "../../connectors/storage/_postgres_schema.ts";
 import { PostgresStorage } from "../../connectors/storage/postgres.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
 import { serverRuntime } from "../../src/runtime/server.ts";
