@@ -1,4 +1,4 @@
-/** Proxies on one real Redis, killed and started again under load: what they share holds to the cent and the call. */
+/** Proxies on one real Redis or PostgreSQL, killed and started again under load: what they share holds to the cent and the call. */
 import { assert, assertEquals } from "@std/assert";
 import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { readdirSync, readFileSync } from "node:fs";
@@ -10,13 +10,14 @@ import { until } from "../support/patience.ts";
 import { portForRestarts } from "../support/ports.ts";
 import { testConfig } from "../support/proxy.ts";
 import { hasRedis, TestRedis } from "../support/redis.ts";
+import { describeOnServers, type SharedServer } from "../support/shared_servers.ts";
 import { sendBytes } from "../support/_surface.ts";
 import { ok, startUpstream, type Upstream } from "../support/upstream.ts";
 
 const answer = ok({ text: "hello", usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 } });
 const token = "token-of-the-web-0123456789";
 
-let redis: TestRedis;
+let server: SharedServer;
 
 /** What one kill may cost: each client of the proxy has one request open, and a worker that dies may get one more. */
 const maxLost = 2 * 4;
@@ -64,7 +65,7 @@ class Proxy implements AsyncDisposable {
     await this.#starting;
   }
 
-  /** Whether Redis has kept it waiting for so long that it counted by itself: then a limit holds for it alone. */
+  /** Whether the storage has kept it waiting for so long that it counted by itself: then a limit holds for it alone. */
   get hasCountedAlone(): boolean {
     return (this.#logged + this.#child.err).includes("The shared storage is unavailable");
   }
@@ -103,9 +104,9 @@ interface Setup {
   readonly args?: readonly string[];
 }
 
-/** What the proxies serve: requests of a cent each, counted in Redis. */
+/** What the proxies serve: requests of a cent each, counted in the shared storage. */
 function createDocument(
-  { name, upstream, client, config, limits, url = redis.url }: Setup & { readonly url?: string },
+  { name, upstream, client, config, limits, storage = server.storage }: Setup & Partial<Pick<SharedServer, "storage">>,
 ) {
   return testConfig({
     upstreams: { a: upstream.url },
@@ -118,7 +119,7 @@ function createDocument(
           ...(limits && { limits }),
         },
       },
-      storage: { connector: "redis.redis.v1", url, prefix: name, on_unavailable: "closed" },
+      storage: { ...storage, prefix: name, on_unavailable: "closed" },
       proxy: { auth: { tokens: [{ token, name: "web", ...client }] } },
       ...config,
     },
@@ -132,7 +133,7 @@ interface Outcome {
   readonly calls: number;
 }
 
-/** Runs it again when the machine was so busy that Redis seemed to be away. */
+/** Runs it again when the machine was so busy that the storage seemed to be away. */
 async function exhaust(setup: Setup): Promise<Outcome> {
   for (let tries = 1;; tries++) {
     const { hasCountedAlone, ...outcome } = await exhaustOnce({ ...setup, name: `${setup.name}-${tries}` });
@@ -175,9 +176,9 @@ async function exhaustOnce(
 
 const countOf = (seen: readonly Seen[], one: Seen) => seen.filter((other) => other === one).length;
 
-(hasRedis ? describe : describe.skip)("Proxies on one Redis, one of which is killed under load", () => {
-  beforeAll(async () => void (redis = await TestRedis.start()));
-  afterAll(() => redis[Symbol.asyncDispose]());
+describeOnServers("Proxies, one of which is killed under load, on one", (start) => {
+  beforeAll(async () => void (server = await start()));
+  afterAll(async () => await server[Symbol.asyncDispose]());
 
   it("spend a budget to the cent", async () => {
     await using upstream = await startUpstream(answer);
@@ -223,7 +224,10 @@ const countOf = (seen: readonly Seen[], one: Seen) => seen.filter((other) => oth
           args,
         });
         const [good, lost] = [countOf(seen, "200"), countOf(seen, "lost")];
-        assert(good <= 150 && calls <= 150, `${good} answers, ${calls} calls`);
+        // a process that is killed may not have told PostgreSQL yet what it has settled, which is as if it was not sent
+        const isLate = server.storage.connector === "mesh.postgres.v1" && what === "requests of a pool's window";
+        const most = 150 + (isLate ? lost : 0);
+        assert(good <= 150 && calls <= most, `${good} answers, ${calls} calls, ${lost} lost`);
         assert(good + lost >= 150, `${good} answers and ${lost} lost`);
       });
     }
@@ -237,7 +241,9 @@ const countOf = (seen: readonly Seen[], one: Seen) => seen.filter((other) => oth
     await using folder = await makeFolder();
     const path = await folder.write(
       "mesh.json",
-      JSON.stringify(createDocument({ name: "level", upstream, url: redis.url })),
+      JSON.stringify(
+        createDocument({ name: "level", upstream, storage: { connector: "redis.redis.v1", url: redis.url } }),
+      ),
     );
     await using one = new Proxy(["--config", path, "--workers", "2"]);
     await using other = new Proxy(["--config", path]);
