@@ -224,7 +224,7 @@ describeOnServers("Proxies, one of which is killed under load, on one", (start) 
           args,
         });
         const [good, lost] = [countOf(seen, "200"), countOf(seen, "lost")];
-        // a process that is killed may not have told PostgreSQL yet what it has settled, which is as if it was not sent
+        // PostgreSQL may not have received yet what a killed process has settled: its call counts as not sent
         const isLate = server.storage.connector === "mesh.postgres.v1" && what === "requests of a pool's window";
         const most = 150 + (isLate ? lost : 0);
         assert(good <= 150 && calls <= most, `${good} answers, ${calls} calls, ${lost} lost`);
