@@ -41,6 +41,7 @@ export class Clients {
   readonly #connection: Connection;
   readonly #redraw: () => void;
   #managed: readonly ManagedClient[] = [];
+  #hasTeams = false;
   /** Names of the teams. */
   #teams: readonly string[] = [];
   /** Undefined where clients cannot be made at runtime. */
@@ -56,8 +57,9 @@ export class Clients {
   }
 
   /** Reads the clients that are managed at runtime; a proxy without a storage has none. */
-  async read({ daily_usage: isKept = false, role }: MeshStatus): Promise<void> {
-    this.#teams = role === "client" ? [] : await readTeams(this.#connection);
+  async read({ daily_usage: isKept = false, teams: hasTeams = false, role }: MeshStatus): Promise<void> {
+    this.#hasTeams = hasTeams && role !== "client";
+    await this.#readTeams();
     this.#managed = [];
     this.#problem = isKept && role !== "client" ? "" : undefined;
     if (this.#problem === undefined) return;
@@ -181,8 +183,12 @@ export class Clients {
     notify(`The client ${name} is revoked`, "good");
   }
 
+  async #readTeams(): Promise<void> {
+    this.#teams = this.#hasTeams ? await readTeams(this.#connection) : [];
+  }
+
   async #reread(): Promise<void> {
-    this.#teams = await readTeams(this.#connection);
+    await this.#readTeams();
     this.#managed = (await (await this.#connection.request(path)).json()).data;
     this.#redraw();
   }

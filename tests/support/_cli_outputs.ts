@@ -162,6 +162,7 @@ const schemas: Readonly<Record<OutputName, Record<string, unknown>>> = {
     "clients?": list(members({ name: text, ...used })),
     "in_flight": count,
     "daily_usage?": { const: true },
+    "teams?": { const: true },
     "process?": text,
     "role": { enum: ["administrator", "client"] },
     "recent": list({ type: "object", required: ["type", "timestamp"] }),
