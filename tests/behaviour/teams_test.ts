@@ -158,12 +158,12 @@ describe("A limit of a team", () => {
   });
 
   it("of requests at once counts them until the end of their responses, streams as well", async () => {
-    const gate = new Gate();
+    const gates = [new Gate(), new Gate()];
     await using team = await startTeam({
-      behaviour: stream({ gate }),
+      behaviour: [...gates.map((gate) => stream({ gate })), stream()],
       config: { teams: { red: { concurrent: 2 } } },
     });
-    gate.open(4); // the first content of both
+    for (const gate of gates) gate.open(2); // the first content
     const streams = await Promise.all([team.ask("ann", { stream: true }), team.ask("bob", { stream: true })]);
     assertEquals(streams.map(({ status }) => status), [200, 200]);
     const denied = await team.ask("bob", { stream: true });
@@ -179,7 +179,7 @@ describe("A limit of a team", () => {
       in_flight: 2,
       clients: 2,
     }]);
-    gate.openAll();
+    for (const gate of gates) gate.openAll();
     for (const response of streams) await response.text();
     assertEquals((await team.get("/mesh/teams")).data[0].in_flight, 0);
     await (await team.ask("ann", { stream: true })).text();
