@@ -1,5 +1,5 @@
 /**
- * Dialogs: a question before what cannot be taken back, and the token that is shown once.
+ * Dialogs: the confirmation of what is final, and the token that is shown once.
  * @module
  */
 import { byId, el, setText } from "./dom.ts";
@@ -14,7 +14,7 @@ interface Question {
   readonly choice?: { readonly label: string; readonly options: Readonly<Record<string, string>> };
 }
 
-/** Asks; resolves with the value that was chosen, with an empty one without a choice, or undefined if the answer is no. */
+/** Asks; resolves with the value that was chosen, with an empty one without a choice, or undefined if it is declined. */
 export function ask({ title, text, verb, choice }: Question): Promise<string | undefined> {
   const dialog = byId<HTMLDialogElement>("confirm");
   setText(byId("confirm-title"), title);

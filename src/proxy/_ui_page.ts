@@ -1,5 +1,5 @@
 // Written by `deno task ui` from ui/: not to be edited.
-// Its sources: sha256-17N7xwL4oSf83Bs1qCfDriILIXBgzoqMgxo1ppA9FDs=
+// Its sources: sha256-RqBCKmBRcoEK5UPGIXX55CGD2p7QmZL0+qGBaY0MDHs=
 
 /** What its Content-Security-Policy allows to run and to style. */
 export const hashes = {

@@ -198,7 +198,7 @@ aliases: { "": acme.small, "a\\tb": acme.small }
     "proxy.auth.tokens[0]: expected a string, found a number: put it in quotes",
     "proxy.auth.tokens[1]: expected a string, found a blank one",
     "proxy.auth.tokens[2]: has a space, a control or a non-ASCII character at position 5, which a key must not contain",
-    "proxy.auth.tokens[3].token: missing: this key is required",
+    'proxy.auth.tokens[3].token: missing: this key is required, or "token_hash"',
     'proxy.cors.origins[0]: expected "*" or an origin such as "https://app.example.com", in lower case and without a path, found "https://a.example/path"',
     'proxy.cors.methods[0]: unknown value "get", did you mean "GET"? (allowed: "GET", "POST", "DELETE", "OPTIONS")',
     'proxy.cors.max_age: expected a duration such as "500ms" or "1h30m", found 600: write "600s" or "600ms"',
