@@ -16,7 +16,6 @@ import { adaptRequest, loadPromptCache } from "./adapt_request.ts";
 import { type AdmittedModel, openMembers, untriedMembers, waitForSpacing } from "./admission.ts";
 import { applyStrategy, isIsolated, reportChoice, selectionContext } from "./apply_strategy.ts";
 import { attempt, loadQueues } from "./attempt.ts";
-import { createRequestError } from "./request_error.ts";
 import { recordAbort, recordFailure } from "./record_outcome.ts";
 import { type FailedAttempt, RequestContext } from "./request_context.ts";
 import { createRoutingRecord, emitRecord, readFault } from "./routing_record.ts";
@@ -129,7 +128,7 @@ export class Routing<T extends Received> {
         if (empty !== undefined) break; // the first of two empty responses is returned
         empty = result;
       }
-      if (empty === undefined) throw createRequestError(this.#context);
+      if (empty === undefined) throw (await import("./request_error.ts")).createRequestError(this.#context);
       return empty.commit();
     } catch (error) {
       // it has waited in vain for a model that may have more to say

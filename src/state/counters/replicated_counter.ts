@@ -39,9 +39,12 @@ export interface CounterRequest {
 export interface CounterGroup {
   /** Returns its counters. */
   counters(wallTimeMs: number): Iterable<ReplicatedCounter>;
-  /** Number of changes by this process so far; without it, every sync reads the group. */
+  /** Number of changes by this process so far; while it is undefined, every sync reads the group. */
   readonly changes?: number | undefined;
-  /** Whether nothing is reserved in it, here or elsewhere: unless it changes here, it may then wait for its turn. */
+  /**
+   * Whether nothing is reserved in it, here or elsewhere: unless it changes here, it may then wait for its turn.
+   * @default true
+   */
   readonly isQuiet?: boolean;
   /**
    * Begins replication. Values restored from an earlier process are already in the store.

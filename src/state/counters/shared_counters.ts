@@ -2,9 +2,8 @@
  * The counters of a mesh, which several processes may share.
  * @module
  */
-import type { CounterGroup, CounterRequest, ReplicatedCounter } from "./replicated_counter.ts";
+import type { CounterGroup, CounterRequest } from "./replicated_counter.ts";
 import type { RateGrant, SharedRate } from "./shared_rate.ts";
-import { getOrCreate } from "../../util/once.ts";
 
 /** This process's part of a counter. */
 export interface OwnPart {
@@ -62,9 +61,7 @@ export interface Replication {
 export class SharedCounters {
   readonly groups: Set<CounterGroup> = new Set();
   /** Acknowledged parts by counter key. */
-  readonly #acknowledged = new Map<string, Acknowledged>();
-  /** Number of counters in use when acknowledgements were last deleted. */
-  #inUse = 0;
+  readonly acknowledged: Map<string, Acknowledged> = new Map();
   /** Replicates the counters; undefined while they are local. */
   replication: Replication | undefined;
 
@@ -74,37 +71,11 @@ export class SharedCounters {
     if (this.replication !== undefined) this.#start(group);
   }
 
-  /** Ends the replication of a group, which counts no more. What is acknowledged of it stays in the store. */
-  unregister(group: CounterGroup, wallTimeMs: number): void {
-    for (const { key } of group.counters(wallTimeMs)) this.#acknowledged.delete(key);
-    this.groups.delete(group);
-  }
-
   /** Begins replication. */
   open(replication: Replication): void {
     const isNew = this.replication === undefined;
     this.replication = replication;
     if (isNew) { for (const group of this.groups) this.#start(group); }
-  }
-
-  /** Whether a counter has something to report. */
-  hasChanged({ key, own, leased = 0, isPresent }: ReplicatedCounter): boolean {
-    const acknowledged = this.#acknowledged.get(key);
-    return isPresent || own !== (acknowledged?.amount ?? 0) || leased !== (acknowledged?.leased ?? 0);
-  }
-
-  /** Returns the acknowledged part of a counter, which the caller updates. */
-  getAcknowledged({ key }: ReplicatedCounter): Acknowledged {
-    return getOrCreate(this.#acknowledged, key, () => ({ amount: 0, leased: 0, pending: { amount: 0, leased: 0 } }));
-  }
-
-  /** Deletes acknowledgements of expired counters, once there are many. */
-  forgetExpired(wallTimeMs: number): void {
-    if (this.#acknowledged.size <= 2 * this.#inUse + 100) return;
-    const inUse = new Set<string>();
-    for (const group of this.groups) for (const { key } of group.counters(wallTimeMs)) inUse.add(key);
-    for (const key of this.#acknowledged.keys()) if (!inUse.has(key)) this.#acknowledged.delete(key);
-    this.#inUse = this.#acknowledged.size;
   }
 
   #start(group: CounterGroup): void {

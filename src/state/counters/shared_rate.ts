@@ -71,6 +71,8 @@ export class SharedRateCount implements CounterGroup {
   readonly #parts: SharedRateCountParts;
   readonly #slices = new Map<number, Slice>();
   #counted: number | undefined;
+  /** Whether other processes have used some of the rate in the slices that may still change. */
+  #isShared = false;
 
   constructor(parts: SharedRateCountParts) {
     this.#parts = parts;
@@ -80,6 +82,7 @@ export class SharedRateCount implements CounterGroup {
   *counters(wallTimeMs: number): Iterable<ReplicatedCounter> {
     const { key, sliceMs, slices, isWanted, counted } = this.#parts;
     if (!isWanted()) return;
+    this.#isShared = false;
     const present = Math.floor(wallTimeMs / sliceMs);
     const isFirst = this.#counted === undefined;
     const taken = counted();
@@ -98,14 +101,9 @@ export class SharedRateCount implements CounterGroup {
     }
   }
 
-  /** The amount counted, which only changes here. */
-  get changes(): number {
-    return this.#parts.counted();
-  }
-
-  /** Whether no other process has used some of the rate. */
-  get isQuiet(): boolean {
-    return [...this.#slices.values()].every(({ others }) => others === 0);
+  /** The amount counted; undefined while other processes use the rate. */
+  get changes(): number | undefined {
+    return this.#isShared ? undefined : this.#parts.counted();
   }
 
   #slice(number: number): Slice {
@@ -120,6 +118,7 @@ export class SharedRateCount implements CounterGroup {
     const { sliceMs, clock, addOthers } = this.#parts;
     const change = others - slice.others;
     slice.others = others;
+    this.#isShared ||= others > 0;
     if (change === 0) return;
     const agoMs = Math.max(0, clock.now() - (number + 1) * sliceMs);
     addOthers(clock.monotonic() - agoMs, change);

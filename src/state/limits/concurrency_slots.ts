@@ -17,7 +17,7 @@ export class ConcurrencySlots implements CounterGroup {
   readonly #onFreed: () => void;
   /** Set while other processes share the slots: reports changes to them. */
   #report: (() => void) | undefined;
-  #changes = 0;
+  #releases = 0;
 
   /**
    * @param key Identifies what is limited, such as the API key and the model.
@@ -45,14 +45,9 @@ export class ConcurrencySlots implements CounterGroup {
     yield this.#counter(wallTimeMs);
   }
 
-  /** Number of slots that were taken or released. */
-  get changes(): number {
-    return this.#changes;
-  }
-
-  /** Whether no process holds a slot. */
-  get isQuiet(): boolean {
-    return this.#own === 0 && this.#others === 0;
+  /** Number of releases; undefined while a process holds a slot, which it will release. */
+  get changes(): number | undefined {
+    return this.#own + this.#others > 0 ? undefined : this.#releases;
   }
 
   /** Returns the request for one slot. */
@@ -69,13 +64,12 @@ export class ConcurrencySlots implements CounterGroup {
   /** Takes a slot. */
   take(): void {
     this.#own++;
-    this.#changes++;
   }
 
   /** Releases a slot. */
   release(): void {
     this.#own--;
-    this.#changes++;
+    this.#releases++;
     this.#report?.();
   }
 

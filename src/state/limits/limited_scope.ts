@@ -8,6 +8,7 @@ import { RateLimitError } from "../../errors.ts";
 import { SlidingWindow } from "../../util/sliding_window.ts";
 import { type RateGrant, slicedMinute } from "../counters/shared_rate.ts";
 import type { ReservedPart } from "../counters/reservation.ts";
+import { getAcknowledged, unregister } from "../counters/acknowledged.ts";
 import type { CounterGroup } from "../counters/replicated_counter.ts";
 import type { Replication, SharedCounters } from "../counters/shared_counters.ts";
 import { Budget } from "./budget.ts";
@@ -28,12 +29,9 @@ export interface ScopeLimits {
   readonly concurrent?: number | undefined;
 }
 
-/** What a {@linkcode LimitedScope} limits. */
-type ScopeKind = "client" | "team" | "tag" | "user";
-
 /** What identifies a {@linkcode LimitedScope}. */
 export interface ScopeIdentity {
-  readonly kind: ScopeKind;
+  readonly kind: "client" | "team" | "tag" | "user";
   /** Its identity among those of its kind; of an end user a hash. */
   readonly key: string;
   /** Its name; that of an end user is not kept. */
@@ -243,9 +241,8 @@ export class LimitedScope {
   isReported(wallTimeMs: number): boolean {
     const { sharedCounters } = this.#context.state;
     if (sharedCounters.replication === undefined) return true;
-    const counters = this.#listGroups().flatMap((group) => [...group.counters(wallTimeMs)]);
-    return counters.every((counter) => {
-      const { amount, leased } = sharedCounters.getAcknowledged(counter);
+    return this.#listGroups().flatMap((group) => [...group.counters(wallTimeMs)]).every((counter) => {
+      const { amount, leased } = getAcknowledged(sharedCounters, counter);
       return counter.own === amount && (counter.leased ?? 0) === 0 && leased === 0;
     });
   }
@@ -253,7 +250,7 @@ export class LimitedScope {
   /** Forgets the scope: it counts nothing any more. What a shared store has of it expires there. */
   close(wallTimeMs: number): void {
     this.#context.state.removeBudgetScope(this.id);
-    for (const group of this.#listGroups()) this.#context.state.sharedCounters.unregister(group, wallTimeMs);
+    for (const group of this.#listGroups()) unregister(this.#context.state.sharedCounters, group, wallTimeMs);
   }
 
   #listGroups(): readonly CounterGroup[] {

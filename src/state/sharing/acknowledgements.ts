@@ -4,7 +4,7 @@
  */
 import type { SharedSum } from "../../contracts/storage.ts";
 import type { ReplicatedCounter } from "../counters/replicated_counter.ts";
-import type { Acknowledged, OwnPart } from "../counters/shared_counters.ts";
+import type { Acknowledged, OwnPart, SharedCounters } from "../counters/shared_counters.ts";
 
 /** Returns the shared counter of a replicated one. */
 export function toSharedSum({ key, expiresAt, atLeast }: ReplicatedCounter): SharedSum {
@@ -30,4 +30,28 @@ export function add(part: OwnPart, change: OwnPart): void {
 /** Subtracts a change from a part. */
 export function subtract(part: OwnPart, { amount, leased }: OwnPart): void {
   add(part, { amount: -amount, leased: -leased });
+}
+
+/** Whether a counter has something to report. */
+export function hasChanged(
+  { acknowledged }: SharedCounters,
+  { key, own, leased = 0, isPresent }: ReplicatedCounter,
+): boolean {
+  const { amount, leased: leasedBefore } = acknowledged.get(key) ?? { amount: 0, leased: 0 };
+  return isPresent || own !== amount || leased !== leasedBefore;
+}
+
+/** Deletes acknowledgements of expired counters, once there are many. */
+export class ExpiredAcknowledgements {
+  /** Number of counters in use when acknowledgements were last deleted. */
+  #inUse = 0;
+
+  /** Deletes them. */
+  forget({ groups, acknowledged }: SharedCounters, wallTimeMs: number): void {
+    if (acknowledged.size <= 2 * this.#inUse + 100) return;
+    const inUse = new Set<string>();
+    for (const group of groups) for (const { key } of group.counters(wallTimeMs)) inUse.add(key);
+    for (const key of acknowledged.keys()) if (!inUse.has(key)) acknowledged.delete(key);
+    this.#inUse = acknowledged.size;
+  }
 }

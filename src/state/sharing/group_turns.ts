@@ -39,7 +39,8 @@ export class GroupTurns {
   /** Notes what was reported, once what other processes have counted is applied. */
   note(reported: readonly ReportedGroup[]): void {
     for (const { group, changes } of reported) {
-      if (changes !== undefined && group.isQuiet) this.#quiet.set(group, changes);
+      const isUnchanged = changes !== undefined && changes === group.changes;
+      if (isUnchanged && group.isQuiet !== false) this.#quiet.set(group, changes);
       else this.#quiet.delete(group);
     }
   }

@@ -8,9 +8,10 @@ import type { CounterGroup, CounterRequest } from "../counters/replicated_counte
 import type { Replication, SharedCounters } from "../counters/shared_counters.ts";
 import { afterRunning } from "../../util/retry_timer.ts";
 import { Lease } from "./lease.ts";
-import { add, applyTotal, subtract, toSharedSum } from "./acknowledgements.ts";
+import { add, applyTotal, ExpiredAcknowledgements, hasChanged, subtract, toSharedSum } from "./acknowledgements.ts";
 import type { RateGrant, SharedRate } from "../counters/shared_rate.ts";
 import { GroupTurns, type ReportedGroup } from "./group_turns.ts";
+import { getAcknowledged } from "../counters/acknowledged.ts";
 import { SharedWindow } from "./shared_window.ts";
 import { getOrCreate } from "../../util/once.ts";
 
@@ -70,6 +71,7 @@ export class StoreReplication implements Replication {
   /** The sync after it, if one is requested. */
   #next: Promise<void> | undefined;
   readonly #turns = new GroupTurns();
+  readonly #expired = new ExpiredAcknowledgements();
   /** Groups with changes to report in this turn. */
   readonly #reporting = new Set<CounterGroup>();
 
@@ -143,10 +145,10 @@ export class StoreReplication implements Replication {
     const wallTimeMs = clock.now();
     const reported = [...groups].map((group): ReportedGroup => ({ group, changes: group.changes }));
     const parts = reported.flatMap(({ group }) => [...group.counters(wallTimeMs)]).filter((part) =>
-      this.#sharedCounters.hasChanged(part)
+      hasChanged(this.#sharedCounters, part)
     );
     const deltas = parts.map((part) => {
-      const account = this.#sharedCounters.getAcknowledged(part);
+      const account = getAcknowledged(this.#sharedCounters, part);
       const { amount, leased, pending } = account;
       const change = {
         amount: part.own - amount - pending.amount,
@@ -163,7 +165,7 @@ export class StoreReplication implements Replication {
         applyTotal(part, account, { change, total: totals[index]! })
       );
       this.#turns.note(reported);
-      this.#sharedCounters.forgetExpired(clock.now());
+      this.#expired.forget(this.#sharedCounters, clock.now());
     } finally {
       for (const { account, change } of deltas) subtract(account.pending, change);
     }
@@ -248,7 +250,7 @@ export class StoreReplication implements Replication {
     requests: readonly CounterRequest[],
     onGrant: () => void,
   ): Promise<{ readonly denied: Reason | undefined } | undefined> {
-    const accounts = requests.map(({ counter }) => this.#sharedCounters.getAcknowledged(counter));
+    const accounts = requests.map(({ counter }) => getAcknowledged(this.#sharedCounters, counter));
     const reservations = requests.map(({ counter, amount, limit, isLeased }): SharedReservation => ({
       ...toSharedSum(counter),
       amount,
