@@ -16,85 +16,110 @@ interface FoundData {
 /** The longest match of any kind, characters. */
 export const maxMatchLength = 320;
 
-/** Patterns of bounded length, which take linear time. */
+/** A letter or digit of an address: of the scripts that are written with spaces between words. */
+const letter = "[\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\d]";
+const label = `${letter}(?:(?:${letter}|-){0,61}${letter})?`;
+const local = `(?:${letter}|[_%+-])`;
+
+/**
+ * Patterns of bounded length, which take linear time: no character can be matched in two ways, so that nothing is tried
+ * again and again.
+ */
 const patterns: Readonly<Record<PersonalDataType, RegExp>> = {
-  email:
-    /(?<![\w.%+-])[\w%+-](?:[\w.%+-]{0,62}[\w%+-])?@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,8}[a-z]{2,24}(?![\w-])/gi,
+  email: new RegExp(
+    `(?<!${letter}|[_.%+-])${local}(?:(?:${local}|[.']){0,62}${local})?@(?:${label}\\.){1,8}` +
+      `(?:xn--[a-z0-9-]{1,59}|(?:(?!\\d)${letter}){2,24})(?!${letter}|[_-])`,
+    "giu",
+  ),
   key:
-    /\b(?:sk|pk|rk|gsk|xai|pplx|hf|nvapi|tvly|csk|fw|r8)[-_][\w-]{16,200}|\bAIza[\w-]{30,40}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bgh[pousr]_\w{36,255}|\bglpat-[\w-]{20,64}|\bxox[abprs]-[\w-]{10,200}|\bmm_[\w-]{43}|\beyJ[\w-]{10,150}\.eyJ[\w-]{10,100}/g,
-  iban: /(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{1,4}){3,10}(?![A-Z0-9])/gi,
-  card: /(?<![\d.,])\d(?:[ .\-/]{0,2}\d){12,30}(?!\d)/g,
-  ip: /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.]\d)(?!\d)|(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi,
+    /\b(?:sk|pk|rk|gsk|xai|pplx|hf|nvapi|tvly|csk|fw|r8)[-_][\w-]{16,200}|\bAIza[\w-]{30,40}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bgh[pousr]_\w{36,255}|\bglpat-[\w-]{20,64}|\bxox[abprs]-[\w-]{10,200}|\bmm_[\w-]{43}|\beyJ[\w-]{10,256}\.eyJ[\w-]{10,4096}(?:\.[\w-]{1,1024})?/g,
+  iban: /(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/gi,
+  card: /(?<!\d\.?)\d(?:[ .\-/\r\n]{0,2}\d){12,18}/g,
+  ip:
+    /(?<![\w.])(?<!\bv(?:ersion)?[ .]?)(?:\d{1,3}\.){3}\d{1,3}(?![\d.]\d)(?!\d)|(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{0,4})(?![\w:])/gi,
   phone:
-    /(?<![\w+])(?:\+|00)[1-9]\d{0,2}(?:[ .\-/]?\(?\d{1,5}\)?){2,6}(?!\d)|(?<![\w+.-])\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?![\w-])/g,
+    /(?<![\w+])(?:\+|00)[1-9](?:[ .\-/]?\(?\d\)?){7,16}(?!\d)|(?<![\w+.-])\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?![\w-])/g,
 };
 
 /** In this order, since a card number may look like a phone number. */
 const order: readonly PersonalDataType[] = ["email", "key", "iban", "card", "ip", "phone"];
 
 /** Finds personal data, in order; parts do not overlap. */
-export function findPersonalData(text: string, types: ReadonlySet<PersonalDataType>): FoundData[] {
-  const found: FoundData[] = [];
-  const isFree = (start: number, end: number) => found.every((other) => end <= other.start || other.end <= start);
+export function findPersonalData(text: string, types: ReadonlySet<PersonalDataType>): readonly FoundData[] {
+  let found: readonly FoundData[] = [];
   for (const type of order) {
-    if (!types.has(type)) continue;
-    for (const match of text.matchAll(patterns[type])) {
-      for (const [start, end] of listParts(type, match[0])) {
-        const [from, to] = [match.index + start, match.index + end];
-        if (isFree(from, to)) found.push({ type, start: from, end: to });
-      }
-    }
+    if (types.has(type)) found = addFree(found, findParts(text, type));
   }
-  return found.sort((a, b) => a.start - b.start);
+  return found;
 }
 
-/** The parts of a match that are what they look like. */
-function listParts(type: PersonalDataType, match: string): readonly (readonly [start: number, end: number])[] {
-  switch (type) {
-    case "card":
-      return findChecked(match, /\d/, { min: 13, max: 19, isValid: isCard });
-    case "iban":
-      return findChecked(match, /[A-Z0-9]/i, { min: 15, max: 34, isValid: isIban });
-    case "ip":
-      return isAddress(match) ? [[0, match.length]] : [];
-    case "phone":
-      return hasPhoneLength(match) ? [[0, match.length]] : [];
-    default:
-      return [[0, match.length]];
-  }
+/** Adds the parts that overlap no other. Both lists are in order. */
+function addFree(found: readonly FoundData[], added: readonly FoundData[]): readonly FoundData[] {
+  if (added.length === 0) return found;
+  let at = 0;
+  const free = added.filter(({ start, end }) => {
+    while (at < found.length && found[at]!.end <= start) at++;
+    return at === found.length || end <= found[at]!.start;
+  });
+  return [...found, ...free].sort((a, b) => a.start - b.start);
 }
 
-/** Finds runs of characters that begin and end with a group and are valid: other numbers may stand beside them. */
-function findChecked(match: string, member: RegExp, { min, max, isValid }: {
+/** Finds the parts of a text that are what they look like. */
+function findParts(text: string, type: PersonalDataType): FoundData[] {
+  if (type === "card") return findChecked(text, { type, member: /\d/, min: 13, isValid: isCard });
+  if (type === "iban") return findChecked(text, { type, member: /[A-Z0-9]/i, min: 15, isValid: isIban });
+  return [...text.matchAll(patterns[type])].flatMap(({ 0: match, index }) => {
+    if (type === "ip" && !isAddress(match) || type === "phone" && !hasPhoneLength(match)) return [];
+    return [{ type, start: index, end: index + match.length }];
+  });
+}
+
+/** How a number with a checksum is found. */
+interface CheckedNumber {
+  readonly type: PersonalDataType;
+  /** Its characters; others separate them. */
+  readonly member: RegExp;
+  /** Minimum number of characters. */
   readonly min: number;
-  readonly max: number;
   readonly isValid: (characters: string) => boolean;
-}): (readonly [number, number])[] {
-  const indexes = [...match].flatMap((character, index) => member.test(character) ? [index] : []);
-  const isEdge = (index: number) => index === 0 || indexes[index]! - indexes[index - 1]! > 1;
-  const parts: (readonly [number, number])[] = [];
-  for (let first = 0; first + min <= indexes.length; first++) {
-    if (!isEdge(first)) continue;
-    for (let count = Math.min(max, indexes.length - first); count >= min; count--) {
-      const next = first + count;
-      if (next < indexes.length && !isEdge(next)) continue;
-      const characters = indexes.slice(first, next).map((index) => match[index]).join("");
-      if (!isValid(characters)) continue;
-      parts.push([indexes[first]!, indexes[next - 1]! + 1]);
-      first = next - 1;
-      break;
-    }
+}
+
+/** Finds numbers that begin and end with a group of characters and are valid: others may stand beside them. */
+function findChecked(text: string, number: CheckedNumber): FoundData[] {
+  const found: FoundData[] = [];
+  const pattern = new RegExp(patterns[number.type]);
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const { 0: candidate, index: start } = match;
+    const end = findEnd(text, { candidate, start }, number);
+    if (end !== undefined) found.push({ type: number.type, start, end });
+    pattern.lastIndex = end ?? start + /^[A-Z0-9]+/i.exec(candidate)![0].length; // the next group may begin one
   }
-  return parts;
+  return found;
+}
+
+/** Returns where the longest valid number ends that begins here. */
+function findEnd(
+  text: string,
+  { candidate, start }: { readonly candidate: string; readonly start: number },
+  { member, min, isValid }: CheckedNumber,
+): number | undefined {
+  let characters = candidate.replaceAll(/[^A-Z0-9]/gi, "");
+  for (let end = candidate.length; characters.length >= min; end--) {
+    if (!member.test(candidate[end - 1]!)) continue;
+    if (!member.test(text[start + end] ?? "") && isValid(characters)) return start + end;
+    characters = characters.slice(0, -1);
+  }
+  return undefined;
 }
 
 /**
  * Whether digits are a card number.
  *
- * Source: ISO/IEC 7812-1 (Luhn check digit; 2 to 6 are the first digits of banks and card schemes).
+ * Source: ISO/IEC 7812-1 (Luhn check digit; 2 to 6 are the first digits of banks and card schemes; those with 2 begin with
+ * 2200 to 2204 or 2221 to 2720, which no year does).
  */
 function isCard(digits: string): boolean {
-  if (!/^[2-6]/.test(digits) || new Set(digits).size === 1) return false;
+  if (!/^(?:[3-6]|220[0-4]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/.test(digits) || /^(.)\1*$/.test(digits)) return false;
   let sum = 0;
   for (let index = 0; index < digits.length; index++) {
     const value = Number(digits[digits.length - 1 - index]);
@@ -113,19 +138,26 @@ function isIban(characters: string): boolean {
   if (!/^[A-Z]{2}\d{2}/i.test(characters)) return false;
   let rest = 0;
   for (const character of (characters.slice(4) + characters.slice(0, 4)).toUpperCase()) {
-    const value = parseInt(character, 36);
+    const value = character <= "9" ? character.charCodeAt(0) - 48 : character.charCodeAt(0) - 55; // A is 10
     rest = (rest * (value > 9 ? 100 : 10) + value) % 97;
   }
   return rest === 1;
 }
 
-/** Whether a match is an IPv4 or IPv6 address, rather than a time or a version. */
+/** Whether a match is an IPv4 or IPv6 address, rather than a time, a version, or a name such as `a::b`. */
 function isAddress(match: string): boolean {
-  if (match.includes(".")) return match.split(".").every((part) => Number(part) <= 255 && !/^0\d/.test(part));
+  if (!match.includes(":")) return isIpv4(match);
   const groups = match.split(":");
   const gaps = match.match(/::/g)?.length ?? 0;
-  if (/:::/.test(match) || gaps > 1) return false;
-  return gaps === 1 ? groups.filter((group) => group !== "").length >= 2 : groups.length === 8 && !groups.includes("");
+  if (/:::/.test(match) || gaps > 1 || !/\d/.test(match)) return false;
+  const last = groups.at(-1)!;
+  if (last.includes(".") && !isIpv4(last)) return false;
+  const count = groups.filter((group) => group !== "").length + (last.includes(".") ? 1 : 0);
+  return gaps === 1 ? count >= 2 && count < 8 : count === 8 && !groups.includes("");
+}
+
+function isIpv4(match: string): boolean {
+  return match.split(".").every((part) => Number(part) <= 255 && !/^0\d/.test(part));
 }
 
 /** Source: ITU-T E.164, at most 15 digits. */

@@ -42,7 +42,7 @@ function createPiiGuard({ types, action = "mask", stages }: Readonly<Record<stri
 /** Finds personal data, in texts and in what the parts of one message make together. */
 function findParts(texts: readonly GuardedText[], wanted: ReadonlySet<PersonalDataType>): Part[] {
   return groupParts(texts).flatMap((group) => {
-    const plain = group.map((index) => readPlainText(texts[index]!.text, isJson(texts[index]!)));
+    const plain = group.map((index) => readPlainText(texts[index]!.text, mayBeJson(texts[index]!)));
     const joined = plain.map(({ text }) => text).join("");
     return findPersonalData(joined, wanted).flatMap(({ type, start, end }): Part[] => {
       const value = joined.slice(start, end);
@@ -73,9 +73,17 @@ function groupParts(texts: readonly GuardedText[]): number[][] {
   return groups;
 }
 
+/** A name for what was replaced. */
+const placeholder = /\[[A-Z]{2,5}_\d{1,6}\]/g;
+
 /** Whether a text is JSON. */
 function isJson({ path }: GuardedText): boolean {
   return path.endsWith(".arguments");
+}
+
+/** Whether a text may be JSON: the results of tools often are. */
+function mayBeJson(guarded: GuardedText): boolean {
+  return isJson(guarded) || /^\s*[{[]/.test(guarded.text);
 }
 
 function replace(texts: readonly GuardedText[], parts: readonly Part[], placeholders: Placeholders): GuardVerdict {
@@ -137,7 +145,8 @@ function placeholdersFor({ request }: GuardContext, { texts, restored, isNumbere
   readonly restored: WeakMap<object, Placeholders>;
   readonly isNumbered: boolean;
 }): Placeholders {
-  const isTaken = (name: string) => texts.some(({ text }) => text.includes(name));
+  const taken = new Set(texts.flatMap(({ text }) => text.match(placeholder) ?? []));
+  const isTaken = (name: string) => taken.has(name);
   const placeholders = new Placeholders({ isNumbered, isTaken });
   if (isNumbered) restored.set(request, placeholders);
   return placeholders;
@@ -148,7 +157,7 @@ function restore(texts: readonly GuardedText[], placeholders: Placeholders | und
   if (placeholders === undefined) return { action: "allow" };
   const changed = texts.flatMap((guarded): GuardReplacement[] => {
     const { path, text } = guarded;
-    const after = text.replaceAll(/\[[A-Z]{2,5}_\d{1,6}\]/g, (name) => {
+    const after = text.replaceAll(placeholder, (name) => {
       const value = placeholders.valueOf(name) ?? name;
       return isJson(guarded) ? JSON.stringify(value).slice(1, -1) : value;
     });

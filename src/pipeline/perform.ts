@@ -159,6 +159,8 @@ async function performInTurn<Body extends RequestBody, Response>(
       return await performOne({ ...request, model, body: { ...body, models }, timeoutMs, hasAlternative });
     } catch (error) {
       if (ProviderError.isInstance(error) && error.isFinal) throw error;
+      // what a guard refuses is not offered to another pool
+      if (UnsupportedRequestError.isInstance(error) && error.code === "content_blocked") throw error;
       if (!MeshError.isInstance(error) || DeadlineError.isInstance(error)) throw error;
       const isAbsent = ModelNotFoundError.isInstance(error) || UnsupportedRequestError.isInstance(error);
       failure = isAbsent ? failure ?? error : error;

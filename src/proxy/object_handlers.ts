@@ -160,13 +160,14 @@ async function opened({ mesh, request, begin }: Exchange) {
 }
 
 function toObjectCall(exchange: Exchange): ObjectCall {
-  const { requestId, client, request, mesh, proxy: { guards } } = exchange;
+  const { requestId, client, request, mesh, proxy } = exchange;
+  const team = client?.team && mesh.settings.teams?.get(client.team.identity.key);
   const { headers, signal } = request;
   const userAgent = headers.get("user-agent") ?? undefined;
   return {
     requestId,
     client,
-    guards,
+    guards: [...proxy.guards ?? [], ...team?.guards ?? []],
     scopes: findScopes(exchange),
     userAgent,
     signal,

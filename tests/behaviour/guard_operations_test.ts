@@ -111,6 +111,29 @@ describe("A request of an operation other than chat", () => {
   });
 });
 
+describe("A team with guards", () => {
+  it("sends no files, which guards cannot see", async () => {
+    const token = "token-of-someone-0123456789";
+    const proxy = { auth: { tokens: [{ token, name: "someone", team: "legal" }] } };
+    await using stage = await operationStage({ a: json({}) }, {
+      capability: "chat-completion",
+      config: { ...block, teams: { legal: { guards: ["pii"] } }, proxy },
+      provider: { files: { upload: true } },
+    });
+    const form = new FormData();
+    form.set("purpose", "user_data");
+    form.set("file", new File([card], "a.txt"));
+    const response = await fetch(`${stage.proxy.url}/v1/files`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+      body: form,
+    });
+    const refused = await response.text();
+    assertEquals([response.status, stage.calls], [400, { a: 0 }], refused);
+    assertMatch(refused, /pass the guard/);
+  });
+});
+
 describe("A count of tokens", () => {
   it("is checked as its request is", async () => {
     const upstream = await startUpstream(answer());

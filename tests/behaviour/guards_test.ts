@@ -8,10 +8,10 @@ import { fakeClock } from "../../src/runtime/test.ts";
 import { askForCalls, clientDialects } from "../support/_dialect_calls.ts";
 import type { Json } from "../support/_dialects.ts";
 import { testConfig, type TestProxyOptions } from "../support/proxy.ts";
-import { answer, type Behaviour, startUpstream, type StreamOptions } from "../support/upstream.ts";
+import { answer, type Behaviour, formatHead, raw, startUpstream, type StreamOptions } from "../support/upstream.ts";
 
 const card = "4111 1111 1111 1111";
-const cardPattern = /4111|1111/;
+const cardPattern = /4111 ?1|1111 1/; // ids may contain a group of it
 const streaming = [false, true];
 
 interface Stage extends AsyncDisposable {
@@ -118,6 +118,13 @@ const requests: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
         },
       }],
     },
+    "a file that is text": {
+      messages: [{ role: "user", content: [{ type: "file", file: { file_data: `data:text/plain,${card}` } }] }],
+    },
+    "an address": {
+      messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: `https://example.com/${card}` } }] }],
+    },
+    "a member that is a control value elsewhere": { vendor_extension: { data: card } },
     "a member that nobody knows": { vendor_extension: { notes: [card] } },
   },
   messages: {
@@ -296,6 +303,27 @@ describe("A response", () => {
     assert(inResponse.every(({ texts }) => texts.every(({ text }) => text.length <= 32 + 64 + 12)));
   });
 
+  const beside: Readonly<Record<string, readonly [choice: Json, event: Json]>> = {
+    "a repetition of what its deltas say": [{ message: { role: "assistant", content: card } }, {}],
+    "a text of its choice": [{ text: card }, {}],
+    "its sources": [{}, { search_results: [{ title: card, url: "https://example.com" }] }],
+  };
+  for (const [what, [choice, event]] of Object.entries(beside)) {
+    it(`is checked beside its deltas: ${what}`, async () => {
+      const chunk = (delta: Json, finish: string | null) => {
+        const choices = [{ index: 0, delta, finish_reason: finish, ...choice }];
+        const head = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
+        return `data: ${JSON.stringify({ ...head, choices, ...event })}\n\n`;
+      };
+      const events = chunk({ role: "assistant", content: "Hi" }, null) + chunk({ content: "!" }, "stop");
+      const upstream = raw(`${formatHead(200, { "content-type": "text/event-stream" })}${events}data: [DONE]\n\n`);
+      await using stage = await open({ pii: pii({ types: ["card"] }) }, upstream);
+      const { text, body } = await askForCalls(stage.url, { dialect: "chat", stream: true });
+      assertEquals(text, "Hi!");
+      assertNotMatch(body, cardPattern);
+    });
+  }
+
   it("keeps the order of its members", async () => {
     const { guard } = watching();
     const options = { reasoning: "Let me think", text: "Reading", toolCalls: [{ name: "read_file", arguments: "{}" }] };
@@ -416,6 +444,29 @@ describe("A guard", () => {
     await server.stop(0);
     await mesh.close();
     await upstream[Symbol.asyncDispose]();
+  });
+
+  it("can change the texts that it receives without an effect", async () => {
+    const careless: Guard = {
+      check: (texts) => {
+        const own = texts as { path: string; text: string }[];
+        own[0]!.text = "changed";
+        own.length = 0;
+        return { action: "allow" };
+      },
+    };
+    await using stage = await open({ careless, pii: pii({ action: "block", types: ["card"] }) });
+    const body = { messages: [{ role: "user", content: card }] };
+    const { status } = await askForCalls(stage.url, { dialect: "chat", stream: false, body });
+    assertEquals([status, stage.sent()], [400, []]);
+  });
+
+  it("that blocks ends the request, whatever other names it has", async () => {
+    const config = { pools: { chat: { models: ["a"], guards: ["pii"] }, other: { models: ["a"] } } };
+    await using stage = await open({ pii: pii({ action: "block", types: ["card"] }) }, answer(), { config });
+    const body = { models: ["other"], messages: [{ role: "user", content: card }] };
+    const { status } = await askForCalls(stage.url, { dialect: "chat", stream: false, body });
+    assertEquals([status, stage.sent()], [400, []]);
   });
 
   it("does not act on a request to a pool without it", async () => {

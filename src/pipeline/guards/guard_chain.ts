@@ -103,7 +103,7 @@ function ask(
       return (controller ??= new AbortController()).signal;
     },
   };
-  const verdict = guard.check(texts, context);
+  const verdict = guard.check(texts.map((text) => ({ ...text })), context); // its own, whatever it does with them
   if (!(verdict instanceof Promise)) return verdict;
   const limit = { clock, ms: timeoutMs, message: `no verdict within ${timeoutMs} ms` };
   return untilAborted(verdict, scope.signal, limit).catch((error) => {

@@ -10,7 +10,7 @@ import type { EventStream } from "../committed_stream.ts";
 import { carriesContent } from "../read_response.ts";
 import { isBlocked } from "./guard_chain.ts";
 import { TextWindow } from "./text_window.ts";
-import { visitTexts } from "./texts.ts";
+import { listTexts, visitTexts } from "./texts.ts";
 
 /** What a guarded stream needs of its guards. */
 interface StreamGuards {
@@ -44,6 +44,8 @@ export class GuardedStream implements EventStream {
   readonly #stream: EventStream;
   readonly #guards: StreamGuards;
   readonly #runs = new Map<string, Run>();
+  /** Texts beside the deltas, by path, and what they were passed on as: events repeat them. */
+  readonly #beside = new Map<string, { readonly text: string; readonly passed: string }>();
   /** Events that may be sent. */
   #ready: CompletionChunk[] = [];
   /** Why the stream ends after these. */
@@ -128,7 +130,8 @@ export class GuardedStream implements EventStream {
   }
 
   /** Returns an event with what may be sent of its texts; undefined if nothing is left of it. */
-  async #pass(event: ChatCompletionChunk): Promise<ChatCompletionChunk | undefined> {
+  async #pass(received: ChatCompletionChunk): Promise<ChatCompletionChunk | undefined> {
+    const { event, isNew } = await this.#checkBeside(received);
     this.#last = event;
     const complete: GuardedText[] = [];
     const touched = new Map<string, Run>();
@@ -136,7 +139,7 @@ export class GuardedStream implements EventStream {
     await this.#flushEnded(event, touched);
     const due = [...touched.values()].filter(({ window }) => window.isDue && window.unchecked >= this.#guards.interval);
     const { released, replaced } = await this.#check(due, { complete, isFinal: false });
-    let hasMore = event.choices.length === 0;
+    let hasMore = isNew || event.choices.length === 0;
     const choices = event.choices.map((choice) => {
       const delta = visitTexts(choice.delta, {
         scope: "response",
@@ -152,6 +155,24 @@ export class GuardedStream implements EventStream {
       return { ...choice, delta, ...("logprobs" in choice && { logprobs: null }) };
     });
     return hasMore || event.usage ? { ...event, choices } : undefined;
+  }
+
+  /** Checks the texts of an event that are in no delta, such as the sources of a search. Most events have none. */
+  async #checkBeside(received: ChatCompletionChunk) {
+    const { choices, ...event } = received;
+    const others = choices.map(({ delta: _, ...other }) => withoutMessage(other as Readonly<Record<string, unknown>>));
+    const found = listTexts({ ...event, choices: others }, "response");
+    const unknown = found.filter(({ path, text }) => this.#beside.get(path)?.text !== text);
+    if (unknown.length > 0) {
+      const checked = await this.#guards.check(unknown);
+      unknown.forEach(({ path, text }, index) => this.#beside.set(path, { text, passed: checked[index]!.text }));
+    }
+    const passed = found.length === 0 ? { ...event, choices: others } : visitTexts({ ...event, choices: others }, {
+      scope: "response",
+      visit: (path) => this.#beside.get(path)?.passed,
+    }) as { choices: typeof others };
+    const whole = passed.choices.map((other, index) => ({ ...other, delta: choices[index]!.delta }));
+    return { event: { ...passed, choices: whole } as ChatCompletionChunk, isNew: unknown.length > 0 };
   }
 
   /** Adds the texts of a choice to their windows. */
@@ -212,6 +233,11 @@ export class GuardedStream implements EventStream {
     runs.forEach((run, index) => released.set(run, run.window.release(checked[index]!.text, isFinal)));
     return { released, replaced: new Map(checked.slice(runs.length).map(({ path, text }) => [path, text])) };
   }
+}
+
+/** Some providers repeat in each event what the deltas have said so far, which is not sent before it is checked. */
+function withoutMessage({ message: _, ...other }: Readonly<Record<string, unknown>>): object {
+  return other;
 }
 
 /** Lists of a delta whose items arrive in parts, and have an `index`. */

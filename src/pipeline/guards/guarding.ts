@@ -89,6 +89,7 @@ export class RequestGuard {
     const { hub, runtime: { clock } } = deps;
     const startedAt = clock.monotonic();
     const findings: GuardRecord[] = [];
+    const reported = new Set<string>();
     const scope: GuardScope = {
       pool,
       client: request.client?.name,
@@ -98,9 +99,11 @@ export class RequestGuard {
       clock,
       hub,
       report: (finding) => {
-        if (findings.some((other) => isSame(other, finding))) return;
-        findings.push(finding);
         const { action, ...metadata } = finding;
+        const key = JSON.stringify([action, finding.guard, finding.stage, finding.path, finding.rule]);
+        if (reported.has(key)) return;
+        reported.add(key);
+        findings.push(finding);
         const client = request.client && { client: request.client.name };
         hub.event({ event: "guard", pool, provider: "", reason: action, metadata: { ...metadata, ...client } });
       },
@@ -195,8 +198,4 @@ function withoutLogprobs<Body>(body: Body): Body {
 
 function toMap(texts: readonly GuardedText[]): ReadonlyMap<string, string> {
   return new Map(texts.map(({ path, text }) => [path, text]));
-}
-
-function isSame(a: GuardRecord, b: GuardRecord): boolean {
-  return a.guard === b.guard && a.stage === b.stage && a.action === b.action && a.path === b.path && a.rule === b.rule;
 }

@@ -86,6 +86,7 @@ const responseControls: ReadonlySet<string> = new Set([
   "provider",
   "usage",
   "language",
+  "obfuscation", // random characters, which hide the lengths of deltas
 ]);
 
 /** Objects whose `name` a model or a program goes by. */
@@ -153,12 +154,19 @@ export function visitTexts(body: unknown, { scope, visit }: Visit): unknown {
     readonly isTop: boolean;
   }): boolean {
     if (parent === "properties") return false; // the names of parameters are the caller's
-    if (controls.has(name)) return !hasObjects(member) || name === "cache_control";
+    if (controls.has(name)) {
+      return name === "cache_control" || !hasObjects(member) && !(scope === "request" && isPhrase(member));
+    }
     if (name === "name") return named.has(parent);
     if (name === "logprobs") return true; // go with the text
     if (scope === "response") return own.has(name);
     return isTop && own.has(name);
   }
+}
+
+/** Whether a value says more than a control value: kinds, ids, addresses and Base64 have no spaces. */
+function isPhrase(value: unknown): boolean {
+  return typeof value === "string" && (value.includes(" ") || /^data:[^,]{0,256}(?<!;base64),/i.test(value));
 }
 
 /** Whether a value is an object, or a list of some. */
