@@ -16,21 +16,14 @@ interface FoundData {
 /** The longest match of any kind, characters. */
 export const maxMatchLength = 320;
 
-/** A letter or digit of an address: of the scripts that are written with spaces between words. */
-const letter = "[\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\d]";
-const label = `${letter}(?:(?:${letter}|-){0,61}${letter})?`;
-const local = `(?:${letter}|[_%+-])`;
-
 /**
  * Patterns of bounded length, which take linear time: no character can be matched in two ways, so that nothing is tried
  * again and again.
  */
 const patterns: Readonly<Record<PersonalDataType, RegExp>> = {
-  email: new RegExp(
-    `(?<!${letter}|[_.%+-])${local}(?:(?:${local}|[.']){0,62}${local})?@(?:${label}\\.){1,8}` +
-      `(?:xn--[a-z0-9-]{1,59}|(?:(?!\\d)${letter}){2,24})(?!${letter}|[_-])`,
-    "giu",
-  ),
+  // letters of the Latin, Greek and Cyrillic scripts: others stand beside an address without a space
+  email:
+    /(?<![a-z\d\u00c0-\u024f\u0370-\u04ff_.%+-])[a-z\d\u00c0-\u024f\u0370-\u04ff_%+-](?:[a-z\d\u00c0-\u024f\u0370-\u04ff_.%+'-]{0,62}[a-z\d\u00c0-\u024f\u0370-\u04ff_%+-])?@(?:[a-z\d\u00c0-\u024f\u0370-\u04ff](?:[a-z\d\u00c0-\u024f\u0370-\u04ff-]{0,61}[a-z\d\u00c0-\u024f\u0370-\u04ff])?\.){1,8}(?:xn--[a-z\d-]{1,59}|[a-z\u00c0-\u024f\u0370-\u04ff]{2,24})(?![a-z\d\u00c0-\u024f\u0370-\u04ff_-])/gi,
   key:
     /\b(?:sk|pk|rk|gsk|xai|pplx|hf|nvapi|tvly|csk|fw|r8)[-_][\w-]{16,200}|\bAIza[\w-]{30,40}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bgh[pousr]_\w{36,255}|\bglpat-[\w-]{20,64}|\bxox[abprs]-[\w-]{10,200}|\bmm_[\w-]{43}|\beyJ[\w-]{10,256}\.eyJ[\w-]{10,4096}(?:\.[\w-]{1,1024})?/g,
   iban: /(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/gi,
@@ -87,7 +80,8 @@ interface CheckedNumber {
 /** Finds numbers that begin and end with a group of characters and are valid: others may stand beside them. */
 function findChecked(text: string, number: CheckedNumber): FoundData[] {
   const found: FoundData[] = [];
-  const pattern = new RegExp(patterns[number.type]);
+  const pattern = patterns[number.type];
+  pattern.lastIndex = 0;
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const { 0: candidate, index: start } = match;
     const end = findEnd(text, { candidate, start }, number);
@@ -119,7 +113,10 @@ function findEnd(
  * 2200 to 2204 or 2221 to 2720, which no year does).
  */
 function isCard(digits: string): boolean {
-  if (!/^(?:[3-6]|220[0-4]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/.test(digits) || /^(.)\1*$/.test(digits)) return false;
+  if (
+    !/^(?:[3-6]|220[0-4]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/.test(digits) ||
+    digits === digits[0]!.repeat(digits.length)
+  ) return false;
   let sum = 0;
   for (let index = 0; index < digits.length; index++) {
     const value = Number(digits[digits.length - 1 - index]);

@@ -15,7 +15,7 @@ interface PlainText {
 const isPlain = /^[\x09\x0a\x0d\x20-\x5b\x5d-\x7e]*$/;
 // deno-lint-ignore no-control-regex -- all of ASCII
 const isAscii = /^[\x00-\x7f]*$/;
-const invisible = /^[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]$/u;
+const invisible = /^[\p{Cf}\p{Mn}\p{Me}\u115f\u1160\u3164\uffa0]$/u; // format characters, combining marks, fillers
 const digit = /^\p{Nd}$/u;
 const dash = /^\p{Pd}$/u;
 const space = /^\p{Zs}$/u;

@@ -17,6 +17,7 @@ const streaming = [false, true];
 interface Stage extends AsyncDisposable {
   readonly url: string;
   readonly records: readonly Json[];
+  readonly traces: readonly string[];
   /** Bodies that the provider has received. */
   sent(): string[];
 }
@@ -29,6 +30,7 @@ async function open(
 ): Promise<Stage> {
   const upstream = await startUpstream(behaviour);
   const records: Json[] = [];
+  const traces: string[] = [];
   const clock = options.clock ?? fakeClock({ skipSleeps: true });
   const mesh = new ModelMesh({ clock, random: () => 0.5, on: (record) => records.push({ ...record }) });
   const sections = Object.entries(guards).map(([name, guard]) => {
@@ -43,10 +45,12 @@ async function open(
     config: { guards: Object.fromEntries(sections), ...options.config },
   });
   await mesh.initialize(config);
+  mesh.addSink({ emit: () => {}, trace: ({ message }) => void traces.push(message), flush: () => Promise.resolve() });
   const server = await listen(createHandler(mesh, options.tokens && { tokens: options.tokens }), { port: 0 });
   return {
     url: `http://127.0.0.1:${server.port}`,
     records,
+    traces,
     sent: () => upstream.requests.map((request) => JSON.stringify(request.json())),
     async [Symbol.asyncDispose]() {
       await server.stop(0);
@@ -82,6 +86,18 @@ const requests: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
         role: "user",
         content: [{ type: "text", text: "4111 1111 1" }, { type: "text", text: "111 1111" }],
       }],
+    },
+    "digits with marks": { messages: [{ role: "user", content: [...card].join("\ufe0f\u20e3") }] },
+    "the JSON of a tool's result": {
+      messages: [
+        { role: "user", content: "Hi" },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: "c", type: "function", function: { name: "find", arguments: "{}" } }],
+        },
+        { role: "tool", tool_call_id: "c", content: `{"card":"${card.replaceAll("4", "\\u0664")}"}` },
+      ],
     },
     "digits of another script": { messages: [{ role: "user", content: "٤١١١ ١١١١ ١١١١ ١١١١" }] },
     "the arguments of an earlier call": {
@@ -444,6 +460,24 @@ describe("A guard", () => {
     await server.stop(0);
     await mesh.close();
     await upstream[Symbol.asyncDispose]();
+  });
+
+  it("that may fail is not asked about the rest of a stream, and its error is not quoted", async () => {
+    let checks = 0;
+    const guard: Guard = {
+      reach: 4,
+      check: (texts, { stage }) => {
+        if (stage === "request") return { action: "allow" };
+        checks++;
+        throw new Error(`cannot read ${JSON.stringify(texts)}`);
+      },
+    };
+    const text = "The quick brown fox jumps over the lazy dog";
+    const config = { guards: { guard: { connector: "test.guard.v1", on_error: "allow" } } };
+    await using stage = await open({ guard }, answer({ text, pieces: [...text] }), { config });
+    const got = await askForCalls(stage.url, { dialect: "chat", stream: true });
+    assertEquals([got.text, checks], [text, 1]);
+    assertEquals(stage.traces, ['The guard "guard" could not check the response, which passes: Error was thrown']);
   });
 
   it("can change the texts that it receives without an effect", async () => {

@@ -5,7 +5,7 @@
 import type { GuardRecord } from "../../contracts/events.ts";
 import type { Guard, GuardContext, GuardedText, GuardVerdict } from "../../contracts/guard.ts";
 import type { Clock, StopSignal } from "../../contracts/runtime.ts";
-import { UnsupportedRequestError } from "../../errors.ts";
+import { ConnectorError, MeshError, UnsupportedRequestError } from "../../errors.ts";
 import type { Hub } from "../../observe/hub.ts";
 import { isObject } from "../../util/is_object.ts";
 import { untilAborted } from "../../util/until_aborted.ts";
@@ -25,6 +25,8 @@ export interface GuardScope extends Pick<GuardContext, "pool" | "client" | "requ
   readonly signal: StopSignal | undefined;
   readonly clock: Clock;
   readonly hub: Pick<Hub, "trace">;
+  /** Guards that have failed at a stage where texts then pass: they are not asked about the rest of a stream. */
+  readonly failed: Set<string>;
   /** Receives each finding once per guard, stage, path and rule. */
   readonly report: (finding: GuardRecord) => void;
 }
@@ -60,6 +62,8 @@ async function applyGuard(
   { stage, scope }: { readonly stage: GuardContext["stage"]; readonly scope: GuardScope },
 ): Promise<ReadonlyMap<string, GuardedText> | undefined> {
   const { name: guard, onError } = named;
+  const check = `${stage} ${guard}`;
+  if (scope.failed.has(check)) return undefined;
   let verdict: GuardVerdict;
   try {
     verdict = readVerdict(await ask(named, texts, { stage, scope }), texts);
@@ -69,7 +73,7 @@ async function applyGuard(
     const message = `${failed}, which ${onError === "block" ? "is blocked" : "passes"}: ${describe(error)}`;
     scope.hub.trace({ severity: "error", component: "guard", message, request_id: scope.requestId, pool: scope.pool });
     scope.report({ guard, stage, action: onError === "block" ? "block" : "error", rule: "guard_failed" });
-    if (onError === "allow") return undefined;
+    if (onError === "allow") return void scope.failed.add(check);
     throw blocked(`${failed}, and lets nothing pass that it has not checked`);
   }
   if (verdict.action === "allow") return undefined;
@@ -87,7 +91,7 @@ async function applyGuard(
 
 /** Asks a guard, within its time. */
 function ask(
-  { name, guard, timeoutMs }: NamedGuard,
+  { guard, timeoutMs }: NamedGuard,
   texts: readonly GuardedText[],
   { stage, scope }: { readonly stage: GuardContext["stage"]; readonly scope: GuardScope },
 ): GuardVerdict | Promise<GuardVerdict> {
@@ -108,29 +112,37 @@ function ask(
   const limit = { clock, ms: timeoutMs, message: `no verdict within ${timeoutMs} ms` };
   return untilAborted(verdict, scope.signal, limit).catch((error) => {
     controller?.abort(error);
-    throw new Error(`${name}: ${describe(error)}`, { cause: error });
+    throw error;
   });
 }
 
-/** @throws {TypeError} If the verdict makes no sense for these texts. */
+/** @throws {ConnectorError} If the verdict makes no sense for these texts. */
 function readVerdict(verdict: GuardVerdict, texts: readonly GuardedText[]): GuardVerdict {
-  if (typeof verdict !== "object" || verdict === null) throw new TypeError("it returned no verdict");
+  if (typeof verdict !== "object" || verdict === null) throw new ConnectorError("it returned no verdict");
   if (verdict.action === "allow") return verdict;
   if (verdict.action === "block") {
     if (typeof verdict.code === "string" && verdict.code !== "") return verdict;
-    throw new TypeError("its verdict has no code");
+    throw new ConnectorError("its verdict has no code");
   }
   if (verdict.action !== "replace" || !Array.isArray(verdict.texts)) {
-    throw new TypeError("it returned an unknown verdict");
+    throw new ConnectorError("it returned an unknown verdict");
   }
   const paths = new Set(texts.map(({ path }) => path));
   for (const replacement of verdict.texts) {
-    if (!isObject(replacement) || typeof replacement.text !== "string") throw new TypeError("it replaced with no text");
+    if (!isObject(replacement) || typeof replacement.text !== "string") {
+      throw new ConnectorError("it replaced with no text");
+    }
     if (!paths.delete(String(replacement.path))) {
-      throw new TypeError("it replaced a path that is not there, or the same path twice");
+      throw new ConnectorError("it replaced a path that is not there, or the same path twice");
     }
   }
   return verdict;
+}
+
+/** Says why a guard has failed. The messages of errors that are not of this library may quote the text. */
+function describe(error: unknown): string {
+  if (MeshError.isInstance(error)) return error.message;
+  return error instanceof Error ? `${error.name} was thrown` : "it failed";
 }
 
 /** The error of a blocked request or response. */
@@ -141,8 +153,4 @@ function blocked(message: string): UnsupportedRequestError {
 /** Whether an error is that of a blocked request or response. */
 export function isBlocked(error: unknown): boolean {
   return UnsupportedRequestError.isInstance(error) && error.code === "content_blocked";
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : "it failed";
 }

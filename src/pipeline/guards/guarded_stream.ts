@@ -160,19 +160,17 @@ export class GuardedStream implements EventStream {
   /** Checks the texts of an event that are in no delta, such as the sources of a search. Most events have none. */
   async #checkBeside(received: ChatCompletionChunk) {
     const { choices, ...event } = received;
-    const others = choices.map(({ delta: _, ...other }) => withoutMessage(other as Readonly<Record<string, unknown>>));
-    const found = listTexts({ ...event, choices: others }, "response");
+    const beside = { ...event, choices: choices.map(withoutDelta) };
+    const found = listTexts(beside, "response");
     const unknown = found.filter(({ path, text }) => this.#beside.get(path)?.text !== text);
     if (unknown.length > 0) {
       const checked = await this.#guards.check(unknown);
       unknown.forEach(({ path, text }, index) => this.#beside.set(path, { text, passed: checked[index]!.text }));
     }
-    const passed = found.length === 0 ? { ...event, choices: others } : visitTexts({ ...event, choices: others }, {
-      scope: "response",
-      visit: (path) => this.#beside.get(path)?.passed,
-    }) as { choices: typeof others };
-    const whole = passed.choices.map((other, index) => ({ ...other, delta: choices[index]!.delta }));
-    return { event: { ...passed, choices: whole } as ChatCompletionChunk, isNew: unknown.length > 0 };
+    const visit = (path: string) => this.#beside.get(path)?.passed;
+    const passed = visitTexts(beside, { scope: "response", visit }) as typeof beside;
+    const checked = passed.choices.map((choice, index) => ({ ...choice, delta: choices[index]!.delta }));
+    return { event: { ...passed, choices: checked } as ChatCompletionChunk, isNew: unknown.length > 0 };
   }
 
   /** Adds the texts of a choice to their windows. */
@@ -235,9 +233,9 @@ export class GuardedStream implements EventStream {
   }
 }
 
-/** Some providers repeat in each event what the deltas have said so far, which is not sent before it is checked. */
-function withoutMessage({ message: _, ...other }: Readonly<Record<string, unknown>>): object {
-  return other;
+/** Also without what some providers repeat in each event: what the deltas have said so far, checked or not. */
+function withoutDelta({ delta: _, message: __, ...choice }: Choice & { readonly message?: unknown }): object {
+  return choice;
 }
 
 /** Lists of a delta whose items arrive in parts, and have an `index`. */

@@ -98,6 +98,7 @@ export class RequestGuard {
       signal: request.signal,
       clock,
       hub,
+      failed: new Set(),
       report: (finding) => {
         const { action, ...metadata } = finding;
         const key = JSON.stringify([action, finding.guard, finding.stage, finding.path, finding.rule]);
