@@ -32,8 +32,9 @@ export const acting: Readonly<Record<string, unknown>> = {
     finder: { provider: "hosted", capabilities: ["web-search"], pricing: { per_search: 1 } },
     reader: { provider: "hosted", capabilities: ["document-parsing"], pricing: { per_page: 1 } },
   },
+  guards: { personal: { connector: "mesh.guard.pii.v1" } },
   pools: {
-    "*": {},
+    "*": { guards: ["personal"] },
     talk: {
       models: ["chat", "embedder", "voice", "scribe", "painter", "finder", "reader"],
       strategy: "load-balanced",
@@ -91,6 +92,7 @@ export const locations: Readonly<Record<string, string>> = {
   "models.*.pricing.per_minute": "models.scribe.pricing.per_minute",
   "models.*.pricing.per_image": "models.painter.pricing.per_image",
   "models.*.pricing.per_search": "models.finder.pricing.per_search",
+  "guards.*": "guards.personal",
   "pools.*": "pools.talk",
   "teams.*": "teams.red",
   "tags.*": "tags.beta",

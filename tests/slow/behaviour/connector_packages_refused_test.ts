@@ -94,7 +94,7 @@ describe("An archive is refused that", () => {
         "connector.json": JSON.stringify({ id: "x", type: "plugin", entry: "../x.js", config_schema: 1 }),
       }),
       'The connector package bad.zip is refused: in connector.json "id" has to have the form "acme.llm.v1"; "type" has to be ' +
-        'one of provider, strategy, secret_store, storage, observability, discovery; "version" has to have the form "1.0.0"; "entry" has ' +
+        'one of provider, strategy, secret_store, storage, observability, discovery, guard; "version" has to have the form "1.0.0"; "entry" has ' +
         'to be a file of the package that ends in .js or .mjs; "config_schema" has to be a JSON Schema, an object',
     );
   });
