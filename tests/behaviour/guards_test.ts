@@ -8,7 +8,15 @@ import { fakeClock } from "../../src/runtime/test.ts";
 import { askForCalls, clientDialects } from "../support/_dialect_calls.ts";
 import type { Json } from "../support/_dialects.ts";
 import { testConfig, type TestProxyOptions } from "../support/proxy.ts";
-import { answer, type Behaviour, formatHead, raw, startUpstream, type StreamOptions } from "../support/upstream.ts";
+import {
+  answer,
+  type Behaviour,
+  formatHead,
+  Gate,
+  raw,
+  startUpstream,
+  type StreamOptions,
+} from "../support/upstream.ts";
 
 const card = "4111 1111 1111 1111";
 const cardPattern = /4111 ?1|1111 1/; // ids may contain a group of it
@@ -478,6 +486,28 @@ describe("A guard", () => {
     const got = await askForCalls(stage.url, { dialect: "chat", stream: true });
     assertEquals([got.text, checks], [text, 1]);
     assertEquals(stage.traces, ['The guard "guard" could not check the response, which passes: Error was thrown']);
+  });
+
+  it("that hangs takes no longer than its request may", async () => {
+    const clock = fakeClock();
+    const gate = new Gate();
+    const guard: Guard = {
+      check: () => {
+        gate.open();
+        return new Promise(() => {});
+      },
+    };
+    await using stage = await open({ guard }, answer(), { clock });
+    const responding = fetch(`${stage.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-mesh-route": "deadline=2s" },
+      body: JSON.stringify({ model: "chat", messages: [{ role: "user", content: "Hi" }] }),
+    });
+    await gate.pass();
+    clock.advance(2_000);
+    const response = await responding;
+    assertEquals(response.status, 504, await response.text());
+    assertEquals(stage.sent(), []);
   });
 
   it("can change the texts that it receives without an effect", async () => {

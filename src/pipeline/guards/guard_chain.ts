@@ -5,7 +5,7 @@
 import type { GuardRecord } from "../../contracts/events.ts";
 import type { Guard, GuardContext, GuardedText, GuardVerdict } from "../../contracts/guard.ts";
 import type { Clock, StopSignal } from "../../contracts/runtime.ts";
-import { ConnectorError, MeshError, UnsupportedRequestError } from "../../errors.ts";
+import { ConnectorError, DeadlineError, MeshError, UnsupportedRequestError } from "../../errors.ts";
 import type { Hub } from "../../observe/hub.ts";
 import { isObject } from "../../util/is_object.ts";
 import { untilAborted } from "../../util/until_aborted.ts";
@@ -24,6 +24,8 @@ export interface NamedGuard {
 export interface GuardScope extends Pick<GuardContext, "pool" | "client" | "requestId" | "request"> {
   readonly signal: StopSignal | undefined;
   readonly clock: Clock;
+  /** When the time of the request is over, monotonic ms. */
+  readonly deadlineAt: number;
   readonly hub: Pick<Hub, "trace">;
   /** Guards that have failed at a stage where texts then pass: they are not asked about the rest of a stream. */
   readonly failed: Set<string>;
@@ -39,6 +41,7 @@ const maxRuleLength = 64;
  *
  * @returns The texts as they are to be passed on, in the same order; the same list if none changes.
  * @throws {UnsupportedRequestError} `content_blocked`.
+ * @throws {DeadlineError} When the time of the request is over before a guard has answered.
  * @throws The reason of the signal, when it aborts.
  */
 export async function checkTexts(
@@ -69,6 +72,9 @@ async function applyGuard(
     verdict = readVerdict(await ask(named, texts, { stage, scope }), texts);
   } catch (error) {
     if (scope.signal?.aborted) throw scope.signal.reason;
+    if (stage === "request" && scope.clock.monotonic() >= scope.deadlineAt) {
+      throw new DeadlineError(`The guard "${guard}" has not answered within the time of the request`);
+    }
     const failed = `The guard "${guard}" could not check the ${stage}`;
     const message = `${failed}, which ${onError === "block" ? "is blocked" : "passes"}: ${describe(error)}`;
     scope.hub.trace({ severity: "error", component: "guard", message, request_id: scope.requestId, pool: scope.pool });
@@ -95,7 +101,7 @@ function ask(
   texts: readonly GuardedText[],
   { stage, scope }: { readonly stage: GuardContext["stage"]; readonly scope: GuardScope },
 ): GuardVerdict | Promise<GuardVerdict> {
-  const { pool, client, requestId, request, clock } = scope;
+  const { pool, client, requestId, request, clock, deadlineAt } = scope;
   let controller: AbortController | undefined;
   const context = {
     stage,
@@ -109,7 +115,8 @@ function ask(
   };
   const verdict = guard.check(texts.map((text) => ({ ...text })), context); // its own, whatever it does with them
   if (!(verdict instanceof Promise)) return verdict;
-  const limit = { clock, ms: timeoutMs, message: `no verdict within ${timeoutMs} ms` };
+  const ms = stage === "request" ? Math.min(timeoutMs, deadlineAt - clock.monotonic()) : timeoutMs;
+  const limit = { clock, ms, message: `no verdict within ${timeoutMs} ms` };
   return untilAborted(verdict, scope.signal, limit).catch((error) => {
     controller?.abort(error);
     throw error;

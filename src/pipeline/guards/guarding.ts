@@ -87,7 +87,7 @@ export class RequestGuard {
     readonly deps: RouteDeps;
   }): Promise<RequestGuard> {
     const { hub, runtime: { clock } } = deps;
-    const startedAt = clock.monotonic();
+    const deadlineAt = clock.monotonic() + request.timeoutMs;
     const findings: GuardRecord[] = [];
     const reported = new Set<string>();
     const scope: GuardScope = {
@@ -97,6 +97,7 @@ export class RequestGuard {
       request: {},
       signal: request.signal,
       clock,
+      deadlineAt,
       hub,
       failed: new Set(),
       report: (finding) => {
@@ -111,7 +112,7 @@ export class RequestGuard {
     };
     const texts = listTexts(request.body, "request");
     const passed = await checkTexts(guards, texts, { stage: "request", scope });
-    const timeoutMs = Math.max(0, request.timeoutMs - (clock.monotonic() - startedAt));
+    const timeoutMs = Math.max(0, deadlineAt - clock.monotonic());
     const sent = withoutNativeForm({ ...request, timeoutMs });
     return new RequestGuard(passed === texts ? sent : withRequestTexts(sent, passed), { guards, scope, findings });
   }
