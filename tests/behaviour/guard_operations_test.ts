@@ -79,6 +79,17 @@ describe("A request of an operation other than chat", () => {
     assertEquals(stage.upstreams.a!.requests[0]!.json().input, "Pay [CARD]");
   });
 
+  it("leaves audio in events as it is", async () => {
+    const events = 'data: {"type":"speech.audio.delta","audio":"AAAA4111111111111111AAAA"}\n\n';
+    await using stage = await operationStage({ a: whole(200, events, "text/event-stream") }, {
+      capability: "text-to-speech",
+      pool,
+      config: mask,
+    });
+    const spoken = await stage.post("audio/speech", { input: "Hi", voice: "alloy", stream_format: "sse" });
+    assertEquals(spoken.text, events);
+  });
+
   it("is not sent as a file, which guards cannot see", async () => {
     await using stage = await operationStage({ a: json({}) }, {
       capability: "chat-completion",

@@ -159,7 +159,7 @@ export function visitTexts(body: unknown, { scope, visit }: Visit): unknown {
     }
     if (name === "name") return named.has(parent);
     if (name === "logprobs") return true; // go with the text
-    if (scope === "response") return own.has(name);
+    if (scope === "response") return own.has(name) || name === "audio" && typeof member === "string"; // in Base64
     return isTop && own.has(name);
   }
 }
