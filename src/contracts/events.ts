@@ -147,7 +147,7 @@ export interface RoutingRecord {
   readonly possibly_billed?: boolean;
   /** Whether the caller's own key has authorized the request, who pays its cost. */
   readonly byok?: boolean;
-  /** What guards have done, if anything: each of their rules and texts once. */
+  /** What guards have done, if anything: each of their rules and texts once, up to 100 replacements. */
   readonly guards?: readonly GuardRecord[];
   /** The client's name, if clients are named. */
   readonly client?: string;

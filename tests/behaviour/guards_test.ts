@@ -213,6 +213,16 @@ describe("A guard of personal data", () => {
     }
   }
 
+  it("reports no more than 100 replacements of a request", async () => {
+    await using stage = await open({ pii: pii() });
+    const messages = Array.from({ length: 150 }, () => ({ role: "user", content: card }));
+    await askForCalls(stage.url, { dialect: "chat", stream: false, body: { messages } });
+    assertNotMatch(stage.sent()[0]!, cardPattern);
+    assertEquals(stage.records.filter(({ event }) => event === "guard").length, 100);
+    const routing = stage.records.find(({ type }) => type === "routing") as Json;
+    assertEquals((routing.guards as readonly unknown[]).length, 100);
+  });
+
   it("masks it, also where it goes on in the next part", async () => {
     await using stage = await open({ pii: pii() });
     const parts = [{ type: "text", text: "Card 4111 1111 1" }, { type: "text", text: "111 1111, thanks" }];

@@ -24,6 +24,9 @@ const defaultReach = 1024;
 /** Maximum number of characters of a stream that are held back. */
 const maxHeldChars = 2048;
 
+/** Maximum number of replacements of one request in its record and events: a request has as many texts as it likes. */
+const maxReplacements = 100;
+
 /** Dependencies of the pipeline, with what checks requests and responses; undefined without guards. */
 export interface GuardedDeps extends RouteDeps {
   guarding?: Guarding | undefined;
@@ -102,6 +105,7 @@ export class RequestGuard {
       failed: new Set(),
       report: (finding) => {
         const { action, ...metadata } = finding;
+        if (action === "replace" && findings.length >= maxReplacements) return;
         const key = JSON.stringify([action, finding.guard, finding.stage, finding.path, finding.rule]);
         if (reported.has(key)) return;
         reported.add(key);
