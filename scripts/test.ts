@@ -17,8 +17,14 @@ export const outsideFolders: readonly string[] = ["tests/browser", "tests/packag
 /** Folders of suites that are slow by nature, run by `deno task test:nightly`. */
 export const nightlyFolders: readonly string[] = ["tests/nightly"];
 
-/** Files run at once: one more than there are cores, since a test waits for sockets now and then. */
-const workers = navigator.hardwareConcurrency + 1;
+/** Modules of a run, all at once: one more than there are cores, since a test waits for sockets now and then. */
+const inside = { modules: navigator.hardwareConcurrency + 1, workers: navigator.hardwareConcurrency + 1 };
+
+/**
+ * Modules of a run of outside folders, whose files differ: workers that have ended one go on with the next. Their tests
+ * wait for servers and pages most of the time, so that more run at once.
+ */
+const outside = { modules: 10, workers: navigator.hardwareConcurrency + 2 };
 
 const encoder = new TextEncoder();
 
@@ -145,9 +151,9 @@ export function deal(files: readonly string[], count: number): string[][] {
 }
 
 /** Writes a module for each share of the files. A share with one file needs none. */
-async function writeModules(files: readonly string[], folder: string): Promise<string[]> {
+async function writeModules(files: readonly string[], folder: string, count: number): Promise<string[]> {
   const root = new URL("../", import.meta.url);
-  const shares = deal(files, workers);
+  const shares = deal(files, count);
   return await Promise.all(shares.map(async (share, index) => {
     if (share.length === 1) return share[0]!;
     const path = `${folder}/share_${index + 1}_of_${shares.length}_test.ts`;
@@ -166,6 +172,8 @@ interface Environment {
   /** Folder for unpacked connector packages. */
   readonly cache: string;
   readonly chromium: Chromium | undefined;
+  /** Number of modules that run at once. */
+  readonly workers: number;
 }
 
 /** Starts one Chromium for all files that need it; undefined if there are none, or no Chromium. */
@@ -178,7 +186,7 @@ async function chromiumFor(files: readonly string[]): Promise<Chromium | undefin
 function createTestCommand(
   args: readonly string[],
   modules: readonly string[],
-  { report, cache, chromium }: Environment,
+  { report, cache, chromium, workers }: Environment,
 ): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
     args: [
@@ -251,11 +259,13 @@ async function main(args: readonly string[]): Promise<number> {
   const missing = args.find((arg) => arg.startsWith("tests/") && !isPath(arg));
   if (missing !== undefined) throw new Error(`There is no ${missing}`);
   const files = await findTestFiles(args);
-  const modules = args.includes("--no-parallel") ? files : await writeModules(files, folder);
+  const isOutside = files.some((file) => outsideFolders.some((outside) => file.startsWith(`${outside}/`)));
+  const { modules: count, workers } = isOutside ? outside : inside;
+  const modules = args.includes("--no-parallel") ? files : await writeModules(files, folder, count);
   await using chromium = await chromiumFor(files);
   const isNightly = files.some((file) => nightlyFolders.some((nightly) => file.startsWith(`${nightly}/`)));
   const minutes = testMinutes[isNightly ? "nightly" : "gate"];
-  const command = createTestCommand(args, modules, { report, cache: `${folder}/cache`, chromium });
+  const command = createTestCommand(args, modules, { report, cache: `${folder}/cache`, chromium, workers });
   const { code, output, late } = await run(command, minutes);
   const summary = late ? summarizeOutput(output) : summarize(await Deno.readTextFile(report), output);
   await Deno.remove(folder, { recursive: true });

@@ -130,7 +130,9 @@ export class Clients {
     const current = () => this.#managed.find((client) => client.id === id)!;
     const button = (verb: string, act: () => Promise<void> | void) => {
       const one = el("button", { type: "button", class: "small", "aria-label": `${verb} ${name}` }, verb);
-      one.addEventListener("click", () => Promise.resolve(act()).catch((error) => notify(error.message, "bad")));
+      one.addEventListener("click", () => {
+        Promise.resolve(act()).catch((error) => notify(error.message, "bad"));
+      });
       return one;
     };
     return el(

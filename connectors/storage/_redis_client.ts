@@ -223,7 +223,7 @@ export class RedisConnection {
       this.#followedAt = now;
       this.#link = undefined;
       this.#failure = reason;
-      this.#connect(link.pending > 0);
+      this.#connect(link.pending > 0).catch(() => {}); // never rejects
     }
     link.client.destroy();
   }

@@ -429,7 +429,7 @@ describe("A guard", () => {
         const asking = askForCalls(`http://127.0.0.1:${server.port}`, { dialect: "chat", stream: false });
         for (let turn = 0; how === "that hangs" && turn < 200; turn++) {
           await new Promise((resolve) => setTimeout(resolve, 1));
-          clock.advance(100);
+          await clock.advance(100);
         }
         const { status, body } = await asking;
         assertEquals(status, expected, body);
@@ -514,7 +514,7 @@ describe("A guard", () => {
       body: JSON.stringify({ model: "chat", messages: [{ role: "user", content: "Hi" }] }),
     });
     await gate.pass();
-    clock.advance(2_000);
+    await clock.advance(2_000);
     const response = await responding;
     assertEquals(response.status, 504, await response.text());
     assertEquals(stage.sent(), []);

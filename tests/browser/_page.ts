@@ -3,7 +3,7 @@
  * @module
  */
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { happens, patienceMs } from "../support/patience.ts";
+import { happens, patienceMs, until } from "../support/patience.ts";
 import type { Browser, BrowserContext, ConsoleMessage, Page } from "./_playwright.ts";
 
 /** The browser entry, as a page has it. */
@@ -128,7 +128,7 @@ export class TestPage implements AsyncDisposable {
   /** Takes the network from the page, or gives it back; the page knows it a moment later. */
   async setOffline(isOffline: boolean): Promise<void> {
     await this.#context.setOffline(isOffline);
-    await this.#page.waitForFunction(`navigator.onLine === ${!isOffline}`);
+    await until(async () => await this.#page.evaluate("navigator.onLine") !== isOffline, "the page knows");
   }
 
   /** Gives the site so many bytes for all it keeps, `localStorage` aside. */

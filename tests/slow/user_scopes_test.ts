@@ -28,7 +28,7 @@ function startUsers(users: ScopeLimits) {
     /** A request of a user, which spends an amount. */
     use(user: string, nanoUsd: number) {
       const scopes = select(user);
-      scopes.admit();
+      if (scopes.admit() !== undefined) throw new Error("nothing is shared");
       for (const budget of scopes.budgets) budget.reserve(nanoUsd, clock.now()).settle({ costNanoUsd: nanoUsd });
       scopes.end();
     },
@@ -41,7 +41,7 @@ describe("Of 100 000 end users", () => {
     const users = startUsers({ rpm: 2, concurrent: 1 });
     for (const _ of [1, 2]) users.use("alice", 0);
     const inFlight = users.select("bob");
-    inFlight.admit();
+    assertEquals(inFlight.admit(), undefined);
     for (let number = 0; number < 100_000; number++) users.use(`invented ${number}`, 0);
     for (const name of ["alice", "bob"]) assertThrows(() => users.select(name).admit(), RateLimitError);
     inFlight.end();

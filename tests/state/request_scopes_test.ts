@@ -27,23 +27,23 @@ describe("A request that counts against several limits", () => {
   it("counts against none of them if one denies it", () => {
     const { select, inFlight } = startLimits({ rpm: 2, concurrent: 5 }, { concurrent: 1 });
     const first = select();
-    first.admit();
+    assertEquals(first.admit(), undefined);
     for (const _ of [1, 2, 3]) assertThrows(() => select().admit(), RateLimitError, 'The team "red" is at its limit');
     assertEquals(inFlight(), [1, 1]);
     first.end();
     first.end();
     assertEquals(inFlight(), [0, 0]);
-    select().admit(); // the second of the client's requests a minute
+    assertEquals(select().admit(), undefined); // the second of the client's requests a minute
   });
 
   it("is in flight once, however often it is admitted, and not at all after its end", () => {
     const { select, inFlight } = startLimits({ concurrent: 1 }, {});
     const [request, left] = [select(), select()];
     left.end(); // its client has left before it was admitted
-    left.admit();
+    assertEquals(left.admit(), undefined);
     assertEquals(inFlight()[0], 0);
-    request.admit();
-    request.admit();
+    assertEquals(request.admit(), undefined);
+    assertEquals(request.admit(), undefined);
     assertEquals(inFlight()[0], 1);
     request.end();
     assertEquals(inFlight()[0], 0);

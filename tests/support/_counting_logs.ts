@@ -2,7 +2,7 @@
  * A store of logs that counts what it receives: inserts as for ClickHouse, and objects as in S3.
  * @module
  */
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 
@@ -21,11 +21,14 @@ export interface CountingLogs extends AsyncDisposable {
 export async function startCountingLogs(): Promise<CountingLogs> {
   let inserted = 0;
   const objects = new Map<string, number>();
-  const server = createServer(async (request, response) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
     const text = gunzipSync(await readBody(request)).toString();
     if (request.method === "PUT") objects.set(request.url!, countRecords(text, '{"type":"routing"'));
     else inserted += countRecords(text, '"type":"routing","request_id"');
     response.end();
+  };
+  const server = createServer((request, response) => {
+    receive(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
