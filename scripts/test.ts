@@ -24,7 +24,7 @@ const inside = { modules: navigator.hardwareConcurrency + 1, workers: navigator.
  * Modules of a run of outside folders, whose files differ: workers that have ended one go on with the next. Their tests
  * wait for servers and pages most of the time, so that more run at once.
  */
-const outside = { modules: 10, workers: navigator.hardwareConcurrency + 2 };
+const outside = { modules: 6, workers: navigator.hardwareConcurrency + 2 };
 
 const encoder = new TextEncoder();
 

@@ -25,7 +25,7 @@ const gate: readonly (readonly Part[])[] = [
   [{ task: ["test"], minutes: 10 }],
   [{ task: ["test", ...outsideFolders], minutes: 25 }],
   [
-    { task: ["test:node"], minutes: 20, usesPackage: true },
+    { task: ["test:node", "--split"], minutes: 20, usesPackage: true },
     { task: ["test:packages"], minutes: 20, usesPackage: true },
   ],
 ];

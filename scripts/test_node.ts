@@ -2,8 +2,8 @@
  * Runs the behaviour suites on Node, against the packed package. The package is built, packed and installed in a new
  * folder; the tests are bundled with the entries left external. The last line is the summary: `12 passed, 0 failed`.
  *
- * Arguments: `--node=20,24` selects the versions, `--all` adds the slow suites, and version 22 by default;
- * `--package=` uses a tarball, or the folder of a built package, such as `npm`; paths select files.
+ * Arguments: `--node=20,24` selects the versions, `--all` adds the slow suites, and version 22 by default; `--split`
+ * deals the suites to the versions, so that each runs on one of them, as in the gate; `--package=` uses a tarball, or the folder of a built package, such as `npm`; paths select files.
  * @module
  */
 import { fileURLToPath } from "node:url";
@@ -63,6 +63,7 @@ const slowSuites = [
   "tests/servers/usage_postgres_test.ts",
   "tests/slow/behaviour",
   "tests/slow/cli_commands_test.ts",
+  "tests/nightly/faults_of_dialects_test.ts",
   "tests/slow/failover",
   "tests/slow/hangup_test.ts",
   "tests/slow/outbound_proxy_test.ts",
@@ -199,10 +200,14 @@ async function filesIn(path: string): Promise<string[]> {
   return files.sort();
 }
 
-/** Runs versions side by side. */
-async function testAll(versions: readonly string[], modules: readonly string[], folder: string): Promise<Counts> {
+/** Runs versions side by side, each with its modules. */
+async function testAll(
+  versions: readonly string[],
+  modulesFor: (index: number) => readonly string[],
+  folder: string,
+): Promise<Counts> {
   const nodes = await Promise.all(versions.map(findNode));
-  return sum(await Promise.all(nodes.map((node) => test(node, modules, folder))));
+  return sum(await Promise.all(nodes.map((node, index) => test(node, modulesFor(index), folder))));
 }
 
 function sum(counts: readonly Counts[]): Counts {
@@ -213,6 +218,7 @@ function sum(counts: readonly Counts[]): Counts {
 async function main(args: readonly string[]): Promise<number> {
   const option = (name: string) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
   const isAll = args.includes("--all");
+  const isSplit = args.includes("--split");
   const versions = option("node")?.split(",") ?? (isAll ? allVersions : gateVersions);
   const paths = args.filter((arg) => !arg.startsWith("--"));
   const chosen = paths.length > 0 ? paths : isAll ? [...suites, ...slowSuites] : suites;
@@ -223,13 +229,15 @@ async function main(args: readonly string[]): Promise<number> {
     // slow suites compete for ports and time
     const turns = isAll ? versions.map((version) => [version]) : [versions];
     const cores = Math.max(1, Math.floor(navigator.hardwareConcurrency / turns[0]!.length));
-    const shared = deal(files.filter((file) => !alone.includes(file)), cores);
+    const shares = isSplit ? versions.length : cores;
+    const shared = deal(files.filter((file) => !alone.includes(file)), shares);
     const modules = await bundle(
       [...shared, ...alone.filter((file) => files.includes(file)).map((file) => [file])],
       folder,
     );
     const counts: Counts[] = [];
-    for (const turn of turns) counts.push(await testAll(turn, modules, folder));
+    const modulesFor = (index: number) => modules.filter((_, at) => !isSplit || at >= shares || at === index);
+    for (const turn of turns) counts.push(await testAll(turn, modulesFor, folder));
     const total = sum(counts);
     console.log(`${total.passed} passed, ${total.failed} failed`);
     return total.failed === 0 ? 0 : 1;

@@ -4,11 +4,11 @@
  */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { clients } from "../../failover16/_clients.ts";
-import { faults } from "../../failover16/_faults.ts";
-import { defaults, printed, readTable } from "../../failover16/_page.ts";
-import { expectedVerdict, judgeAll } from "../../failover16/_verdicts.ts";
-import { vendors } from "../../failover16/_vendors.ts";
+import { clients } from "../failover16/_clients.ts";
+import { faults } from "../failover16/_faults.ts";
+import { defaults, printed, readTable } from "../failover16/_page.ts";
+import { expectedVerdict, judgeAll } from "../failover16/_verdicts.ts";
+import { vendors } from "../failover16/_vendors.ts";
 
 const table = readTable();
 
