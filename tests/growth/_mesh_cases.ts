@@ -139,7 +139,7 @@ export const meshCases: readonly GrowthCase[] = [
   {
     covers: ["src/state/model/conversations.ts#Conversations"],
     what: "conversations, each with two turns",
-    size: 4_000,
+    size: 2_000,
     work: (size) => {
       const conversations = new Conversations(fakeClock());
       for (let at = 0; at < size; at++) {
