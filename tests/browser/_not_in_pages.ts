@@ -380,12 +380,8 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
  * test:nightly` runs the others there.
  */
 export const gateInPages: readonly string[] = [
-  "at_once",
-  "client_stream",
-  "failover",
   "failover_stream",
   "heartbeat",
-  "keys",
   "retry_deadline",
   "stream_events",
   "transcription",

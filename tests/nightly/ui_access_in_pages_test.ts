@@ -1,9 +1,9 @@
 /** The dashboard for everyone: on every width, by keyboard, read out by a screen reader, in light and dark. */
 import { assertEquals } from "@std/assert";
 import { answer, startUpstream, status } from "../support/upstream.ts";
-import { assertAccessible, assertFits, keepPicture } from "./_accessible.ts";
-import { testInChromium } from "./_chromium.ts";
-import { Dashboard, type DashboardProxy, startDashboardProxy } from "./_dashboard.ts";
+import { assertAccessible, assertFits, keepPicture } from "../browser/_accessible.ts";
+import { testInChromium } from "../browser/_chromium.ts";
+import { Dashboard, type DashboardProxy, startDashboardProxy } from "../browser/_dashboard.ts";
 
 const token = "token-of-the-operator-0123456789";
 
