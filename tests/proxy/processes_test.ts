@@ -72,6 +72,12 @@ describe("Processes that share a storage", () => {
       await chat(first!);
       await chat(second!);
       await until(async () => (await ask(first!)).body.data.length === 2, "the record of the second process");
+      const isCounted = async (proxy: Clocked, count: number) => {
+        const { current, data } = (await ask(proxy)).body;
+        return data.find(({ id }) => id === current)?.requests === count;
+      };
+      await until(() => isCounted(second!, 1), "its request has ended");
+      await until(() => isCounted(first!, 2), "those of the first have ended");
       for (const proxy of [first!, second!]) await proxy.clock.advance(10_000);
       await until(async () => (await ask(first!)).body.data.some(({ requests }) => requests === 1), "its next record");
       const { status, body: { current, data } } = await ask(first!);

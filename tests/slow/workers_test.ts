@@ -43,8 +43,14 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
     };
     await withWorkers({ upstream, client: { team: "red" }, config }, async (workers) => {
       upstream.follow(behind(gate, answer));
-      const first = atOnce(20, () => workers.chat());
+      let ended = 0;
+      const first = atOnce(20, async () => {
+        const response = await workers.chat();
+        ended++;
+        return response;
+      });
       await gate.reached(3);
+      await until(() => ended === 17, () => `${ended} of 17 are refused`);
       await until(
         async () => JSON.parse(await workers.ask("GET /mesh/teams")).data[0].in_flight === 3,
         "all know of 3",
