@@ -2,6 +2,7 @@
  * Delivery of records in batches, at an interval, to a service that may be slow, unavailable or misconfigured for a time.
  * @module
  */
+import type { Observability } from "../../src/contracts/observability.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { DeliveryQueue } from "./_delivery_queue.ts";
 import { Pause } from "./_pause.ts";
@@ -128,4 +129,20 @@ export class BatchDelivery<Item> {
     await this.#pause.wait(waitMs * (0.5 + this.#runtime.random() / 2));
     this.#stop.signal.removeEventListener("abort", end);
   }
+}
+
+/** Returns the sink of a delivery: each record of any section is put into it. */
+export function createRecordSink<Item>(delivery: BatchDelivery<Item>, put: (record: object) => void): Observability {
+  return {
+    get lost() {
+      return delivery.lost;
+    },
+    emit: (record) => put(record),
+    log: (record) => put(record),
+    trace: (record) => put(record),
+    async flush(report) {
+      if (report === undefined) return await delivery.flush();
+      report.records.forEach((record) => put(record)); // an interval of statistics does not end a batch
+    },
+  };
 }

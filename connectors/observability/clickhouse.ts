@@ -9,7 +9,7 @@ import { ConfigError } from "../../src/errors.ts";
 import { isObject } from "../../src/util/is_object.ts";
 import { withAuthorities } from "../_authorities.ts";
 import { callRemote } from "../storage/_remote.ts";
-import { type Attempt, BatchDelivery, RejectedError } from "./_batch_delivery.ts";
+import { type Attempt, BatchDelivery, createRecordSink, RejectedError } from "./_batch_delivery.ts";
 import { ClickHouseError, throwFault, unknownTable } from "./_clickhouse_fault.ts";
 import { formatRow, formatTableDefinition, type SinkRecord } from "./_clickhouse_table.ts";
 import { compressLines } from "./_compress_lines.ts";
@@ -62,18 +62,7 @@ function createClickHouseSink(
     const { type } = record as SinkRecord;
     delivery.add({ table: options.table.replaceAll("{type}", type), row: formatRow(record as SinkRecord) });
   };
-  return {
-    get lost() {
-      return delivery.lost;
-    },
-    emit: (record) => put(record),
-    log: put,
-    trace: put,
-    async flush(report) {
-      if (report === undefined) return await delivery.flush();
-      report.records.forEach(put);
-    },
-  };
+  return createRecordSink(delivery, put);
 }
 
 /** Where rows are inserted, and as whom. */

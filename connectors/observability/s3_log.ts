@@ -12,7 +12,7 @@ import { withAuthorities } from "../_authorities.ts";
 import { textSetting } from "../storage/_attributes.ts";
 import { Bucket } from "../storage/_s3.ts";
 import { readBucketOptions } from "../storage/_s3_options.ts";
-import { type Attempt, BatchDelivery } from "./_batch_delivery.ts";
+import { type Attempt, BatchDelivery, createRecordSink } from "./_batch_delivery.ts";
 import { compressLines } from "./_compress_lines.ts";
 import { s3LogDeclaration } from "./declarations.ts";
 import { toPortableJson } from "./_portable_json.ts";
@@ -54,18 +54,7 @@ function createS3LogSink(
     const hour = Math.floor(runtime.clock.now() / hourMs);
     delivery.add({ hour, line: `${toPortableJson(record)}\n` });
   };
-  return {
-    get lost() {
-      return delivery.lost;
-    },
-    emit: (record) => put(record),
-    log: put,
-    trace: put,
-    async flush(report) {
-      if (report === undefined) return await delivery.flush();
-      report.records.forEach(put); // an interval of statistics does not end the object
-    },
-  };
+  return createRecordSink(delivery, put);
 }
 
 const hourMs = 3_600_000;

@@ -22,6 +22,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "connectors/guards/_plain_text.ts#readPlainText": "each character once",
   "src/pipeline/guards/guarded_stream.ts#GuardedStream": "passes chunks on, with a window of at most 2 KiB per text",
   "src/pipeline/guards/texts.ts#listTexts": "each member of a body once",
+  "src/pipeline/guards/texts.ts#toTextMap": "each text once",
   "connectors/providers/_gemini_native.ts#toNativeChunk": "one event, which GeminiStream translates",
   "connectors/storage/_redis_scripts.ts#toEval": "keys and values of one call, each once",
   "connectors/storage/_redis_recent.ts#RecentCalls": "at most 4 096 calls",

@@ -7,7 +7,7 @@ import type { GuardedText } from "../../contracts/guard.ts";
 import { UpstreamError } from "../../errors.ts";
 import { concat } from "../../util/bytes.ts";
 import type { ByteStream } from "../content_stream.ts";
-import { listTexts, withTexts } from "./texts.ts";
+import { listTexts, toTextMap, withTexts } from "./texts.ts";
 
 type CheckResponse = (texts: readonly GuardedText[]) => Promise<readonly GuardedText[]>;
 
@@ -68,7 +68,7 @@ async function guardDocument(
   if (body === undefined) return (await check([{ path: "text", text }]))[0]!.text;
   const texts = listTexts(body, "response");
   const passed = await check(texts);
-  return passed === texts ? text : JSON.stringify(withTexts(body, toMap(passed), "response"));
+  return passed === texts ? text : JSON.stringify(withTexts(body, toTextMap(passed), "response"));
 }
 
 /** Checks the deltas of a transcript as one text. What is replaced stands in the first of them. */
@@ -85,7 +85,7 @@ async function guardEvents(text: string, check: CheckResponse): Promise<string> 
   const texts = delta.text === "" ? others : [delta, ...others];
   const passed = await check(texts);
   if (passed === texts) return text;
-  const byPath = toMap(passed);
+  const byPath = toTextMap(passed);
   let rest = byPath.get("text") ?? "";
   const isChanged = rest !== delta.text;
   return lines.map((line, index) => {
@@ -111,10 +111,6 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined; // such as `[DONE]`
   }
-}
-
-function toMap(texts: readonly GuardedText[]): ReadonlyMap<string, string> {
-  return new Map(texts.map(({ path, text }) => [path, text]));
 }
 
 function emit({ type }: ByteStream, bytes: Uint8Array): ByteStream {

@@ -16,7 +16,7 @@ import { poolFor } from "../select_pool.ts";
 import { checkTexts, type GuardScope, type NamedGuard } from "./guard_chain.ts";
 import { guardBytes, guardContent } from "./guarded_content.ts";
 import { GuardedStream } from "./guarded_stream.ts";
-import { listTexts, withTexts } from "./texts.ts";
+import { listTexts, toTextMap, withTexts } from "./texts.ts";
 
 /** Default length of the longest match of a guard, characters. */
 const defaultReach = 1024;
@@ -140,7 +140,7 @@ export class RequestGuard {
     const passed = await this.#check(texts);
     if (passed === texts) return response;
     const { wire: _, native: __, ...others } = response;
-    return { ...others, body: withoutLogprobs(withTexts(response.body, toMap(passed), "response")) };
+    return { ...others, body: withoutLogprobs(withTexts(response.body, toTextMap(passed), "response")) };
   }
 
   /** Returns a stream that checks its texts, once it has something to send. */
@@ -192,7 +192,7 @@ function withoutNativeForm(request: RoutedRequest): RoutedRequest {
 }
 
 function withRequestTexts({ text: _, ...request }: RoutedRequest, texts: readonly GuardedText[]): RoutedRequest {
-  return { ...request, body: withTexts(request.body, toMap(texts), "request") };
+  return { ...request, body: withTexts(request.body, toTextMap(texts), "request") };
 }
 
 /** Tokens would show the text as it was. */
@@ -200,8 +200,4 @@ function withoutLogprobs<Body>(body: Body): Body {
   const { choices } = Object(body) as { readonly choices?: readonly Record<string, unknown>[] };
   if (!Array.isArray(choices)) return body;
   return { ...body, choices: choices.map((choice) => "logprobs" in choice ? { ...choice, logprobs: null } : choice) };
-}
-
-function toMap(texts: readonly GuardedText[]): ReadonlyMap<string, string> {
-  return new Map(texts.map(({ path, text }) => [path, text]));
 }

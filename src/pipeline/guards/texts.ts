@@ -173,3 +173,8 @@ function isPhrase(value: unknown): boolean {
 function hasObjects(value: unknown): boolean {
   return Array.isArray(value) ? value.some(hasObjects) : isObject(value);
 }
+
+/** Returns texts by path. */
+export function toTextMap(texts: readonly GuardedText[]): ReadonlyMap<string, string> {
+  return new Map(texts.map(({ path, text }) => [path, text]));
+}
