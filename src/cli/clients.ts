@@ -32,6 +32,7 @@ interface ListedClient {
   readonly concurrent?: number;
   readonly team?: string;
   readonly tags?: readonly string[];
+  readonly guards?: readonly string[];
   readonly byok?: boolean;
   readonly priority?: number;
   readonly expires_at?: string;
@@ -61,6 +62,7 @@ const limits = [
   "tag",
   "pool",
   "model",
+  "guard",
   ...budgetOptions,
   "rpm",
   "tpm",
@@ -98,6 +100,7 @@ Limits:
   --tag <name>           Tag of all its requests; repeatable
   --pool <name>          Pool that the client may use; repeatable. All by default
   --model <name>         Model that the client may use, by name and in pools; repeatable. All by default
+  --guard <name>         Guard of its requests, besides those of the proxy, its team and pools; repeatable
   --daily-limit <usd>    Maximum cost per UTC day
   --monthly-limit <usd>  Maximum cost per UTC month
   --budget <usd>/<window>[@<zone>]  Maximum cost in a window, in place of both; repeatable: 5/1d@Europe/Berlin,
@@ -131,7 +134,7 @@ Examples:
 Exit code: 0 done, 1 failed, 2 usage error
 `,
   values: [...remoteValues, ...limits, ...tokens, ...period],
-  repeated: ["pool", "model", "tag", "budget"],
+  repeated: ["pool", "model", "guard", "tag", "budget"],
   switches: ["csv"],
   maxArguments: 2,
   async run(flags, parts) {
@@ -168,7 +171,10 @@ async function listAll({ flags, proxy, parts: { shell } }: ClientTaskContext): P
   const headers = ["NAME", "ID", "TEAM", "POOLS", "PER DAY", "PER MONTH", ...counts, "EXPIRES"];
   const hasList = data.some(({ budget }) => Array.isArray(budget));
   const hasModels = data.some(({ models }) => models !== undefined);
-  const rows = data.map(({ name, id, team, pools, models, budget, rpm, tpm, concurrent, priority, expires_at }) => [
+  const hasGuards = data.some(({ guards }) => guards !== undefined);
+  const rows = data.map((
+    { name, id, team, pools, models, guards, budget, rpm, tpm, concurrent, priority, expires_at },
+  ) => [
     name,
     id,
     team ?? "-",
@@ -178,8 +184,9 @@ async function listAll({ flags, proxy, parts: { shell } }: ClientTaskContext): P
     expires_at ?? "-",
     ...(hasList ? [formatLimitList(budget)] : []),
     ...(hasModels ? [models?.join(", ") ?? "all"] : []),
+    ...(hasGuards ? [guards?.join(", ") ?? "-"] : []),
   ]);
-  const more = [...(hasList ? ["LIMITS"] : []), ...(hasModels ? ["MODELS"] : [])];
+  const more = [...(hasList ? ["LIMITS"] : []), ...(hasModels ? ["MODELS"] : []), ...(hasGuards ? ["GUARDS"] : [])];
   shell.stdout.write(table([[...headers, ...more], ...rows], [4, 5, 6, 7, 8, 9]));
 }
 
@@ -285,6 +292,7 @@ function parseLimits(
     ...(flags.all("tag").length > 0 && { tags: list("tag") }),
     ...(flags.all("pool").length > 0 && { pools: list("pool") }),
     ...(flags.all("model").length > 0 && { models: list("model") }),
+    ...(flags.all("guard").length > 0 && { guards: list("guard") }),
     ...(budget !== undefined && { budget }),
     ...Object.fromEntries(counts.map((name) => [name, amount(name, "an integer from 1", /^0*[1-9]\d*$/)])),
     ...(flags.value("priority") !== undefined &&

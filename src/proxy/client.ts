@@ -16,7 +16,10 @@ import { isLoopbackHost } from "./origin_policy.ts";
 type ClientIdentity = Pick<RequestClient, "id" | "name">;
 
 /** Permissions and limits of a client. */
-type ClientLimits = Omit<ClientSettings, "token" | "tokenHash" | "name" | "notes">;
+type ClientLimits = Omit<ClientSettings, "token" | "tokenHash" | "name" | "notes"> & {
+  /** One of its guards that is no longer configured. */
+  readonly missingGuard?: string | undefined;
+};
 
 export class Client implements RequestClient {
   readonly id: string;
@@ -39,6 +42,8 @@ export class Client implements RequestClient {
   #models: readonly string[] | undefined;
   /** Its team, if that is no longer configured: until it is changed, the client may use nothing. */
   #missingTeam: string | undefined;
+  /** One of its guards that is no longer configured, with the same effect. */
+  #missingGuard: string | undefined;
   /** Maximum priority as configured. */
   #priority: number | undefined;
   /** Whether its requests may contain keys of providers. */
@@ -56,7 +61,7 @@ export class Client implements RequestClient {
   }
 
   /** Applies other limits. Earlier requests and spending count against them. */
-  change({ pools, models, team, tags, guards, priority, byok, ...limits }: ClientLimits): void {
+  change({ pools, models, team, tags, guards, missingGuard, priority, byok, ...limits }: ClientLimits): void {
     this.#models = models;
     this.findOwnModels = models && ((registry) => findModels(models, registry));
     this.#priority = priority;
@@ -67,7 +72,9 @@ export class Client implements RequestClient {
     this.scope = this.#scopes?.getClient(this, limits);
     this.team = team === undefined ? undefined : this.#scopes?.findTeam(team);
     this.#missingTeam = this.team === undefined ? team : undefined;
-    this.pools = this.#missingTeam === undefined ? intersect(pools, this.team?.pools) : new Set();
+    this.#missingGuard = missingGuard;
+    const isUsable = this.#missingTeam === undefined && missingGuard === undefined;
+    this.pools = isUsable ? intersect(pools, this.team?.pools) : new Set();
   }
 
   /** Returns the same client as a member of another team. */
@@ -76,7 +83,8 @@ export class Client implements RequestClient {
     const member = new Client(this, pickDefined({ priority: this.#priority, byok: this.#byok, tags, guards, models }));
     member.scope = this.scope;
     member.team = team;
-    member.pools = intersect(this.#own, team?.pools);
+    member.#missingGuard = this.#missingGuard;
+    member.pools = this.#missingGuard === undefined ? intersect(this.#own, team?.pools) : new Set();
     return member;
   }
 
@@ -122,6 +130,7 @@ export class Client implements RequestClient {
   messageFor(error: unknown): string | undefined {
     if ((this.pools ?? this.#models) === undefined || !ModelNotFoundError.isInstance(error)) return undefined;
     if (this.#missingTeam !== undefined) return `The team "${this.#missingTeam}" of the client is not configured`;
+    if (this.#missingGuard !== undefined) return `The guard "${this.#missingGuard}" of the client is not configured`;
     const names = [...this.pools ?? [], ...this.#models ?? []].map((name) => `"${name}"`).join(", ") || "none";
     return `There is no such model or pool for the client "${this.name}": it has ${names}`;
   }

@@ -26,6 +26,7 @@ const removable: ReadonlySet<string> = new Set([
     "tags",
     "pools",
     "models",
+    "guards",
     "budget",
     "rpm",
     "tpm",
@@ -40,7 +41,8 @@ const removable: ReadonlySet<string> = new Set([
 /** Maximum grace time of a rotation. */
 const maxGraceMs = 90 * dayMs;
 
-const { team, tags, pools, models, budget, rpm, tpm, concurrent, priority, notes, byok, token_hash } = client.fields;
+const { team, tags, pools, models, guards, budget, rpm, tpm, concurrent, priority, notes, byok, token_hash } =
+  client.fields;
 const fields = {
   type: "object",
   fields: {
@@ -49,6 +51,7 @@ const fields = {
     tags,
     pools,
     models,
+    guards,
     budget,
     rpm,
     tpm,
@@ -127,10 +130,14 @@ function readClientInput(
     if (value === null) report.problem(key, "expected a value, found nothing");
   }
   const { pools, expires_at, token_hash, ...values } = parse(shape as typeof newFields, body, { path: "", report })!;
-  const { teams } = mesh.settings;
+  const { teams, guards } = mesh.settings;
   if (values.team !== undefined && !teams?.has(values.team)) {
     report.problem("team", `no team ${show(values.team)}${suggest(values.team, [...teams?.keys() ?? []])}`);
   }
+  values.guards?.forEach((name, index) => {
+    if (guards?.has(name)) return;
+    report.problem(`guards[${index}]`, `no guard ${show(name)}${suggest(name, [...guards?.keys() ?? []])}`);
+  });
   values.models?.forEach((name, index) => checkModel(name, `models[${index}]`, { mesh, report }));
   const named = pools?.flatMap((name, index) => findPool(name, `pools[${index}]`, { mesh, report }));
   if (expires_at !== undefined && Date.parse(expires_at) <= mesh.runtime.clock.now()) {

@@ -22,6 +22,8 @@ export interface RuntimeClientFacts {
   /** A team of the configuration. */
   readonly team?: string;
   readonly tags?: readonly string[];
+  /** Names of guards of the configuration. */
+  readonly guards?: readonly string[];
   readonly priority?: number;
   readonly byok?: boolean;
   readonly expires_at?: string;
@@ -73,12 +75,12 @@ export function readDocument(text: string): ClientsDocument {
 
 /** The limits in the proxy's format. */
 export function toClientSettings(
-  { pools, models, budget, rpm, tpm, concurrent, team, tags, priority, byok }: RuntimeClientFacts,
+  { pools, models, budget, rpm, tpm, concurrent, team, tags, guards, priority, byok }: RuntimeClientFacts,
 ): Omit<ClientSettings, "token" | "name"> {
   const limits = mergeBudgets([budget]);
   return {
     ...(pools && { pools }),
-    ...pickDefined({ models, rpm, tpm, concurrent, team, tags }),
+    ...pickDefined({ models, rpm, tpm, concurrent, team, tags, guards }),
     ...pickDefined({ priority, byok }),
     ...(limits && { budget: limits }),
   };
@@ -116,13 +118,14 @@ function areAll(value: unknown, isOne: (entry: Readonly<Record<string, unknown>>
 }
 
 function isStored(
-  { id, name, token_sha256, previous_token, budget, pools, models, tags, team, byok, expires_at, ...counts }: Readonly<
-    Record<string, unknown>
-  >,
+  { id, name, token_sha256, previous_token, budget, pools, models, tags, guards, team, byok, expires_at, ...counts }:
+    Readonly<
+      Record<string, unknown>
+    >,
 ): boolean {
   const { rpm, tpm, concurrent, priority, revision } = counts;
   return typeof id === "string" && typeof name === "string" && typeof token_sha256 === "string" &&
-    [pools, models, tags].every((list) => list === undefined || Array.isArray(list)) &&
+    [pools, models, tags, guards].every((list) => list === undefined || Array.isArray(list)) &&
     (team === undefined || typeof team === "string") && (byok === undefined || typeof byok === "boolean") &&
     [rpm, tpm, concurrent, priority, revision].every((count) => count === undefined || typeof count === "number") &&
     (expires_at === undefined || isTime(expires_at)) && (!Array.isArray(budget) || isBudget(budget)) &&

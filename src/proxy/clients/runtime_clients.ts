@@ -78,7 +78,7 @@ export class RuntimeClients {
     scopes.follow(previous?.mesh.state.scopes);
     for (const [id, before] of this.#clients) {
       const stored = this.#document.clients.find((client) => client.id === id);
-      this.#clients.set(id, new Client(before, stored ? toClientSettings(stored) : {}, scopes));
+      this.#clients.set(id, new Client(before, stored ? this.#toLimits(stored) : {}, scopes));
     }
     this.#index();
     mesh.onClose(() => Promise.resolve(mesh === this.#current?.mesh ? this.#cancel() : undefined));
@@ -176,7 +176,7 @@ export class RuntimeClients {
 
   #apply(document: ClientsDocument): void {
     this.#document = document;
-    const settings = new Map(document.clients.map((stored) => [stored.id, toClientSettings(stored)]));
+    const settings = new Map(document.clients.map((stored) => [stored.id, this.#toLimits(stored)]));
     for (const [id, client] of this.#clients) {
       client.change(settings.get(id) ?? {});
       if (!settings.has(id)) this.#clients.delete(id);
@@ -194,10 +194,16 @@ export class RuntimeClients {
     this.hasSuppliedTokens = tokens.some(({ is_supplied }) => is_supplied);
   }
 
+  #toLimits(stored: StoredClient): ConstructorParameters<typeof Client>[1] {
+    const { guards } = this.#current!.mesh.settings;
+    const missingGuard = stored.guards?.find((name) => !guards?.has(name));
+    return { ...toClientSettings(stored), ...(missingGuard !== undefined && { missingGuard }) };
+  }
+
   #createClient(stored: StoredClient): Client {
     const existing = this.#clients.get(stored.id);
     if (existing !== undefined) return existing;
-    const client = new Client(stored, toClientSettings(stored), this.#current!.mesh.state.scopes);
+    const client = new Client(stored, this.#toLimits(stored), this.#current!.mesh.state.scopes);
     this.#clients.set(stored.id, client);
     return client;
   }

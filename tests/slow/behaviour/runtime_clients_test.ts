@@ -200,6 +200,45 @@ describe("A client made at runtime", () => {
     assertEquals([await again.chat(token), await again.chat(token)], [200, 429]);
   });
 
+  it("has guards beside those of pools, and is shut out while one of them is not configured", async () => {
+    await using upstream = await startUpstream(ok());
+    await using folder = await tempFolder();
+    const config = clientsConfig(upstream, { path: `${folder.path}/state.json` });
+    const guards = { personal: { connector: "mesh.guard.pii.v1", action: "block" } };
+    const ask = async ({ url }: ClientsProxy, token: string, content: string) => {
+      const response = await fetch(`${url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+        body: JSON.stringify({ model: "chat", messages: [{ role: "user", content }] }),
+      });
+      const { error } = await response.json();
+      return error === undefined ? response.status : `${error.code}: ${error.message}`;
+    };
+    const mail = "Write to ada@example.com";
+    let token = "";
+    {
+      await using proxy = await startClientsProxy({ ...config, guards });
+      const { status, body } = await proxy.ask<{ error: { param: string; message: string } }>("POST ", {
+        name: "app",
+        guards: ["persnal"],
+      });
+      assertEquals([status, body.error.param], [400, "guards[0]"]);
+      assertStringIncludes(body.error.message, 'did you mean "personal"?');
+      const client = await made(proxy, { guards: ["personal"] });
+      token = client.token;
+      assertEquals(client.guards, ["personal"]);
+      assertEquals(await ask(proxy, token, "Hi"), 200);
+      assertStringIncludes(String(await ask(proxy, token, mail)), "content_blocked");
+      await proxy.ask(`PATCH /${client.id}`, { guards: null });
+      assertEquals(await ask(proxy, token, mail), 200);
+      await proxy.ask(`PATCH /${client.id}`, { guards: ["personal"] });
+      assertStringIncludes(String(await ask(proxy, token, mail)), "content_blocked");
+    }
+    await using without = await startClientsProxy(config);
+    const message = 'model_not_found: The guard "personal" of the client is not configured';
+    assertEquals(await ask(without, token, "Hi"), message);
+  });
+
   it("shares a name with no other client: limits are counted by name", async () => {
     await withProxy(async (proxy) => {
       await made(proxy);
