@@ -4,20 +4,42 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { Clock } from "../../src/contracts/runtime.ts";
-import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
+import type { ExpiringEntries, Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
+import { onceResolved } from "../../src/util/once.ts";
 import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
 
 const id = "mesh.memory.v1";
 
+const attributes = {
+  max_bytes: {
+    type: "size",
+    default: 67_108_864,
+    about: "Maximum size of all entries of a cache. Beyond it, the least recently used ones are deleted.",
+  },
+} as const;
+
 /** A storage that does not persist: for tests, and for several meshes in one process. */
 export class MemoryStorage implements Storage {
+  /** Entries that expire, the code of which is imported with the first call. */
+  readonly entries: ExpiringEntries;
   readonly #clock: Clock;
   readonly #records = new Map<string, { readonly data: Uint8Array; readonly modifiedAt: number }>();
   readonly #locks = new Map<string, LockRecord>();
 
-  /** @param clock Clock, for the times of records and locks. */
-  constructor(clock: Clock) {
+  /**
+   * @param clock Clock, for the times of records, locks and entries.
+   * @param maxBytes Maximum size of all entries.
+   */
+  constructor(clock: Clock, maxBytes: number = attributes.max_bytes.default) {
     this.#clock = clock;
+    const open = onceResolved(async () => new (await import("./_memory_entries.ts")).MemoryEntries(clock, maxBytes));
+    this.entries = {
+      get: async (key) => (await open()).get(key),
+      set: async (key, data, expiresAt) => (await open()).set(key, data, expiresAt),
+      delete: async (key) => (await open()).delete(key),
+      stats: async () => (await open()).stats(),
+      clear: async () => (await open()).clear(),
+    };
   }
 
   load(key: string): Promise<Uint8Array | undefined> {
@@ -70,6 +92,6 @@ export const memoryStorageConnector: Connector<"storage"> = {
   id,
   kind: "storage",
   sharing: "none",
-  attributes: {},
-  create: (_settings, { clock }) => new MemoryStorage(clock),
+  attributes,
+  create: ({ max_bytes: maxBytes }, { clock }) => new MemoryStorage(clock, maxBytes as number | undefined),
 };

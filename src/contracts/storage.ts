@@ -65,6 +65,8 @@ export interface Storage {
   readonly shared?: Shared | undefined;
   /** Usage as rows; storages without it keep a record of each day. */
   readonly usage?: UsageRows | undefined;
+  /** Entries that expire; only storages that delete them by themselves have them. */
+  readonly entries?: ExpiringEntries | undefined;
   /** Closes connections; later calls fail. Absent from storages without connections. */
   close?(): Promise<void>;
 }
@@ -194,4 +196,35 @@ export interface UsageRows {
   read(from: string, to: string): Promise<readonly StoredUsage[]>;
   /** Deletes the rows of all days before one. */
   drop(before: string): Promise<void>;
+}
+
+/** Number and size of entries. */
+export interface EntryStats {
+  /** Number of entries that have not expired. */
+  readonly entries: number;
+  /** Size of their data, bytes. */
+  readonly bytes: number;
+}
+
+/**
+ * Facet of a {@linkcode Storage}: binary entries that expire, such as those of a cache. Any string is a valid key; entries
+ * are separate from records, locks and counters. The store may delete any entry before it expires, and bounds their number or
+ * size, or deletes what has expired.
+ */
+export interface ExpiringEntries {
+  /** Reads an entry; undefined if it does not exist or has expired. The caller owns the returned bytes. */
+  get(key: string): Promise<Uint8Array | undefined>;
+  /**
+   * Writes an entry atomically, replacing the one before.
+   *
+   * @param data Must not change until the promise settles.
+   * @param expiresAt Expiry time, ms since the Unix epoch; a past one deletes the entry.
+   */
+  set(key: string, data: Uint8Array, expiresAt: number): Promise<void>;
+  /** Deletes an entry; false if it did not exist or had expired. */
+  delete(key: string): Promise<boolean>;
+  /** Counts the entries. */
+  stats(): Promise<EntryStats>;
+  /** Deletes all entries, without blocking other calls, and returns how many. Entries written meanwhile may remain. */
+  clear(): Promise<number>;
 }

@@ -8,7 +8,15 @@
  * the first 8 bytes of its SHA-256.
  * @module
  */
-import type { Lock, LockOptions, Shared, Storage, StorageStat, UsageRows } from "../contracts/storage.ts";
+import type {
+  ExpiringEntries,
+  Lock,
+  LockOptions,
+  Shared,
+  Storage,
+  StorageStat,
+  UsageRows,
+} from "../contracts/storage.ts";
 import { ConnectorError } from "../errors.ts";
 import { type FormatModules, formatModules, fromJson, type RecordFormat, toJson } from "./_formats.ts";
 import { compress, decompress, isGzip } from "../util/gzip.ts";
@@ -59,6 +67,28 @@ export class CodedStorage implements Storage {
   /** Usage is not encoded: the store sums it. */
   get usage(): UsageRows | undefined {
     return this.#inner.usage;
+  }
+
+  /**
+   * Its entries: their data is encrypted if records are, and an entry that cannot be decrypted does not exist. They have no
+   * format and are not compressed, since they are bytes.
+   */
+  get entries(): ExpiringEntries | undefined {
+    const [{ entries }, cipher] = [this.#inner, this.#cipher];
+    if (entries === undefined || cipher === undefined) return entries;
+    return {
+      get: async (key) => {
+        const bytes = await entries.get(key);
+        if (bytes === undefined || !isEncrypted(bytes)) return undefined;
+        const decrypted = await cipher.decrypt(bytes, toEntryName(key));
+        return typeof decrypted === "string" ? undefined : decrypted;
+      },
+      set: async (key, data, expiresAt) =>
+        await entries.set(key, await cipher.encrypt(data, toEntryName(key)), expiresAt),
+      delete: (key) => entries.delete(key),
+      stats: () => entries.stats(),
+      clear: () => entries.clear(),
+    };
   }
 
   async close(): Promise<void> {
@@ -154,6 +184,11 @@ export class CodedStorage implements Storage {
 
 function createUnreadableError(key: string, reason: string, cause?: unknown): ConnectorError {
   return new ConnectorError(`Cannot read the record "${key}": ${reason}`, cause, "unreadable");
+}
+
+/** The name under which an entry is encrypted, so that no record decrypts as one. */
+function toEntryName(key: string): string {
+  return `entry ${key}`;
 }
 
 const mark = new TextEncoder().encode("MESHENC1");

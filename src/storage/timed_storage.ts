@@ -4,7 +4,15 @@
  */
 import { storageTimeoutMs } from "../config/settings/defaults.ts";
 import type { Clock } from "../contracts/runtime.ts";
-import type { Lock, LockOptions, Shared, Storage, StorageStat, UsageRows } from "../contracts/storage.ts";
+import type {
+  ExpiringEntries,
+  Lock,
+  LockOptions,
+  Shared,
+  Storage,
+  StorageStat,
+  UsageRows,
+} from "../contracts/storage.ts";
 import { ConnectorError } from "../errors.ts";
 import { waitWithin } from "../util/within.ts";
 
@@ -40,6 +48,18 @@ export class TimedStorage implements Storage {
       add: (id, rows) => this.#timed("add usage", () => usage.add(id, rows)),
       read: (from, to) => this.#timed("read usage", () => usage.read(from, to)),
       drop: (before) => this.#timed("delete usage", () => usage.drop(before)),
+    };
+  }
+
+  /** Its entries, whose calls time out. */
+  get entries(): ExpiringEntries | undefined {
+    const { entries } = this.#inner;
+    return entries && {
+      get: (key) => this.#timed("read an entry", () => entries.get(key)),
+      set: (key, data, expiresAt) => this.#timed("write an entry", () => entries.set(key, data, expiresAt)),
+      delete: (key) => this.#timed("delete an entry", () => entries.delete(key)),
+      stats: () => this.#timed("count its entries", () => entries.stats()),
+      clear: () => this.#timed("delete its entries", () => entries.clear()),
     };
   }
 
