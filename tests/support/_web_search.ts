@@ -38,6 +38,7 @@ interface SearchStageOptions extends Omit<TestProxyOptions, "upstreams" | "confi
   /** The section `proxy.tools.web_search`; undefined leaves it out. */
   readonly settings?: Json | undefined;
   readonly proxySettings?: Json;
+  readonly guards?: Json;
   /** Strategy of the pool; by priority by default. */
   readonly strategy?: string;
   /** Further models of the pool, after the first one. */
@@ -63,7 +64,7 @@ export async function startSearchStage(
     ...options
   }: SearchStageOptions = {},
 ): Promise<SearchStage> {
-  const { settings = { pool: "search" }, proxySettings, others = {}, strategy = "priority", ...rest } = options;
+  const { settings = { pool: "search" }, proxySettings, guards, others = {}, strategy = "priority", ...rest } = options;
   const model = await startUpstream(script ?? playTools(dialect, play));
   const searching = await startUpstream(engine);
   const { connector, model: id } = speaking[dialect];
@@ -95,6 +96,7 @@ export async function startSearchStage(
         },
         search: { models: ["engine"], retry: { max_attempts: 0 } },
       },
+      ...(guards && { guards }),
       proxy: {
         ...("settings" in options && options.settings === undefined ? {} : { tools: { web_search: settings } }),
         ...proxySettings,

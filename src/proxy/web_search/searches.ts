@@ -98,8 +98,8 @@ export class Searches {
   }
 
   async #search(query: string, { startedAt, limitMs }: RequestTime): Promise<SearchResponse["results"]> {
-    const { settings: { pool }, exchange: { mesh, request, requestId, client, labels, scopes }, signal } =
-      this.#context;
+    const { settings: { pool }, exchange, signal } = this.#context;
+    const { mesh, request, requestId, client, labels, scopes, proxy: { guards } } = exchange;
     const result = await mesh.perform({
       id: requestId,
       operation: search,
@@ -109,7 +109,8 @@ export class Searches {
       signal,
       timeoutMs: Math.max(0, limitMs - (mesh.runtime.clock.monotonic() - startedAt)),
       // the operator lets every client search, whatever its own pools
-      client: client && { id: client.id, name: client.name },
+      client: client && { id: client.id, name: client.name, guards: client.guards },
+      guards,
       ...(labels && { labels }),
       scopes,
       userAgent: request.headers.get("user-agent") ?? undefined,

@@ -387,3 +387,34 @@ describe("a search tool, with proxy.tools.web_search", () => {
     assertThrows(() => MeshConfig.parse(config("serach")), ConfigError, "proxy.tools.web_search.pool");
   });
 });
+
+describe("a guard", () => {
+  const guards = { personal: { connector: "mesh.guard.pii.v1", action: "restore" } };
+  const mail = "ada@example.com";
+  /** Searches for what it was asked. */
+  const play = ({ tools, results, body }: Turn): Reply => {
+    if (results.length > 0) return { pieces: ["I have read."] };
+    const [query] = body.match(/Who has[^"]*/)!;
+    return { calls: [{ id: "call_s1", name: tools.find((tool) => /search/.test(tool))!, input: { query } }] };
+  };
+  const ways: Readonly<Record<string, { readonly proxySettings: Json; readonly headers?: Record<string, string> }>> = {
+    "the proxy": { proxySettings: { guards: ["personal"] } },
+    "the client": {
+      proxySettings: { auth: { tokens: [{ token: "t-app-0123456789abc", name: "app", guards: ["personal"] }] } },
+      headers: { authorization: "Bearer t-app-0123456789abc" },
+    },
+  };
+  for (const [owner, { proxySettings, headers = {} }] of Object.entries(ways)) {
+    it(`of ${owner} sees the queries of searches`, async () => {
+      await using stage = await startSearchStage({ guards, play, proxySettings });
+      const body = { ...searchClients.responses.body(), input: `Who has the address ${mail}?` };
+      const response = await askSearching(stage, "responses", { stream: false, body, headers });
+      const text = await response.text();
+      assertEquals(response.status, 200, text);
+      assertEquals(stage.engine.calls, 1);
+      for (const { requests } of [stage.model, stage.engine]) {
+        assertEquals(JSON.stringify(requests.map((request) => request.json())).includes(mail), false);
+      }
+    });
+  }
+});
