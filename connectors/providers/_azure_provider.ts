@@ -25,7 +25,6 @@ export const azureConnector: ProviderConnector = {
       dialects: { responses: !isDated(version) }, // supported by the v1 API only
       withoutResponses: isDated(version),
       address: createAddresses(own, runtime, version),
-      authorize: (credential: string) => ({ "api-key": credential }),
       readError: readAzureError,
       readRetryAfter: (_body: unknown, headers: { get(name: string): string | null }) =>
         isPositive(headers.get("x-ms-retry-after-ms")),

@@ -218,7 +218,9 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   #headers({ credential }: CallOptions): Record<string, string> {
     const headers: Record<string, string> = { "content-type": "application/json" };
     if (credential === undefined) return headers;
-    return Object.assign(headers, this.#vendor.authorize?.(credential) ?? { authorization: `Bearer ${credential}` });
+    const { credentialHeader, authorize } = this.#vendor;
+    const own = credentialHeader === undefined ? authorize?.(credential) : { [credentialHeader]: credential };
+    return Object.assign(headers, own ?? { authorization: `Bearer ${credential}` });
   }
 
   #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {

@@ -101,7 +101,9 @@ export interface OpenAiCompatible {
   readonly tokenScope?: string;
   /** Attributes that it reads from the entry's `config`; none by default. */
   readonly attributes?: Attributes;
-  /** Headers that carry the API key; `Authorization: Bearer` by default. */
+  /** Header that carries the API key alone, in place of `Authorization: Bearer`; its name in lower case. */
+  readonly credentialHeader?: string;
+  /** Headers that carry the API key in another form. */
   readonly authorize?: (credential: string) => Record<string, string>;
   /** URL of a path of the API for a model; `<baseUrl>/<path>` by default. */
   readonly address?: (path: string, model?: string) => string;
@@ -221,6 +223,7 @@ export function createDeclaration(vendor: OpenAiCompatible): ProviderDeclaration
     ownState: [...vendor.dialects?.responses ? [] : [vendor.vendor], ...vendor.ownState ?? []],
     findRules: vendor.findRules ?? (({ id }) => mistralFamily.test(id) ? mistralRules : undefined),
     ...(vendor.infrastructure === undefined ? {} : { infrastructure: vendor.infrastructure }),
+    ...(vendor.credentialHeader && { credentialHeader: vendor.credentialHeader }),
     ...(vendor.tokenScope === undefined ? {} : { tokenScope: vendor.tokenScope }),
     ...(vendor.assumedPrices === undefined ? {} : { assumedPrices: vendor.assumedPrices }),
     ...(vendor.promptCache && { promptCache: vendor.promptCache }),

@@ -31,6 +31,7 @@ export const azure: OpenAiCompatible = {
   id: "azure.openai.v1",
   vendor: "azure",
   telemetryName: "azure.ai.openai",
+  credentialHeader: "api-key",
   promptCache: { keyApis: ["chat", "responses"] }, // learn.microsoft.com/azure/ai-foundry/openai/how-to/prompt-caching
   baseUrl: "",
   detection: {
@@ -159,6 +160,7 @@ export const vertex: ProviderDeclaration = {
   id: "google.vertex.v1",
   vendor: "vertex",
   telemetryName: "gcp.vertex_ai",
+  credentialHeader: "x-goog-api-key",
   ownState: ["google", "anthropic", "images"],
   tokenScope: "https://www.googleapis.com/auth/cloud-platform",
   ambient: {

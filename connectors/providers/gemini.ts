@@ -127,6 +127,7 @@ export const gemini: ProviderDeclaration = {
   id: "google.gemini.v1",
   vendor: "google",
   telemetryName: "gcp.gemini",
+  credentialHeader: "x-goog-api-key",
   detection: {
     keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
     baseUrl: ["GEMINI_BASE_URL"],

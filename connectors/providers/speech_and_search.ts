@@ -33,7 +33,7 @@ export const elevenlabs: OpenAiCompatible = {
   vendor: "elevenlabs",
   baseUrl: "https://api.elevenlabs.io/v1",
   detection: { keys: ["ELEVENLABS_API_KEY", "ELEVEN_API_KEY"], baseUrl: ["ELEVENLABS_BASE_URL"] },
-  authorize: (credential) => ({ "xi-api-key": credential }),
+  credentialHeader: "xi-api-key",
   parameters: { refuse: ["stream_format"] },
   withoutChat: true,
   list: { path: "models" },
@@ -64,7 +64,7 @@ export const azureSpeech: OpenAiCompatible = {
     baseUrl: ["AZURE_SPEECH_BASE_URL"],
     requires: { region: ["AZURE_SPEECH_REGION"] },
   },
-  authorize: (credential) => ({ "ocp-apim-subscription-key": credential }),
+  credentialHeader: "ocp-apim-subscription-key",
   parameters: { refuse: ["stream_format"] },
   withoutChat: true,
   list: { path: "voices/list" },
@@ -178,7 +178,7 @@ export const serper: OpenAiCompatible = {
   withoutChat: true,
   list: { path: "account" },
   models: () => knownModels(serperEntries),
-  authorize: (credential) => ({ "x-api-key": credential }),
+  credentialHeader: "x-api-key",
   readError(body, status) {
     const error = readOpenAiError(body, status);
     return /not enough credits/i.test(error.message) ? { ...error, code: "insufficient_quota" } : error;

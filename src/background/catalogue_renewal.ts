@@ -9,7 +9,7 @@ import type { ModelInfo, ModelListing } from "../contracts/provider.ts";
 import type { Storage } from "../contracts/storage.ts";
 import { MeshError } from "../errors.ts";
 import { draft, type DraftProvider, extendBy } from "../registry/extend.ts";
-import type { ModelEntry, ProviderInstance, Registry } from "../registry/registry.ts";
+import { adoptOpened, type ModelEntry, type ProviderInstance, type Registry } from "../registry/registry.ts";
 import { queryProviders } from "./ask_providers.ts";
 import { checkAge, compareModels, renewModels } from "../registry/renewed_models.ts";
 import { fetchCatalogue, type FetchedCatalogue, keepCatalogue, loadCatalogue } from "./catalogue_record.ts";
@@ -172,8 +172,8 @@ export class CatalogueRenewal {
     const instances = registry.instances.flatMap((instance) => {
       const running = renewed.find(({ entry }) => entry.id === instance.entry.id);
       if (running === undefined) return [];
-      const { provider, credential } = running;
-      return Object.assign(instance, { provider, credential });
+      adoptOpened(instance, running);
+      return instance;
     });
     const queried = await queryProviders(instances, registry, { runtime, hub, redact });
     for (const instance of renewed) {

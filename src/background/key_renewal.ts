@@ -72,6 +72,7 @@ export class KeyRenewal {
       const entry = await secrets?.entry(id, { isForced });
       if (entry === undefined) return;
       instance.credential = entry.apiKeys[0];
+      instance.headers = entry.headers;
       state.keyPools.get(id)?.replace(entry.apiKeys);
     } catch (error) {
       const reason = MeshError.isInstance(error) ? error.message : "it failed";

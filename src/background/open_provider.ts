@@ -44,11 +44,12 @@ export async function openProviders(instances: readonly ProviderInstance[], part
  * @param instance A provider whose connector is loaded.
  */
 export async function openProvider(instance: ProviderInstance, parts: OpeningParts): Promise<void> {
-  const { id, connector, config, baseUrl, apiKeys, credentials, tokens, authorities } = instance.entry;
+  const { id, connector, config, baseUrl, apiKeys, credentials, tokens, authorities, headers } = instance.entry;
   const { catalogue, redactor } = parts;
   const runtime = authorities === undefined ? parts.runtime : trusting(authorities, parts.runtime);
   instance.credential = apiKeys[0];
-  for (const secret of apiKeys) redactor.add(secret);
+  instance.headers = headers;
+  for (const secret of [...apiKeys, ...Object.values(headers ?? {})]) redactor.add(secret);
   addSecretSettings(config, redactor);
   const create = (more?: object) =>
     instance.entry.instance ??

@@ -737,6 +737,8 @@ export interface ProviderDocument {
   readonly credentials?: "configured" | "header";
   /** Base URL of the API, including the version prefix, for self-hosted servers and gateways. */
   readonly base_url?: string;
+  /** Headers that every call of the provider has in addition, by name, such as `OpenAI-Organization`. They replace those of the connector. Values may be secrets, and are redacted. Headers that carry the API key, describe the body or belong to the connection are rejected. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Authentication of requests to the provider. */
   readonly auth?: {
     /** Authentication method: API keys, tokens fetched by `oauth` or `service_account`, or the identity of the machine in its cloud (`ambient`), which is used without this setting if there is no key and the environment announces it. */

@@ -265,6 +265,11 @@ export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   /** Whether it works without an API key. */
   readonly keyless?: boolean;
   /**
+   * Name of the header that carries the API key, in lower case. A configuration cannot set this header.
+   * @default {"authorization"}
+   */
+  readonly credentialHeader?: string;
+  /**
    * What its models accept from earlier responses: keys of `extra_content`, and the members `reasoning_details`, `images`
    * and `annotations` of assistant messages.
    * @default the key of its vendor, and all of these members

@@ -25,7 +25,7 @@ import { perform } from "../pipeline/perform.ts";
 import { spaceWarnings } from "../registry/embedding_spaces.ts";
 import { loadConnectors } from "../registry/load_connectors.ts";
 import { findNamedModels } from "../registry/named_models.ts";
-import type { Pool, Registry } from "../registry/registry.ts";
+import { adoptOpened, type Pool, type Registry } from "../registry/registry.ts";
 import type { Transition } from "../state/breaker/circuit_breaker.ts";
 import { loadBudgetWindows } from "../state/limits/budget.ts";
 import type { StateStore } from "../state/persistence/state_store.ts";
@@ -257,8 +257,7 @@ function hasAffinity({ pools, defaultRouting }: Settings): boolean {
 /** Moves the opened providers of an assembly into a new one. */
 function adoptProviders(before: Assembly, next: Assembly): Assembly {
   next.registry.instances.forEach((instance, index) => {
-    const { provider, credential } = before.registry.instances[index]!;
-    Object.assign(instance, { provider, credential });
+    adoptOpened(instance, before.registry.instances[index]!);
   });
   return next;
 }

@@ -196,7 +196,9 @@ export class Connection implements CallOptions {
     const { url, method, body, connectTimeoutMs = entry.connectTimeoutMs } = request;
     this.#url = url;
     const agent = entry.forwardsUserAgent ? this.userAgent : undefined;
-    const headers = agent === undefined ? request.headers : { ...request.headers, "user-agent": agent };
+    const own = agent === undefined ? request.headers : { ...request.headers, "user-agent": agent };
+    const more = this.#instance.headers;
+    const headers = more === undefined ? own : mergeHeaders(own, more);
     const plain: UpstreamRequest = {
       url,
       method,
@@ -256,6 +258,17 @@ export class Connection implements CallOptions {
 /** Whether a streamed body was read in part, and therefore cannot be resent. */
 function isBegun({ body }: UpstreamRequest): boolean {
   return Object(body).isBegun === true;
+}
+
+type Headers = UpstreamRequest["headers"];
+
+/** Adds configured headers. Those that end in `-beta` are lists: a caller's features are used besides the configured ones. */
+function mergeHeaders(own: Headers, more: Headers): Headers {
+  const merged = { ...own, ...more };
+  for (const name of Object.keys(more)) {
+    if (name.endsWith("-beta") && own[name] !== undefined) merged[name] = `${own[name]},${more[name]}`;
+  }
+  return merged;
 }
 
 function withTrace(request: UpstreamRequest, { traceparent, tracestate }: TraceContext): UpstreamRequest {

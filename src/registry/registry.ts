@@ -46,8 +46,15 @@ export interface ProviderInstance {
   provider?: Provider;
   /** Set when the mesh is initialized, and when it takes over from another one. */
   credential?: string;
+  /** Headers that its calls have in addition. Set with the credential. */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Settles when a key that is being resolved again is available. */
   ready?: Promise<void>;
+}
+
+/** Gives an instance what opening an earlier instance of the same provider has set. */
+export function adoptOpened(instance: ProviderInstance, { provider, credential, headers }: ProviderInstance): void {
+  Object.assign(instance, { provider, credential, headers });
 }
 
 /** The failure of a provider's last call. */

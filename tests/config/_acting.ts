@@ -115,6 +115,7 @@ export const values: Readonly<Record<string, readonly [one: unknown, other: unkn
   "providers.*.base_url": ["http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1"],
   "providers.*.execution.base_url": ["http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1"],
   "providers.*.auth.token_url": ["https://one.example.com", "https://two.example.com"],
+  "providers.*.headers": [{ "x-team": "one" }, { "x-team": "two" }],
   "providers.*.config": [{ responses: true }, { responses: false }],
   "models.*.provider": ["hosted", "server"],
   "models.*.capabilities": [["chat-completion"], ["translation"]],

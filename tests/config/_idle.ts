@@ -25,6 +25,7 @@ export const idle: readonly Idle[] = [
   [instance, "providers.server.execution.base_url", "http://127.0.0.1:9/v1"],
   [instance, "providers.server.execution.ca", "./ca.pem"],
   [instance, "providers.server.config", { a: 1 }],
+  [{ "providers.server.headers": { "User-Agent": "fleet/1" } }, "providers.server.execution.user_agent", "client"],
   [{ "providers.hosted.api_key": "key-one-0123456789" }, "providers.hosted.auth.key_rotation", true],
   [{ "providers.hosted.api_key": undefined }, "providers.hosted.auth.key_rotation", true],
   ...["batch.supported", "infrastructure.batch", "files.upload", "infrastructure.files", "fine_tuning.supported"]

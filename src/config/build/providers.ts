@@ -5,7 +5,7 @@
 import { checkCapability, checkCodes, type ConnectorOf, expandProviders, type ProviderParts } from "../check/names.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { readAttributes } from "../check/attributes.ts";
-import { buildTokenSettings, checkAmbient, checkAuth } from "../check/auth.ts";
+import { buildTokenSettings, checkAmbient, checkAuth, checkHeaders } from "../check/auth.ts";
 import { baseUrlWarning } from "../schema/formats.ts";
 import { mergeBudgets } from "../schema/budget.ts";
 import { type Report, show, suggest, under } from "../schema/report.ts";
@@ -46,6 +46,7 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
     connector: id,
     config: {},
     ...settings,
+    ...(settings.headers && { headers: toLowerCase(settings.headers) }),
     id,
     apiKeys,
     tokens: buildTokenSettings(auth),
@@ -58,6 +59,11 @@ export function buildProvider(id: string, value: ProviderValues): ProviderEntry 
     retryBudget: retry.budget,
     budget: mergeBudgets([value.budget]),
   };
+}
+
+/** Header names in lower case, as connectors write them. */
+function toLowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** Resolves each model's provider and capabilities; omitted facts are taken from the catalogue later. */
@@ -132,6 +138,7 @@ function checkProvider(
   checkAuth(value, path, report);
   const own = entry.instance === undefined ? connector : undefined;
   checkAmbient(value, { path, connector: own, connectors }, report);
+  if (value.headers !== undefined) checkHeaders(value, { path, connector: own }, report);
   const declared = own?.attributes;
   const config = readAttributes(entry.config, { path: `${path}.config`, connector: entry.connector, declared, report });
   const { baseUrl } = entry;

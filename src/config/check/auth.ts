@@ -4,7 +4,7 @@
  */
 import { readServiceAccount } from "../../util/service_account.ts";
 import { baseUrlProblem, baseUrlWarning, credentialProblem } from "../schema/formats.ts";
-import { quoted, type Report } from "../schema/report.ts";
+import { quoted, type Report, show, under } from "../schema/report.ts";
 import { referencesIn } from "../schema/references.ts";
 import type { Completed } from "../schema/complete.ts";
 import { type AuthValues, provider, type ProviderValues } from "../schema/providers.ts";
@@ -68,6 +68,52 @@ export function checkAmbient(
   }
   const hasTokens = connector.ambient.load !== undefined;
   if (auth.scope !== undefined && !hasTokens) report.warn(`${path}.auth.scope`, "has no effect: calls are signed");
+}
+
+/** Headers that are set otherwise, and what to do instead. */
+const reservedHeaders: readonly (readonly [names: RegExp, instead: string])[] = [
+  [/^authorization$/, 'carries the credentials: set "api_key", or "auth"'],
+  [/^host$/, 'is that of "base_url": set that'],
+  [/^proxy-authorization$/, "belongs to the outbound proxy: set user and password in HTTPS_PROXY"],
+  [
+    /^(?:connection|keep-alive|proxy-connection|te|upgrade)$/,
+    "belongs to the connection, and is set by the HTTP client",
+  ],
+  [/^(?:content-(?:length|type|encoding)|transfer-encoding|trailer|expect)$/, "describes the body of each request"],
+  [/^accept-encoding$/, "lists what the HTTP client decodes"],
+  [/^trace(?:parent|state)$/, "is that of each request: it is forwarded, or created by the tracing sink"],
+  [/^idempotency-key$/, "must differ between requests: with a fixed one, all of them would get the same response"],
+];
+
+/**
+ * Reports headers that are set by other settings, by the connector or by the HTTP client, and invalid names.
+ *
+ * @param connector The entry's connector; undefined for an instance.
+ */
+export function checkHeaders(
+  { headers = {} }: ProviderValues,
+  { path, connector }: { readonly path: string; readonly connector: KnownProvider | undefined },
+  report: Report,
+): void {
+  const names = new Map<string, string>();
+  for (const name of Object.keys(headers)) {
+    const problem = findNameProblem(name.toLowerCase(), connector);
+    const other = names.get(name.toLowerCase());
+    names.set(name.toLowerCase(), name);
+    if (problem !== undefined) report.problem(under(`${path}.headers`, name), problem);
+    else if (other !== undefined) {
+      report.problem(under(`${path}.headers`, name), `is the same header as ${show(other)}`);
+    }
+  }
+}
+
+function findNameProblem(name: string, connector: KnownProvider | undefined): string | undefined {
+  if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name)) {
+    return "is not a header name: it has a character that names must not contain";
+  }
+  const isCredential = name === connector?.credentialHeader;
+  const instead = reservedHeaders.find(([names]) => names.test(isCredential ? "authorization" : name))?.[1];
+  return instead === undefined ? undefined : `cannot be set: it ${instead}`;
 }
 
 /** Reports credentials of requests that callers authorize with their own keys. */

@@ -25,6 +25,12 @@ export const providerConditions = (): readonly Condition<ProviderSubject>[] => [
     },
   },
   {
+    keys: ["execution.user_agent"],
+    idle: ["modelmesh"],
+    reason: ({ value: { headers = {} } }) =>
+      Object.keys(headers).some((name) => name.toLowerCase() === "user-agent") ? ': "headers" sets it' : undefined,
+  },
+  {
     keys: ["execution.min_rate"],
     reason: ({ mayServe }) => mayServe("chat") ? undefined : ": no model of the provider streams text",
   },

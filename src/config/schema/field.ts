@@ -11,6 +11,7 @@ import type { Report } from "./report.ts";
 export type Format =
   | "credential"
   | "secret"
+  | "header"
   | "baseUrl"
   | "origin"
   | "host"

@@ -18,6 +18,7 @@ export function formatProblem(text: string, format: Field["format"]): string | u
 const problems: Readonly<Record<Format, (text: string) => string | undefined>> = {
   credential: credentialProblem,
   secret: secretProblem,
+  header: headerProblem,
   baseUrl: baseUrlProblem,
   origin: originProblem,
   host: hostProblem,
@@ -35,6 +36,17 @@ export function credentialProblem(key: string): string | undefined {
   const at = key.search(/[^\x21-\x7e]/);
   if (at === -1) return undefined;
   return `has a space, a control or a non-ASCII character at position ${at + 1}, which a key must not contain`;
+}
+
+/** Maximum length of a header value: servers accept 8 KiB for a line, or for all headers. */
+const maxHeaderLength = 4096;
+
+/** Checks the value of a header. */
+export function headerProblem(value: string): string | undefined {
+  const at = value.search(/[^\x20-\x7e]/);
+  if (at !== -1) return `has a control or a non-ASCII character at position ${at + 1}, which a header must not contain`;
+  if (value.trim() !== value) return "has surrounding spaces, which a header must not have";
+  return value.length > maxHeaderLength ? `has more than ${maxHeaderLength} characters` : undefined;
 }
 
 /** Checks a day of the calendar. */

@@ -59,6 +59,12 @@ export const provider = {
     credentials: { type: "choice", values: ["configured", "header"], default: "configured" },
     /** Base URL of the API, including the version prefix, for self-hosted servers and gateways. */
     base_url: { type: "text", format: "baseUrl" },
+    /**
+     * Headers that every call of the provider has in addition, by name, such as `OpenAI-Organization`. They replace those
+     * of the connector. Values may be secrets, and are redacted. Headers that carry the API key, describe the body or
+     * belong to the connection are rejected.
+     */
+    headers: { type: "record", item: { type: "text", isSecret: true, format: "header" } },
     /** Authentication of requests to the provider. */
     auth: {
       type: "object",

@@ -4,7 +4,14 @@
  */
 import { ConfigError, SecretNotFoundError } from "../../errors.ts";
 import { checkTokens } from "../check/auth.ts";
-import { baseUrlProblem, credentialProblem, hostProblem, originProblem, secretProblem } from "../schema/formats.ts";
+import {
+  baseUrlProblem,
+  credentialProblem,
+  headerProblem,
+  hostProblem,
+  originProblem,
+  secretProblem,
+} from "../schema/formats.ts";
 import { Report, under } from "../schema/report.ts";
 import { deepFreeze, isPlainObject } from "../schema/tree.ts";
 import { proxy as section } from "../schema/proxy.ts";
@@ -259,10 +266,13 @@ function checkProxy(proxy: ProxySettings, report: Report): void {
   proxy.cors.origins?.forEach((origin, index) => blame(`proxy.cors.origins[${index}]`, originProblem(origin), report));
 }
 
-function checkEntry({ id, apiKeys, baseUrl, tokens }: ProviderEntry, report: Report): void {
+function checkEntry({ id, apiKeys, baseUrl, tokens, headers = {} }: ProviderEntry, report: Report): void {
   const path = under("providers", id);
   if (tokens !== undefined) checkTokens(tokens, `${path}.auth`, report);
   for (const key of apiKeys) blame(`${path}.api_key`, credentialProblem(key), report);
+  for (const [name, value] of Object.entries(headers)) {
+    blame(under(`${path}.headers`, name), headerProblem(value), report);
+  }
   if (baseUrl !== undefined) blame(`${path}.base_url`, baseUrlProblem(baseUrl), report);
 }
 

@@ -24,6 +24,7 @@ export interface KnownProvider extends
     | "apis"
     | "promptCache"
     | "ambient"
+    | "credentialHeader"
   > {
   readonly models: readonly KnownModel[];
 }
