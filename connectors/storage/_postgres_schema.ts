@@ -7,7 +7,12 @@ import { lockTimeout, nowMs, type PostgresNames } from "./_postgres_names.ts";
 import { createUsage } from "./_postgres_usage_schema.ts";
 
 /** The statements that lead from one version to the next. */
-const versions: readonly ((name: PostgresNames) => string)[] = [createRecords, createCounters, createUsage];
+const versions: readonly ((name: PostgresNames) => string)[] = [
+  createRecords,
+  createCounters,
+  createUsage,
+  createEntries,
+];
 
 /** The version that this code uses. */
 export const schemaVersion: number = versions.length;
@@ -246,4 +251,15 @@ function endProcess(name: PostgresNames): string {
       END IF;
       DELETE FROM ${name("processes")} WHERE id = process_id;
     END $function$;`;
+}
+
+/** Entries that expire. The table is unlogged: what a crash takes from a cache is not lost. */
+function createEntries(name: PostgresNames): string {
+  return `
+    CREATE UNLOGGED TABLE ${name("entries")} (
+      key text COLLATE "C" PRIMARY KEY,
+      data bytea NOT NULL,
+      expires_at bigint NOT NULL
+    );
+    CREATE INDEX ON ${name("entries")} (expires_at);`;
 }

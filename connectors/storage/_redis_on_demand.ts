@@ -37,6 +37,13 @@ export function redisOnDemand(
     release: async (lock) => (await open()).release(lock),
     isLocked: async (key) => (await open()).isLocked(key),
     close: async () => (await open()).close(),
+    entries: {
+      get: async (key) => (await open()).entries.get(key),
+      set: async (key, data, expiresAt) => (await open()).entries.set(key, data, expiresAt),
+      delete: async (key) => (await open()).entries.delete(key),
+      stats: async () => (await open()).entries.stats(),
+      clear: async () => (await open()).entries.clear(),
+    },
     shared: {
       leaseMs,
       get lostLeases() {

@@ -1,5 +1,5 @@
 /**
- * Records, locks, shared counters and usage in PostgreSQL 13 or later.
+ * Records, locks, shared counters, usage and entries that expire in PostgreSQL 13 or later.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -8,6 +8,7 @@ import { getPrefix, withCredentials } from "./_attributes.ts";
 import { acquireLock } from "./_lock.ts";
 import { type PostgresPlan, readPostgresPlan } from "./_postgres_address.ts";
 import { PostgresConnection, type PostgresConnectionOptions, type PostgresRuntime } from "./_postgres_client.ts";
+import { PostgresEntries } from "./_postgres_entries.ts";
 import { postgresId } from "./_postgres_errors.ts";
 import { loadPostgresClient } from "./_postgres_link.ts";
 import { nowMs } from "./_postgres_names.ts";
@@ -35,6 +36,8 @@ export class PostgresStorage implements Storage {
   readonly shared: PostgresShared;
   /** Usage of all these processes. */
   readonly usage: PostgresUsage;
+  /** Entries that expire, of all these processes. */
+  readonly entries: PostgresEntries;
   readonly #clock: PostgresRuntime["clock"];
   readonly #connection: PostgresConnection;
 
@@ -49,6 +52,7 @@ export class PostgresStorage implements Storage {
     this.#connection = new PostgresConnection(runtime, options);
     this.shared = new PostgresShared(this.#connection, runtime.clock, options.leaseMs);
     this.usage = new PostgresUsage(this.#connection);
+    this.entries = new PostgresEntries(this.#connection, runtime.clock);
   }
 
   async load(key: string): Promise<Uint8Array | undefined> {

@@ -1,5 +1,5 @@
 /**
- * Records, locks and shared counters in Redis 6.2 or later, or a compatible server.
+ * Records, locks, shared counters and entries that expire in Redis 6.2 or later, or a compatible server.
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
@@ -8,7 +8,9 @@ import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contract
 import { getPrefix, withCredentials } from "./_attributes.ts";
 import { acquireLock } from "./_lock.ts";
 import { checkPrefix, type RedisAddress, redisAddress } from "./_redis_address.ts";
+import { fromBinaryText, toBinaryText } from "./_redis_binary.ts";
 import { RedisConnection } from "./_redis_client.ts";
+import { RedisEntries } from "./_redis_entries.ts";
 import { redisId } from "./_redis_errors.ts";
 import { loadRedisClient } from "./_redis_package.ts";
 import { RedisServers } from "./_redis_servers.ts";
@@ -70,6 +72,8 @@ interface Group {
 export class RedisStorage implements Storage {
   /** Counters and messages shared by all processes with the same server and prefix. */
   readonly shared: RedisShared;
+  /** Entries that expire, of all these processes. */
+  readonly entries: RedisEntries;
   readonly #clock: Clock;
   readonly #connection: RedisConnection;
   readonly #groups: readonly Group[];
@@ -103,6 +107,7 @@ export class RedisStorage implements Storage {
         .map((prefix) => toGroup(prefix, connect(prefix)))
       : [toGroup(prefix, this.#connection)];
     this.shared = new RedisShared(this.#connection, clock, { prefix: sharedPrefix, leaseTimeMs: leaseMs });
+    this.entries = new RedisEntries(clock, this.#groups, (key) => this.#find(key));
   }
 
   async load(key: string): Promise<Uint8Array | undefined> {
@@ -218,19 +223,3 @@ export const redis: Connector<"storage"> = {
   },
   loadPackages: () => loadRedisClient(),
 };
-
-/** Maximum number of arguments of one call. */
-const maxArguments = 0x8000;
-
-/** Encodes each byte as one character, so that JSON stays readable in Redis's own tools. */
-function toBinaryText(data: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < data.length; at += maxArguments) {
-    text += String.fromCharCode(...data.subarray(at, at + maxArguments));
-  }
-  return text;
-}
-
-function fromBinaryText(text: string): Uint8Array {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
-}

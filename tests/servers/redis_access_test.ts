@@ -51,6 +51,11 @@ async function useAll(open: () => RedisStorage = createRestrictedStorage): Promi
     () => one.acquire("again", { owner: "one", ttlMs: 1_000, timeoutMs: 0 }),
     () => one.acquire("again", { owner: "one", ttlMs: 1_000, timeoutMs: 0 }),
     () => one.isLocked("state"),
+    () => one.entries.set("key", bytes, expiresAt),
+    () => one.entries.get("key"),
+    () => one.entries.stats(),
+    () => one.entries.clear(),
+    () => one.entries.delete("key"),
     () => one.shared.reserve([{ key: "sum", amount: 5, limit: 9, expiresAt, isLeased: true }]),
     () => one.shared.add([{ key: "sum", by: -1, leased: -1, expiresAt }]),
     async () => {
