@@ -927,6 +927,8 @@ export interface ModelDocument {
   readonly provider: string;
   /** Model id sent to the provider. Defaults to the model's name without the vendor's prefix. */
   readonly model?: string;
+  /** The model of the built-in catalogue that a deployment or a fine-tuned model with another id is, such as `openai/gpt-4o`. Its capabilities, features, constraints, prices and rules of parameters apply, unless they are set here. */
+  readonly base_model?: string;
   /** Capabilities, as leaves of the tree, by full path or short name. */
   readonly capabilities?: readonly CapabilityName[];
   /** Delivery modes. They can only restrict those of the capability. */

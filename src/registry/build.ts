@@ -99,7 +99,7 @@ function fillAsConfigured(registry: Registry, parts: FillParts): void {
   // configured models first: they keep their names, and catalogue models get others
   for (const instance of registry.instances) {
     for (const model of configured.get(instance.entry.id) ?? []) {
-      registry.addModel(configuredEntry(model, instance, registry.tree));
+      registry.addModel(configuredEntry(model, instance, { ...parts, tree: registry.tree }));
     }
   }
   for (const instance of registry.instances) {
@@ -152,11 +152,17 @@ function createPoolPlan(settings: PoolSettings, registry: Registry): PoolPlan {
   return { name, capability, models, routing, budget, listed: true };
 }
 
-function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tree: CapabilityTree): ModelEntry {
-  const { id } = model;
+function configuredEntry(
+  model: ConfiguredModel,
+  instance: ProviderInstance,
+  { catalogue, tree }: Pick<FillParts, "catalogue"> & { readonly tree: CapabilityTree },
+): ModelEntry {
+  const { id, base } = model;
   const queried = instance.queried?.get(id);
-  const { models: catalogue = [] } = instance.connector ?? {};
-  const catalogued = withQueriedFacts(findCatalogued(id, (own) => catalogue.find((info) => info.id === own)), queried);
+  const own = base === undefined
+    ? findCatalogued(id, (exact) => instance.connector?.models.find((info) => info.id === exact))
+    : findBaseFacts(base, instance, catalogue);
+  const catalogued = withQueriedFacts(own, queried);
   const info: ModelInfo = {
     ...catalogued,
     id,
@@ -175,8 +181,8 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
   const delivers = (delivery: Delivery) => modes[delivery] !== false;
   return {
     name: model.name,
-    info: withConnectorFacts(info, instance.connector, tree),
-    leaves: findLeaves(info, tree),
+    info: { ...withConnectorFacts({ ...info, id: base?.id ?? id }, instance.connector, tree), id },
+    leaves: findLeaves({ ...info, id: base?.id ?? id }, tree),
     pooled: true,
     delivers,
     ...(model.batch && { batch: model.batch }),
@@ -184,4 +190,21 @@ function configuredEntry(model: ConfiguredModel, instance: ProviderInstance, tre
     limits: queried?.limits === undefined ? model.limits : { ...queried.limits, ...model.limits },
     instance,
   };
+}
+
+/**
+ * Returns what a base model brings. Prices of a vendor are not those of a local server, and rules of parameters are
+ * those of an API: OpenAI's, or a vendor's own.
+ */
+function findBaseFacts(
+  { connector: vendor, id }: NonNullable<ConfiguredModel["base"]>,
+  { connector }: ProviderInstance,
+  catalogue: ConnectorCatalogue,
+): ModelInfo | undefined {
+  const declaration = catalogue.get("provider", vendor) as ProviderDeclaration;
+  const found = declaration.models.find((info) => info.id === id);
+  if (found === undefined) return undefined;
+  const { defaultFor: _, retires: __, pricing, parameters, ...facts } = found;
+  const isSameApi = declaration.id === connector?.id || Boolean(declaration.apis && connector?.apis);
+  return { ...facts, ...(connector?.local ? {} : { pricing }), ...(isSameApi && { parameters }) };
 }

@@ -118,6 +118,7 @@ export const values: Readonly<Record<string, readonly [one: unknown, other: unkn
   "providers.*.headers": [{ "x-team": "one" }, { "x-team": "two" }],
   "providers.*.config": [{ responses: true }, { responses: false }],
   "models.*.provider": ["hosted", "server"],
+  "models.*.base_model": ["gpt-4o", "gpt-4o-mini"],
   "models.*.capabilities": [["chat-completion"], ["translation"]],
   "models.*.voices": [{ alloy: "Anna" }, { alloy: "Bert" }],
   "models.*.parameters.rename": [{ seed: "random_seed" }, { seed: "seeds" }],

@@ -8,6 +8,8 @@ import { readAttributes } from "../check/attributes.ts";
 import { buildTokenSettings, checkAmbient, checkAuth, checkHeaders } from "../check/auth.ts";
 import { baseUrlWarning } from "../schema/formats.ts";
 import { mergeBudgets } from "../schema/budget.ts";
+import { nearest } from "../../util/nearest.ts";
+import { findBaseModels } from "../settings/offers.ts";
 import { type Report, show, suggest, under } from "../schema/report.ts";
 import { defaultTimeouts } from "../settings/defaults.ts";
 import type { KnownProvider } from "../settings/known.ts";
@@ -72,6 +74,7 @@ export function buildModels(
   parts: {
     entries: ReadonlyMap<string, ProviderEntry>;
     connectorOf: ConnectorOf;
+    connectors: readonly KnownProvider[];
     tree: CapabilityTree;
     report: Report;
   },
@@ -87,9 +90,32 @@ export function buildModels(
     });
     checkPriceRows(value, path, report);
     checkFilled(value, path, report);
-    models.set(name, buildModel(name, value, entry && parts.connectorOf(entry)?.vendor));
+    const connector = entry && parts.connectorOf(entry);
+    const base = value.base_model === undefined ? undefined : findBase(value.base_model, { ...parts, connector, path });
+    models.set(name, { ...buildModel(name, value, connector?.vendor), ...(base && { base }) });
   }
   return models;
+}
+
+/** Finds the base model of a model; reports a name that means none, or several. */
+function findBase(name: string, { connector, connectors, path, report }: {
+  readonly connector: KnownProvider | undefined;
+  readonly connectors: readonly KnownProvider[];
+  readonly path: string;
+  readonly report: Report;
+}): ConfiguredModel["base"] {
+  const found = findBaseModels(name, connector, connectors);
+  if (found.length === 1) return { connector: found[0]!.connector.id, id: found[0]!.model.id };
+  const [near] = nearest(
+    name,
+    connectors.flatMap(({ vendor, models }) => models.flatMap(({ id }) => [id, `${vendor}/${id}`])),
+  );
+  const hint = near === undefined ? ': "modelmesh models --catalogue" lists them' : `, did you mean ${show(near)}?`;
+  const vendors = found.map(({ connector: { vendor } }) => `${vendor}/${name}`);
+  const problem = found.length === 0
+    ? `no catalogue has the model ${show(name)}${hint}`
+    : `several catalogues have ${show(name)}: write ${vendors.map(show).join(" or ")}`;
+  report.problem(`${path}.base_model`, problem);
 }
 
 /** Reports rows of prices that are not in order, or that apply to the same calls. */
@@ -154,7 +180,7 @@ function checkProvider(
 
 function buildModel(name: string, value: ModelValues, vendor: string | undefined): ConfiguredModel {
   const prefix = `${vendor}.`;
-  const { model: id, batch, ...settings } = complete(model, value);
+  const { model: id, batch, baseModel: _, ...settings } = complete(model, value);
   return {
     ...settings,
     name,

@@ -148,7 +148,8 @@ function buildDomain(
   function findEntryConnector(entry: ProviderEntry) {
     return entry.instance === undefined ? connectors.get(entry.connector) : undefined;
   }
-  const models = buildModels(values.models ?? new Map(), { entries, connectorOf: findEntryConnector, tree, report });
+  const known = { entries, connectors: knownConnectors.providers, connectorOf: findEntryConnector };
+  const models = buildModels(values.models ?? new Map(), { ...known, tree, report });
   const names = new ModelNames({
     entries,
     findConnector: findEntryConnector,
@@ -173,7 +174,7 @@ function buildDomain(
     hasHealthProbes: health.intervalMs !== undefined && health.enabled,
     report,
   });
-  const members = new Members({ entries, connectorOf: findEntryConnector, models, names, tree });
+  const members = new Members({ ...known, models, names, tree });
   checkBudgets(values, { members, pools: routed.pools, report });
   if (report.problems.length === 0) {
     const parts = { entries, connectorOf: findEntryConnector, members, pools: routed.pools, report };

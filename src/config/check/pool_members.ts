@@ -14,6 +14,8 @@ import type { ConfiguredModel, PoolSettings, ProviderEntry } from "../settings/s
 interface MemberParts extends ProviderParts {
   readonly models: ReadonlyMap<string, ConfiguredModel>;
   readonly names: ModelNames;
+  /** All connectors: a base model may be of another vendor's catalogue. */
+  readonly connectors: readonly KnownProvider[];
   readonly tree: CapabilityTree;
 }
 
@@ -115,9 +117,12 @@ export class Members {
   }
 
   /** The catalogue entry of a model; a dated id takes that of the model it is a release of. */
-  catalogued({ id, provider }: ConfiguredModel): KnownModel | undefined {
-    const models = this.#findConnector(provider)?.models;
-    return findCatalogued(id, (own) => models?.find((model) => model.id === own));
+  catalogued({ id, provider, base }: ConfiguredModel): KnownModel | undefined {
+    const { connectors } = this.#parts;
+    const connector = base === undefined
+      ? this.#findConnector(provider)
+      : connectors.find((connector) => connector.id === base.connector);
+    return findCatalogued(base?.id ?? id, (own) => connector?.models.find((model) => model.id === own));
   }
 
   /** Whether a model is served by a local server, so that calls are free. */
@@ -144,7 +149,7 @@ export class Members {
     const existing = this.#leaves.get(model);
     if (existing !== undefined) return existing;
     const capabilities = model.capabilities ?? this.catalogued(model)?.capabilities;
-    const leaves = findAssumedLeaves({ id: model.id, capabilities }, this.#parts.tree);
+    const leaves = findAssumedLeaves({ id: model.base?.id ?? model.id, capabilities }, this.#parts.tree);
     this.#leaves.set(model, leaves);
     return leaves;
   }

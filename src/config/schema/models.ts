@@ -14,6 +14,12 @@ export const model = {
     provider: { type: "text", isLiteral: true },
     /** Model id sent to the provider. Defaults to the model's name without the vendor's prefix. */
     model: { type: "text" },
+    /**
+     * The model of the built-in catalogue that a deployment or a fine-tuned model with another id is, such as
+     * `openai/gpt-4o`. Its capabilities, features, constraints, prices and rules of parameters apply, unless they are set
+     * here.
+     */
+    base_model: { type: "text", isLiteral: true },
     /** Capabilities, as leaves of the tree, by full path or short name. */
     capabilities: { type: "list", min: 1, item: { type: "text", isLiteral: true } },
     /** Delivery modes. They can only restrict those of the capability. */

@@ -6,7 +6,7 @@ import type { VendorQuery } from "../../contracts/connector.ts";
 import type { InfrastructureFacts } from "../../contracts/infrastructure.ts";
 import type { ModelInfo } from "../../contracts/provider.ts";
 import { splitDate } from "../../util/model_ids.ts";
-import type { KnownProvider } from "./known.ts";
+import type { KnownModel, KnownProvider } from "./known.ts";
 import type { ProviderEntry } from "./settings.ts";
 
 /**
@@ -63,6 +63,30 @@ function isDefault({ defaultFor = [] }: Pick<ModelInfo, "defaultFor">): boolean 
  */
 export function findCatalogued<Model>(id: string, find: (id: string) => Model | undefined): Model | undefined {
   return find(id) ?? find(splitDate(id).undated);
+}
+
+/**
+ * Returns the catalogue entries that the name of a base model may mean: that of the provider's own catalogue, otherwise
+ * those of the vendor with which the name begins (`openai/gpt-4o`), otherwise those of all vendors.
+ *
+ * @param own The provider's connector; undefined for an instance.
+ */
+export function findBaseModels(
+  name: string,
+  own: KnownProvider | undefined,
+  connectors: readonly KnownProvider[],
+): readonly { readonly connector: KnownProvider; readonly model: KnownModel }[] {
+  const find = (connector: KnownProvider, id: string) => {
+    const model = findCatalogued(id, (exact) => connector.models.find((model) => model.id === exact));
+    return model === undefined ? [] : [{ connector, model }];
+  };
+  const [vendor = "", id = ""] = name.split(/[/.](.*)/s, 2);
+  const isNamed = (connector: KnownProvider) => connector.vendor === vendor;
+  return [
+    () => own === undefined ? [] : find(own, name),
+    () => connectors.filter(isNamed).flatMap((connector) => find(connector, id)),
+    () => connectors.flatMap((connector) => find(connector, name)),
+  ].reduce<ReturnType<typeof find>>((found, search) => found.length > 0 ? found : search(), []);
 }
 
 /** Whether a service is configured; undefined leaves it to the connector's facts. */

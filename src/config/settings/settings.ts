@@ -97,10 +97,12 @@ export interface BatchSettings extends Omit<Required<Completed<typeof model>>["b
 }
 
 /** A configured model; omitted facts are taken from the catalogue. */
-export interface ConfiguredModel extends Omit<Completed<typeof model>, "model" | "batch"> {
+export interface ConfiguredModel extends Omit<Completed<typeof model>, "model" | "batch" | "baseModel"> {
   readonly name: string;
   /** The upstream model id. */
   readonly id: string;
+  /** The catalogue entry whose facts apply, if that is not the one of the id. */
+  readonly base?: { readonly connector: string; readonly id: string };
   readonly batch?: BatchSettings;
 }
 
