@@ -101,7 +101,7 @@ function checkModels(names: readonly string[] = [], path: string, { models, repo
     const at = `${path}[${index}]`;
     const target = models.toTarget(name);
     if (models.has(target)) return;
-    if (target === name) return report.problem(at, `no model ${show(name)}${suggest(name, models.all())}`);
+    if (target === name) return report.problem(at, models.describeUnknown(name));
     report.problem(at, `is an alias of ${show(target)}, which is not a model`);
   });
 }

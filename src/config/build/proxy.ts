@@ -126,7 +126,7 @@ interface PoolNames {
 
 /** What clients may refer to. */
 interface ClientNames extends PoolNames {
-  readonly models: Pick<ModelNames, "has" | "toTarget" | "all">;
+  readonly models: Pick<ModelNames, "has" | "toTarget" | "describeUnknown">;
   /** Teams by name. */
   readonly teams: ReadonlyMap<string, TeamValues> | undefined;
 }
@@ -181,7 +181,7 @@ function buildClients(entries: readonly (string | TokenValues)[], parts: ClientN
 /** Reports a name that no model has, or will have. */
 function checkModel(name: string, path: string, { models, report }: ClientNames): void {
   if (models.has(name) || models.has(models.toTarget(name))) return;
-  report.problem(path, `no model ${show(name)}${suggest(name, [...models.all()])}`);
+  report.problem(path, models.describeUnknown(name));
 }
 
 function checkTeam({ team, pools }: TokenValues, path: string, { teams, report }: ClientNames): void {

@@ -148,8 +148,8 @@ function buildDomain(
   function findEntryConnector(entry: ProviderEntry) {
     return entry.instance === undefined ? connectors.get(entry.connector) : undefined;
   }
-  const known = { entries, connectors: knownConnectors.providers, connectorOf: findEntryConnector };
-  const models = buildModels(values.models ?? new Map(), { ...known, tree, report });
+  const providers = { entries, connectors: knownConnectors.providers, connectorOf: findEntryConnector };
+  const models = buildModels(values.models ?? new Map(), { ...providers, tree, report });
   const names = new ModelNames({
     entries,
     findConnector: findEntryConnector,
@@ -174,7 +174,7 @@ function buildDomain(
     hasHealthProbes: health.intervalMs !== undefined && health.enabled,
     report,
   });
-  const members = new Members({ ...known, models, names, tree });
+  const members = new Members({ ...providers, models, names, tree });
   checkBudgets(values, { members, pools: routed.pools, report });
   if (report.problems.length === 0) {
     const parts = { entries, connectorOf: findEntryConnector, members, pools: routed.pools, report };
@@ -225,6 +225,7 @@ function checkAliases(
   for (const [alias, target] of aliases) {
     const path = under("aliases", alias);
     if (pools.has(alias)) report.warn(path, "has no effect: a pool has this name");
+    if (alias.includes("*")) report.warn(path, "stands for this name only: an alias is not a pattern");
     if (alias === target) report.problem(path, "points at itself");
     else if (pools.has(target) || names.has(target) || tree.resolve(target) !== undefined) continue;
     else if (aliases.has(target)) report.problem(path, `points at the alias ${show(target)}: aliases do not chain`);

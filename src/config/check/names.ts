@@ -155,8 +155,9 @@ export class ModelNames {
     return undefined;
   }
 
-  /** Whether models of this name exist, or may exist. */
+  /** Whether models of this name exist, or may exist. No model has a pattern as its name. */
   has(name: string): boolean {
+    if (name.includes("*")) return this.find(name) !== undefined;
     return this.find(name) !== undefined || this.#isPartial && /[./]/.test(name) || this.mayBeListedBy(name).length > 0;
   }
 
@@ -173,6 +174,12 @@ export class ModelNames {
   /** Returns the target of an alias in place of a name that means no model itself. */
   toTarget(name: string): string {
     return this.find(name) === undefined ? this.#aliases.get(name) ?? name : name;
+  }
+
+  /** Describes a name that no model has: with the nearest one, or what to set in place of a pattern. */
+  describeUnknown(name: string): string {
+    if (!name.includes("*")) return `no model ${show(name)}${suggest(name, this.all())}`;
+    return `${show(name)} is a pattern: list names, or let "capability" and "providers" of a pool select models`;
   }
 
   /** All names, those of the document first. */
