@@ -50,7 +50,8 @@ function parseFlags(
     unknown: (arg, key) => {
       if (key === undefined) return true;
       if (command.isPrivate) throw new UsageError(unknownPrivateOption);
-      const hint = nearest(key, [...options, ...switches], 1)[0];
+      const names = [...options, ...switches];
+      const hint = key.length === 1 ? names.find((name) => name.startsWith(key)) : nearest(key, names, 1)[0];
       throw new UsageError(
         `Unknown option "${arg.split("=")[0]}"${hint === undefined ? "" : `; did you mean "--${hint}"?`}`,
       );
@@ -71,10 +72,17 @@ function checkValues(
   }
 }
 
-function checkPositional({ maxArguments = 0, isPrivate }: Command, positional: readonly string[]): void {
+/** Whether an argument is a file of a configuration by its extension. */
+export function isConfigPath(argument: string): boolean {
+  return /\.(?:ya?ml|json)$/i.test(argument);
+}
+
+function checkPositional({ maxArguments = 0, isPrivate, values }: Command, positional: readonly string[]): void {
   if (positional.length <= maxArguments) return;
   if (isPrivate) throw new UsageError("Too many arguments: put a value with spaces in it in quotes");
-  throw new UsageError(`Unexpected argument "${positional[maxArguments]}"`);
+  const argument = positional[maxArguments]!;
+  const hint = values.includes("config") && isConfigPath(argument) ? `; did you mean "--config ${argument}"?` : "";
+  throw new UsageError(`Unexpected argument "${argument}"${hint}`);
 }
 
 /**

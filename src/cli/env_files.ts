@@ -10,6 +10,9 @@ import type { CommandParts, Flags } from "./command.ts";
 
 const defaultEnvFile = ".env";
 
+/** Names of a configuration that is served only if it is named, too. */
+const configFiles = ["modelmesh.yaml", "modelmesh.yml", "modelmesh.json"];
+
 /**
  * Sets the variables of the files that `--env-file` names. Later files override earlier ones; the environment overrides
  * files.
@@ -61,6 +64,18 @@ export async function envFileHint(flags: Flags, { connectors, runtime }: Command
   return `The file "${defaultEnvFile}" here has ${
     [...new Set(present)].join(", ")
   }: pass it with --env-file ${defaultEnvFile}`;
+}
+
+/**
+ * Returns a hint for when no provider is detected and there is a configuration in the folder: it is read only when named.
+ */
+export async function configFileHint(flags: Flags, { runtime: { files } }: CommandParts): Promise<string> {
+  if (flags.value("config") !== undefined) return "";
+  for (const name of configFiles) {
+    const isThere = await files!.readText(name).then(() => true, () => false);
+    if (isThere) return `The file "${name}" here is a configuration: pass it with --config ${name}`;
+  }
+  return "";
 }
 
 /** Returns the names of variables with providers' API keys. */

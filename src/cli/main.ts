@@ -5,9 +5,9 @@
 import { ConfigError, type ConfigProblem, MeshError, NoProvidersError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
 import { version } from "../version.ts";
-import { readFlags } from "./args.ts";
+import { isConfigPath, readFlags } from "./args.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
-import { applyEnvFiles, envFileHint } from "./env_files.ts";
+import { applyEnvFiles, configFileHint, envFileHint } from "./env_files.ts";
 
 /** Each is imported when it runs. */
 const commands: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Command> }>> = {
@@ -88,8 +88,10 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
     if (commandArgs.includes("--json")) {
       stdout.write(`${JSON.stringify({ ok: false, problems: listProblems(error) })}\n`);
     }
-    const hint = flags !== undefined && NoProvidersError.isInstance(error) ? await envFileHint(flags, parts) : "";
-    const advice = [command?.advice?.(error), hint].filter(Boolean).join("\n");
+    const hints = flags !== undefined && NoProvidersError.isInstance(error)
+      ? [await envFileHint(flags, parts), command!.values.includes("config") && await configFileHint(flags, parts)]
+      : [];
+    const advice = [command?.advice?.(error), ...hints].filter(Boolean).join("\n");
     await printFailure({ message: formatThrown(error), advice, problems: listProblems(error) }, commandArgs, parts);
     return 1;
   }
@@ -118,8 +120,12 @@ async function printFailure(
   stderr.write(asJsonLines(clock)({ severity: "critical", message, ...(advice && { advice }), problems }));
 }
 
+/** What other programs call the command `proxy`. */
+const proxyNames = ["serve", "server", "start", "run", "up", "gateway"];
+
 function didYouMean(name: string): string {
-  const hint = nearest(name, Object.keys(commands), 1)[0];
+  if (isConfigPath(name)) return `; did you mean "proxy --config ${name}"?`;
+  const hint = proxyNames.includes(name) ? "proxy" : nearest(name, Object.keys(commands), 1)[0];
   return hint === undefined ? "" : `; did you mean "${hint}"?`;
 }
 

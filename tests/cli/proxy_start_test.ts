@@ -139,6 +139,18 @@ describe("A proxy that cannot start", () => {
     }
   });
 
+  it("names a configuration in the folder where no provider is detected, since none is read unasked", async () => {
+    for (const name of ["modelmesh.yaml", "modelmesh.json"]) {
+      const { code, err } = await runCommand(["proxy"], { files: { [name]: config() } });
+      assertEquals(code, 1);
+      assertStringIncludes(err, `\nThe file "${name}" here is a configuration: pass it with --config ${name}\n`);
+    }
+    const { err } = await runCommand(["proxy", "--config", "other.json"], {
+      files: { "modelmesh.json": config(), "other.json": '{"pools":{}}' },
+    });
+    assertNotMatch(err, /modelmesh\.json/);
+  });
+
   it("says all that is wrong with its configuration at once, each with its path", async () => {
     const files = { "mesh.json": JSON.stringify(fiveMistakes) };
     const { code, out, err, served } = await runCommand(["proxy", "--config", "mesh.json"], { files });

@@ -11,6 +11,13 @@ const mistakes: readonly (readonly [args: readonly string[], ...expected: string
   [["prxy"], 'Unknown command "prxy"', 'did you mean "proxy"?', "modelmesh --help"],
   [["chekc"], 'did you mean "check"?'],
   [["zzzzzz"], 'Unknown command "zzzzzz"'],
+  ...["serve", "start", "run"].map((name) =>
+    [[name], `Unknown command "${name}"`, 'did you mean "proxy"?', "modelmesh --help"] as const
+  ),
+  [["mesh.yaml"], 'Unknown command "mesh.yaml"', 'did you mean "proxy --config mesh.yaml"?'],
+  [["proxy", "mesh.yaml"], 'Unexpected argument "mesh.yaml"', 'did you mean "--config mesh.yaml"?'],
+  [["proxy", "-c", "mesh.yaml"], 'Unknown option "-c"', 'did you mean "--config"?'],
+  [["proxy", "-p", "80"], 'Unknown option "-p"', 'did you mean "--port"?'],
   [["__proto__"], "Unknown command"],
   [["toString"], "Unknown command"],
   [["--prot", "1"], "Unknown command"],

@@ -106,6 +106,28 @@ const refused: readonly (readonly [name: string, text: string, ...problems: stri
     "b.c: line 4: duplicate key",
     "a: line 4: duplicate key",
   ],
+  ...[
+    '// c\n{"a": 1}',
+    '/* c */ {"a": 1}',
+    '{ # c\n"a": 1}',
+    '{"a": 1, // c\n"b": 2}',
+    '{"a": [1 /* c */]}',
+    '{"a": 1} // c',
+  ]
+    .map((text) =>
+      ["a.json", text, "line 1: JSON has no comments: remove this one, or write the configuration as YAML"] as const
+    ),
+  ["a.json", "{'a': 1}", "line 1: JSON has no strings in single quotes: use double quotes"],
+  ["a.json", "{\"a\": 'b'}", "line 1: JSON has no strings in single quotes: use double quotes"],
+  ["a.json", "\nproviders:\n  a: {}\n", 'line 2: this is YAML: let the name of the file end in ".yaml"'],
+  ["a.json", "---\na: 1\n", 'line 1: this is YAML: let the name of the file end in ".yaml"'],
+  ...["{ api_key: ${secrets:K} }", "[${secrets:K}]", "{ a: 1, b: Bearer ${secrets:K} }"].map((value) =>
+    [
+      "a.yaml",
+      `a:\n  b: ${value}\n`,
+      'line 2 is not valid YAML: put "${secrets:NAME}" in quotes between braces or brackets',
+    ] as const
+  ),
   ["a.json", '{"a": 1,}', 'line 1: expected another member after ",", found "}"'],
   ["a.json", '{"a": [1,]}', 'line 1: expected another member after ",", found "]"'],
   ["a.json", '{\n"a" 1}', 'line 2: expected ":" after a key'],
@@ -120,11 +142,6 @@ const refused: readonly (readonly [name: string, text: string, ...problems: stri
     "line 1: expected a value: an object, a list, a string in double quotes, a number, true, false or null",
   ],
   ["a.json", '{"a": 01}', 'line 1: expected "," or "}"'],
-  [
-    "a.json",
-    "// words\n{}",
-    "line 1: expected a value: an object, a list, a string in double quotes, a number, true, false or null",
-  ],
 ];
 
 function bomb(): string {

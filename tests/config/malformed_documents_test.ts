@@ -45,10 +45,10 @@ connectors: x
 proxy: 8080
 secrets: mesh.env.v1
 `,
-    "providers: expected an object, found a list",
+    "providers: expected an object, found a list: write the name of each entry as its key",
     "models: expected an object, found a string",
     "pools: expected an object, found a number",
-    "aliases: expected an object, found a list",
+    "aliases: expected an object, found a list: write the name of each entry as its key",
     "capabilities: expected a list, found a string",
     "budget: expected an object, found a number",
     "storage: expected an object, found a boolean",
@@ -63,8 +63,9 @@ secrets: mesh.env.v1
     `${acme}model_list: []
 router_settings: { routing_strategy: simple }
 `,
-    `model_list: unknown key; ${allowed("")}`,
-    `router_settings: unknown key; ${allowed("")}`,
+    'model_list: unknown key, which is LiteLLM\'s: write "providers", "models" and "pools" (see docs/migrating.md)',
+    'router_settings: unknown key, which is LiteLLM\'s: write "pools.<name>", "aliases" and ' +
+    '"providers.<name>.budget" (see docs/migrating.md)',
   ],
   [
     "camel case",

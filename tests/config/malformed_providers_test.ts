@@ -12,7 +12,7 @@ function open(base_url: unknown): unknown {
 
 /** A document, and every problem it has. */
 const malformed: readonly (readonly [document: unknown, ...problems: string[]])[] = [
-  [{ providers: [] }, "providers: expected an object, found a list"],
+  [{ providers: [] }, "providers: expected an object, found a list: write the name of each entry as its key"],
   [acme({ enabled: "no" }), 'providers.acme.llm.v1.enabled: expected true or false, found "no"'],
   [
     { providers: { "acme.lm.v1": {} } },

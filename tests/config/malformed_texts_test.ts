@@ -195,7 +195,7 @@ null
     `{
   "pools": {}, // none
 }`,
-    'line 2: expected a key in double quotes or "}"',
+    "line 2: JSON has no comments: remove this one, or write the configuration as YAML",
   ],
   ["JSON that was cut off", '{"providers": {"acme.llm.v1": {"api_key": "k"', 'line 1: expected "," or "}"'],
   [

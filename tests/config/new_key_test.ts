@@ -272,6 +272,7 @@ Deno.test("fields have only facts that are read, so that a misspelt one is notic
     ...{
       aliases: true,
       spellings: true,
+      foreign: true,
       instance: true,
       isSecret: true,
       isLiteral: true,

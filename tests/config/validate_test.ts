@@ -185,6 +185,21 @@ Deno.test("validate() takes every setting of routing, limits and money without a
   assertEquals(warnings, []);
 });
 
+Deno.test("validate() warns of keys that are placeholders, except where any key will do", () => {
+  const warn = (id: string, api_key: string, more = {}) =>
+    validate({ providers: { [id]: { api_key, ...more } } }, { knownConnectors: known }).warnings
+      .map(({ path, message }) => `${path}: ${message}`);
+  const message = "is what looks like a placeholder: the provider will refuse it";
+  for (
+    const key of ["sk-...", "your-key", "<your key>".replace(" ", "-"), "sk-xxxx", "YOUR_API_KEY_HERE", "changeme"]
+  ) {
+    assertEquals(warn("acme.llm.v1", key), [`providers.acme.llm.v1.api_key: ${message}`], key);
+  }
+  for (const key of ["sk-0123456789", "${secrets:KEY}", "keyed"]) assertEquals(warn("acme.llm.v1", key), [], key);
+  assertEquals(warn("home.local.v1", "xxx"), []);
+  assertEquals(warn("open.compatible.v1", "xxx", { base_url: "https://open.example/v1" }), []);
+});
+
 Deno.test("validate() warns of keys sent unencrypted, short tokens and aliases that no request reaches", () => {
   const { warnings } = validate({
     providers: {

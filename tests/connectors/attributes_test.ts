@@ -72,6 +72,10 @@ describe("An attribute", () => {
       'storage.host: expected a string, found " "',
       'observability.routing.config.format: expected one of "json", "text", found "yaml"',
     ]);
+    assertEquals(listProblems({ storage: { connector: "redis.redis.v1", url: "$REDIS_URL", port: "%PORT%" } }), [
+      'storage.url: is the name of a variable, which is not read here: write "${secrets:REDIS_URL}"',
+      'storage.port: is the name of a variable, which is not read here: write "${secrets:PORT}"',
+    ]);
     MeshConfig.parse({ storage: { connector: "redis.redis.v1", password: "${secrets:REDIS}", prefix: "a" } });
     const reference = { storage: { connector: "redis.redis.v1", port: "${secrets:PORT}" } };
     const { deferred } = validate(reference, { knownConnectors: groupConnectors(serverConnectors), detected: [] });

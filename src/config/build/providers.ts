@@ -18,6 +18,7 @@ import { complete } from "../schema/complete.ts";
 import { model, type ModelValues } from "../schema/models.ts";
 import { provider, type ProviderValues } from "../schema/providers.ts";
 import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
+import { isPlaceholder } from "../detect/_variables.ts";
 import { findRowProblems } from "../schema/prices.ts";
 import { isObject } from "../../util/is_object.ts";
 import { isRows } from "../../util/pricing.ts";
@@ -162,6 +163,9 @@ function checkProvider(
     report.problem(connectorPath, `no connector ${show(entry.connector)} is registered${hint}`);
   }
   checkAuth(value, path, report);
+  if (connector?.local !== true && connector?.needsBaseUrl !== true && entry.apiKeys.some(isPlaceholder)) {
+    report.warn(`${path}.api_key`, "is what looks like a placeholder: the provider will refuse it");
+  }
   const own = entry.instance === undefined ? connector : undefined;
   checkAmbient(value, { path, connector: own, connectors }, report);
   if (value.headers !== undefined) checkHeaders(value, { path, connector: own }, report);

@@ -6,7 +6,7 @@ import type { Attribute, Attributes, AttributeType } from "../../contracts/conne
 import { invalidValue } from "../schema/_scalars.ts";
 import { quoted, Report, snakeCase, suggest, under } from "../schema/report.ts";
 import { isPlainObject } from "../schema/tree.ts";
-import { referencesIn, variableIn } from "../schema/references.ts";
+import { referencesIn, variableProblem } from "../schema/references.ts";
 import { formatDuration, parseDuration, parseSize } from "../schema/units.ts";
 
 interface AttributeContext {
@@ -78,10 +78,9 @@ function readAttribute(
     );
   }
   const isReference = typeof value === "string" && referencesIn(value).names.length > 0;
-  if (typeof value === "string" && /^(?:os\.environ\/|process\.env\.)/.test(value)) {
-    const hint = `write "\${secrets:${variableIn(value) ?? "NAME"}}"`;
-    return report.problem(path, `is the name of a variable, which is not read here: ${hint}`);
-  }
+  // the store itself is configured without references
+  const variable = typeof value === "string" && !path.startsWith("secrets.") ? variableProblem(value) : undefined;
+  if (variable !== undefined) return report.problem(path, variable);
   if (isReference && (types.includes("text") || types.includes("url"))) return value;
   const read = types.map((type) => readAs(type, value)).find((result) => result !== undefined);
   if (read === undefined) {

@@ -46,7 +46,11 @@ function describeParseError(error: unknown, text: string): string {
     const key = findKey(text.split("\n")[Number(line) - 1] ?? "", Number(column));
     return `line ${line}: duplicate key${key === undefined ? "" : ` ${show(key)}`}`;
   }
-  return line === undefined ? "the file is not valid YAML" : `line ${line} is not valid YAML: ${words}`;
+  if (line === undefined) return "the file is not valid YAML";
+  const isBraced = /[{[][^"']{0,500}\$\{/.test(text.split("\n")[Number(line) - 1] ?? "");
+  return `line ${line} is not valid YAML: ${
+    isBraced ? 'put "${secrets:NAME}" in quotes between braces or brackets' : words
+  }`;
 }
 
 /** A key, quoted or plain, before its colon. */

@@ -219,6 +219,16 @@ class JsonScanner {
   }
 
   #fail(message: string): never {
-    throw new JsonMistake(`line ${this.#line()}: ${message}`);
+    throw new JsonMistake(`line ${this.#line()}: ${describeForeign(this.#text, this.#at) ?? message}`);
   }
+}
+
+/** The problem of what JavaScript and YAML have, and JSON has not. */
+function describeForeign(text: string, at: number): string | undefined {
+  const found = text.slice(at, at + 100);
+  const remedy = "write the configuration as YAML";
+  if (/^(?:\/[/*]|#)/.test(found)) return `JSON has no comments: remove this one, or ${remedy}`;
+  if (found.startsWith("'")) return "JSON has no strings in single quotes: use double quotes";
+  const isYaml = /^(?:---|[A-Za-z_$][\w.-]{0,80}:(?:\s|$))/.test(found) && text.slice(0, at).trim() === "";
+  return isYaml ? 'this is YAML: let the name of the file end in ".yaml"' : undefined;
 }

@@ -5,7 +5,7 @@
 import type { Field } from "./field.ts";
 import { formatProblem } from "./formats.ts";
 import { describeType, quoted, type Report, show, suggest } from "./report.ts";
-import { referencesIn, variableIn } from "./references.ts";
+import { referencesIn, variableProblem } from "./references.ts";
 import { parseDuration, parseSize } from "./units.ts";
 
 /** Where a value is. */
@@ -63,10 +63,8 @@ function findTextProblem(value: string, { format, isLiteral, isMultiline, isSecr
   if (!isMultiline && /[\x00-\x1f\x7f]/.test(value)) return "contains a line break or another control character";
   const { names, problem } = referencesIn(value);
   if (problem !== undefined) return problem;
-  const variable = isSecret ? variableIn(value) : undefined;
-  if (variable !== undefined) {
-    return `is the name of a variable, which is not read here: write "\${secrets:${variable}}"`;
-  }
+  const variable = isLiteral ? undefined : variableProblem(value, isSecret);
+  if (variable !== undefined) return variable;
   const wrong = names.length === 0 ? formatProblem(value, format) : undefined;
   if (wrong !== undefined) return isSecret ? wrong : `${wrong}, found ${show(value)}`;
   if (names.length === 0) return undefined;
@@ -114,6 +112,8 @@ function readReferable(field: Field, value: unknown, { path, report }: ValueLoca
   const valid = parse(referenced === undefined ? value : referenced.value);
   if (valid !== undefined) return valid;
   if (referenced !== undefined) return report.problem(path, `expected ${expected}, found another value in ${value}`);
+  const variable = typeof value === "string" ? variableProblem(value) : undefined;
+  if (variable !== undefined) return report.problem(path, variable);
   const isBare = readings !== undefined && typeof value === "number";
   return report.problem(path, invalidValue(expected, value) + (isBare ? `: write ${readings(value)}` : ""));
 }

@@ -60,6 +60,8 @@ export interface Field {
    * parameters are, by the first word; empty for the section itself. A document leaves out these words.
    */
   readonly spellings?: Readonly<Record<string, string>>;
+  /** Keys of other gateways, by the gateway's name: what to write instead of each. */
+  readonly foreign?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** What a program passes instead of a name. */
   readonly instance?: keyof Instances;
   /** Whether the value is never shown. */

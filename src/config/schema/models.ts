@@ -9,6 +9,15 @@ import { priceRow } from "./prices.ts";
 export const model = {
   type: "object",
   required: ["provider"],
+  foreign: {
+    LiteLLM: {
+      model_name: '"pools.<name>"',
+      litellm_params: '"provider", "model", "limits" and "pricing", and the key in "providers"',
+      model_info: '"features", "constraints" and "pricing"',
+      api_key: '"providers.<name>.api_key"',
+      api_base: '"providers.<name>.base_url"',
+    },
+  },
   fields: {
     /** The entry of `providers` that serves the model. */
     provider: { type: "text", isLiteral: true },

@@ -4,7 +4,7 @@
  */
 import { readScalar, type ValueLocation } from "./_scalars.ts";
 import type { Field, Fields, Given } from "./field.ts";
-import { describeType, type Report, snakeCase, suggest, under } from "./report.ts";
+import { describeType, type Report, show, snakeCase, suggest, under } from "./report.ts";
 import { copyTree, isPlainObject, listMembers, valueAt } from "./tree.ts";
 import { referencesIn } from "./references.ts";
 
@@ -53,8 +53,18 @@ function readList(field: Field, value: unknown, { path, report }: ValueLocation)
 function readMap({ item }: Field, value: unknown, location: ValueLocation): Map<string, unknown> {
   const { path, report } = location;
   const entries = new Map<string, unknown>();
+  let empty: string | undefined;
+  if (Array.isArray(value)) {
+    report.problem(path, "expected an object, found a list: write the name of each entry as its key");
+    return entries;
+  }
   for (const [name, member] of listObjectMembers(value, location)) {
     const memberPath = under(path, name);
+    if (empty !== undefined && !isPlainObject(member) && Object.hasOwn(item?.fields ?? {}, name)) {
+      report.problem(memberPath, `is a key of an entry: indent it below ${show(empty)}, which is empty`);
+      continue;
+    }
+    empty = member === null ? name : undefined;
     // deno-lint-ignore no-control-regex
     if (!/^[^\x00-\x1f\x7f]{1,200}$/.test(name) || name.trim() !== name) {
       report.problem(memberPath, "a name has 1 to 200 characters, no control characters and no surrounding spaces");
@@ -69,6 +79,7 @@ function readMap({ item }: Field, value: unknown, location: ValueLocation): Map<
 function readObject(field: Field, value: unknown, location: ValueLocation): unknown {
   const { fields = {}, required = [], aliases = [], spellings = {}, isOpen } = field;
   const { path, report } = location;
+  let empty: string | undefined;
   const values: Record<string, unknown> = Object.create(null);
   if (typeof value === "boolean" && Object.hasOwn(fields, "enabled")) {
     return report.problem(path, `expected an object, found ${value}: write "{ enabled: ${value} }"`);
@@ -83,7 +94,8 @@ function readObject(field: Field, value: unknown, location: ValueLocation): unkn
     const respelled = knownField === undefined ? findSpellings(key, member, spellings) : [];
     for (const { key, instead } of respelled) report.problem(under(path, key), `unknown key: write "${instead}"`);
     if (respelled.length > 0) continue;
-    if (knownField === undefined && !isOpen) report.problem(inner.path, `unknown key${suggestKey(key, fields)}`);
+    if (knownField !== undefined) empty = member === null && hasMembers(knownField) ? key : undefined;
+    else if (!isOpen) report.problem(inner.path, `unknown key${suggestKey(key, field, empty)}`);
     const read = knownField === undefined ? passOn(member, inner) : readValue(knownField, member, inner);
     if (read !== undefined) values[key] = read;
   }
@@ -96,10 +108,10 @@ function listObjectMembers(value: unknown, { path, report }: ValueLocation): [ke
   if (isPlainObject(value)) return listMembers(value);
   if (value === null || value === undefined) return [];
   const isObject = typeof value === "object" && !Array.isArray(value);
-  report.problem(
-    path,
-    `expected an object, found ${isObject ? "an instance or one with methods" : describeType(value)}`,
-  );
+  const found = isObject ? "an instance or one with methods" : describeType(value);
+  // in YAML, "key:value" is a string
+  const hint = typeof value === "string" && /^\w{1,60}:(?!\/\/)\S/.test(value) ? ": write a space after the colon" : "";
+  report.problem(path, `expected an object, found ${found}${hint}`);
   return [];
 }
 
@@ -157,8 +169,20 @@ function isSame(first: unknown, second: unknown): boolean {
   return members.length === others.size && members.every(([key, member]) => isSame(member, others.get(key)));
 }
 
-function suggestKey(key: string, fields: Fields): string {
+/** Whether a value has members, so that it may be empty where they are not indented. */
+function hasMembers({ type }: Field): boolean {
+  return type === "object" || type === "map" || type === "either";
+}
+
+/** @param empty The section above the key if it is empty: the key may belong to it. */
+function suggestKey(key: string, { fields = {}, foreign = {} }: Field, empty: string | undefined): string {
+  for (const [program, keys] of Object.entries(foreign)) {
+    if (Object.hasOwn(keys, key)) return `, which is ${program}'s: write ${keys[key]} (see docs/migrating.md)`;
+  }
   const name = snakeCase(key);
+  if (empty !== undefined && !Object.hasOwn(fields, name)) {
+    return `: indent it if it belongs to ${show(empty)}, which is empty`;
+  }
   if (Object.hasOwn(fields, name)) return suggest(name, Object.keys(fields));
   const inside = Object.entries(fields).find(([, field]) => Object.hasOwn(field.fields ?? {}, name));
   // The first segment of a dotted key that arrives here is unknown.

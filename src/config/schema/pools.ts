@@ -18,6 +18,16 @@ import { nonRetryableCodes, retryableCodes } from "./providers.ts";
 export const pool = {
   type: "object",
   spellings: { "rotation.selection": "", rotation: "" },
+  foreign: {
+    LiteLLM: {
+      routing_strategy: '"strategy"',
+      fallbacks: '"models" and "model_priority"',
+      num_retries: '"retry.max_attempts"',
+      allowed_fails: '"deactivation.retry_limit"',
+      cooldown_time: '"recovery.cooldown"',
+    },
+    Portkey: { targets: '"models"' },
+  },
   fields: {
     /** Node of the capability tree that the pool serves. Defaults to the pool's name unless `models` is set. */
     capability: { type: "text", isLiteral: true },

@@ -29,6 +29,10 @@ export const nonRetryableCodes = {
 export const provider = {
   type: "object",
   spellings: { provider: "" },
+  foreign: {
+    LiteLLM: { api_base: '"base_url"', litellm_params: '"api_key" and "base_url"' },
+    Portkey: { custom_host: '"base_url"', virtual_key: '"api_key"' },
+  },
   aliases: [
     ["base_url", "execution.base_url"],
     ["api_key", "auth.api_key"],

@@ -6,16 +6,33 @@
 const opening = "${secrets:";
 const escaped = "$${secrets:";
 const namePattern = /^[A-Za-z0-9_.@/+=-]{1,256}$/;
-/** Misspelled references: `${NAME}`, `${env:NAME}`, `${secret:NAME}`. */
-const mistaken = /\$\{(?:env:|secret:|SECRETS?:)?([A-Za-z_]\w*)\}/;
+/** Misspelled references: `${NAME}`, `${env:NAME}`, `${secrets.NAME}`, `${NAME:-default}`, `${{ secrets.NAME }}`. */
+const mistaken =
+  /\$\{(?:\{ ?)?(?:(?:env|secrets?|process\.env|os\.environ)[:./])?([A-Za-z_]\w*)(?::?[-?][^}]{0,200})?(?: ?\})?\}/i;
 
-/** Variables as other programs write them: `os.environ/X`, `process.env.X`, `env:X`, `$X`, `%X%`, `{{X}}`. */
-const variable =
-  /^(?:os\.environ\/|process\.env\.|env[:/]|\$)([A-Za-z_]\w*)$|^%([A-Za-z_]\w*)%$|^\{\{ ?(?:env\.)?([A-Za-z_]\w*) ?\}\}$/;
+/** Variables as other programs write them, and references without their frame. */
+const variableForms = [
+  /^(?:os\.environ[/.]|process\.env\.|env[:/]|secrets?[:.])([A-Za-z_]\w*)$/,
+  /^(?:os\.environ|process\.env)\[["']([A-Za-z_]\w*)["']\]$/,
+  /^\$(?:env:)?([A-Za-z_]\w*)$/,
+  /^\$\(([A-Za-z_]\w*)\)$/,
+  /^%([A-Za-z_]\w*)%$/,
+  /^\{(?:(?:env|secrets?)[.:])?([A-Za-z_]\w*)\}$/,
+  /^\{\{ ?(?:(?:env|secrets?)[.:])?([A-Za-z_]\w*) ?\}\}$/,
+];
 
-/** The variable that a string names in the syntax of another program, if that is all it contains. */
-export function variableIn(text: string): string | undefined {
-  return variable.exec(text)?.slice(1).find((name) => name !== undefined);
+/** The plain name of a variable with an API key, a token or another secret. */
+const secretVariable = /^[A-Z][A-Z0-9_]{1,100}_(?:KEY|TOKEN|SECRET|PASSWORD)$/;
+
+/**
+ * The problem of a string that names a variable in the syntax of another program, if that is all it contains.
+ *
+ * @param isSecret Whether a plain name, such as `OPENAI_API_KEY`, is one as well.
+ */
+export function variableProblem(text: string, isSecret = false): string | undefined {
+  const name = variableForms.map((form) => form.exec(text)?.[1]).find((found) => found !== undefined) ??
+    (isSecret && secretVariable.test(text) ? text : undefined);
+  return name && `is the name of a variable, which is not read here: write "\${secrets:${name}}"`;
 }
 
 /** Whether a name is valid in a reference. */

@@ -222,6 +222,21 @@ export const schema = {
     "rotation.selection": "pools.<name>",
     rotation: "pools.<name>",
   },
+  foreign: {
+    LiteLLM: {
+      model_list: '"providers", "models" and "pools"',
+      litellm_settings: '"pools.<name>.retry", "proxy.request_timeout" and "observability"',
+      general_settings: '"proxy.auth" and "storage"',
+      router_settings: '"pools.<name>", "aliases" and "providers.<name>.budget"',
+      environment_variables: '"${secrets:NAME}" in place of a value',
+    },
+    Portkey: {
+      targets: '"providers" and "pools.<name>.models"',
+      virtual_key: '"providers.<name>.api_key"',
+      request_timeout: '"providers.<name>.execution.timeout"',
+      cb_config: '"pools.<name>.deactivation" and "recovery"',
+    },
+  },
   fields: {
     /** Resolution of secrets. */
     secrets: secrets as typeof secrets,
