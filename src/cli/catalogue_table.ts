@@ -2,8 +2,9 @@
  * Prints the built-in catalogue as a table.
  * @module
  */
-import type { CapabilityPath, DatedPricing, ModelInfo, Pricing } from "../contracts/provider.ts";
+import type { CapabilityPath, DatedPricing, ModelInfo } from "../contracts/provider.ts";
 import { priceAt } from "../util/cost.ts";
+import { otherPrices } from "../util/price_text.ts";
 import { toTier } from "../util/pricing.ts";
 import { formatUtcDay } from "../util/windows.ts";
 
@@ -22,28 +23,6 @@ export interface CatalogueModel extends Omit<ModelInfo, "capabilities" | "defaul
   /** ISO date on which the source was read. */
   readonly as_of: string | undefined;
 }
-
-/** Prices without a column of their own, in output order. */
-const otherPrices: readonly (readonly [keyof Pricing, string])[] = [
-  ["cached_audio_input", "cached audio"],
-  ["cached_image_input", "cached images"],
-  ["cache_write", "cache write"],
-  ["cache_write_1h", "cache write 1h"],
-  ["cache_write_12h", "cache write 12h"],
-  ["audio_input", "audio in"],
-  ["audio_output", "audio out"],
-  ["image_input", "images in"],
-  ["image_output", "images out"],
-  ["reasoning", "reasoning"],
-  ["per_character", "per character"],
-  ["per_million_characters", "per 1M characters"],
-  ["per_minute", "per minute"],
-  ["per_page", "per page"],
-  ["per_image", "per image"],
-  ["per_search", "per search"],
-  ["per_tool_call", "per tool call"],
-  ["per_request", "per request"],
-];
 
 /** Features of chat models, and their names in the table. */
 const featureNames = [

@@ -4,7 +4,8 @@
  */
 import { MeshError } from "../errors.ts";
 import { type Flags, UsageError } from "./command.ts";
-import { printable, usd } from "./table.ts";
+import { printable } from "./table.ts";
+import { formatUsd } from "../util/price_text.ts";
 
 /** Limits per UTC day and month, USD. */
 interface UtcLimits {
@@ -78,14 +79,14 @@ export function mergeBudget(before: ClientBudget | undefined, change: BudgetChan
 export function formatLimitList(budget: ClientBudget | undefined): string {
   if (budget === undefined || !isList(budget)) return "-";
   return budget.map(({ limit, window, timezone }) => {
-    return `${usd(limit)} ${printable(window)}${timezone === undefined ? "" : ` ${printable(timezone)}`}`;
+    return `${formatUsd(limit)} ${printable(window)}${timezone === undefined ? "" : ` ${printable(timezone)}`}`;
   }).join(", ");
 }
 
 /** Describes the limits per UTC day and month of a budget. */
 export function formatUtcLimits(budget: ClientBudget | undefined): readonly [daily: string, monthly: string] {
   const { daily_limit, monthly_limit } = budget === undefined || isList(budget) ? {} : budget;
-  const format = (amount: number | undefined) => amount === undefined ? "-" : usd(amount);
+  const format = (amount: number | undefined) => amount === undefined ? "-" : formatUsd(amount);
   return [format(daily_limit), format(monthly_limit)];
 }
 

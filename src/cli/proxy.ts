@@ -6,7 +6,6 @@ import type { Cancel } from "../contracts/runtime.ts";
 import type { EndSignal, Output } from "../contracts/shell.ts";
 import { MeshError, NoProvidersError } from "../errors.ts";
 import { type RunningProxy, startProxy } from "../proxy/serve.ts";
-import { listServed } from "../proxy/served.ts";
 import { readPort } from "./args.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import {
@@ -43,13 +42,16 @@ Options:
   --log-level <level>  ${severities.join(", ")} (info): minimum severity of printed traces
   --log-format <form>  text or json: format of printed events (text on a terminal, otherwise json)
   --env-file <file>    Load variables from a dotenv file; repeatable. Variables already set take precedence
-  --json               Print the address as JSON on standard output
+  --json               Print {"url", "pools"} as JSON on standard output, with models and prices
   --help               Show this help
 
 Examples:
   modelmesh proxy --demo
   modelmesh proxy --env-file .env --token a-long-secret
   modelmesh proxy --config modelmesh.yaml --host 0.0.0.0 --watch
+
+The start prints the models of each pool in the order in which they are tried, with provider and price, and what follows a
+failure; --json prints all of them. --log-level warning leaves them out.
 
 Events are printed to standard error as JSON lines, or as readable lines on a terminal. A console sink in the
 configuration replaces this output. With --log-format json, everything on standard error is JSON lines: also the
@@ -89,7 +91,7 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
       });
       const reload = reloading(running, { path, parts, format, isSilent: worker?.isFirst === false });
       const cancelWatch = flags.has("watch") ? watchFile(path!, { initial, parts, onChange: reload }) : () => {};
-      const greeting = createGreeting(running, { demo, json: flags.json, shell, format });
+      const greeting = await createGreeting(running, { demo, flags, parts, format });
       if (worker === undefined) await untilSignal(parts, { running, reload, greeting, format });
       else await untilOrdered(worker, { running, reload, greeting, shell });
       cancelWatch();
@@ -106,28 +108,40 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
   },
 };
 
+/** Levels of traces at which a start prints what pools use. */
+const verboseLevels: readonly string[] = ["debug", "info"];
+
 /** Returns what is printed once the proxy listens. */
-function createGreeting(
+async function createGreeting(
   { url, mesh, warnings }: RunningProxy,
-  { demo, json, shell: { stderr }, format }: {
+  { demo, flags, parts: { shell: { stderr }, runtime }, format }: {
     readonly format: ProcessFormat;
     readonly demo: Demo | undefined;
-    readonly json: boolean;
-    readonly shell: CommandParts["shell"];
+    readonly flags: Flags;
+    readonly parts: CommandParts;
   },
-): Greeting {
-  const { providers, pools, poolList, text } = listServed(getEngine(mesh));
+): Promise<Greeting> {
+  const [{ describeServed, listServed, listServedPools }, { paintFor }] = await Promise.all([
+    import("../proxy/served.ts"),
+    import("./table.ts"),
+  ]);
+  const engine = getEngine(mesh);
+  const { providers, pools, poolList, text } = listServed(engine);
+  const isVerbose = verboseLevels.includes(flags.value("log-level") ?? "info");
+  const served = isVerbose || flags.json ? listServedPools(engine) : [];
+  const description = isVerbose ? describeServed(engine, paintFor(stderr, runtime)) : "";
   const listening = `ModelMesh listens on ${url}`;
   return {
     port: Number(/:(\d+)$/.exec(url)![1]),
-    out: json ? `${JSON.stringify({ url, pools: mesh.listPools() })}\n` : "",
+    out: flags.json ? `${JSON.stringify({ url, pools: served })}\n` : "",
     err: warnings.map((warning) => format(toWarning(warning))).join("") + format({
       severity: "info",
       message: `${listening} with the pools ${poolList}`,
-      text: `${listening}\n${text}${demo === undefined ? "" : demoHint(url, stderr)}`,
+      text: `${listening}\n${text}${description}${demo === undefined ? "" : demoHint(url, stderr)}`,
       url,
       providers,
       pools,
+      ...(isVerbose && { served }),
     }),
   };
 }

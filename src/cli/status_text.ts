@@ -5,7 +5,8 @@
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { ModelStatus, PoolStatus } from "../registry/status.ts";
 import { describeSpan } from "../util/windows.ts";
-import { counted, type Paint, printable, table, usd } from "./table.ts";
+import { counted, type Paint, printable, table } from "./table.ts";
+import { formatUsd } from "../util/price_text.ts";
 
 /** Response body of `GET /mesh/status`. */
 export interface ProxyStatus {
@@ -111,8 +112,8 @@ function budgetsText({ budgets }: ProxyStatus, now: number): string {
   const rows = budgets.map(({ scope, id, name = id, window, timezone, spent_usd, limit_usd, resets_at }) => [
     `  ${scope}${id === "" ? "" : ` ${name}`}`,
     timezone === undefined ? window : `${window} ${timezone}`,
-    usd(spent_usd),
-    usd(limit_usd),
+    formatUsd(spent_usd),
+    formatUsd(limit_usd),
     limit_usd === 0 ? "100 %" : `${Math.floor(spent_usd / limit_usd * 100)} %`,
     `in ${formatAge(Date.parse(resets_at) - now)}`,
   ]);
@@ -124,7 +125,7 @@ function clientsText({ clients = [] }: ProxyStatus): string {
   const rows = clients.map(({ name, requests, tokens_in, tokens_out, cost_usd }) => [
     `  ${name}`,
     ...[requests, tokens_in, tokens_out].map(String),
-    usd(cost_usd),
+    formatUsd(cost_usd),
   ]);
   return table([["  NAME", "REQUESTS", "TOKENS IN", "TOKENS OUT", "SPENT"], ...rows], [1, 2, 3, 4]);
 }
@@ -141,7 +142,7 @@ function formatRecord(record: RecentRecord): string {
   const facts = [
     status === undefined ? [] : String(status),
     duration_ms === undefined ? [] : `${duration_ms} ms`,
-    cost_usd === undefined ? [] : usd(cost_usd),
+    cost_usd === undefined ? [] : formatUsd(cost_usd),
     client === undefined ? [] : `by ${client}`,
   ].flat();
   return `${pool}: ${path}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
@@ -151,7 +152,7 @@ function formatRecord(record: RecentRecord): string {
 function formatBudgetStep({ scope, id, window, timezone, spent, limit }: MeshEvent["metadata"]): string {
   const owner = id === "" ? String(scope) : `${scope} ${id}`;
   const span = describeSpan({ window: String(window), ...(timezone !== undefined && { timezone: String(timezone) }) });
-  return `budget ${owner}: ${usd(Number(spent))} of ${usd(Number(limit))} spent ${span}`;
+  return `budget ${owner}: ${formatUsd(Number(spent))} of ${formatUsd(Number(limit))} spent ${span}`;
 }
 
 /** Formats a duration by its two largest units. */

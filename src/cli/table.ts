@@ -48,16 +48,6 @@ export function paintFor({ isTerminal }: Output, { env }: Pick<Runtime, "env">):
   return { good: paint(32), bad: paint(31), dim: paint(2), strong: paint(1) };
 }
 
-/** Formats USD: cents for amounts of at least one dollar, else three significant digits. */
-export function usd(amount: number): string {
-  if (amount === 0) return "$0";
-  return `$${amount >= 1 ? amount.toFixed(2) : formatCost(Number(amount.toPrecision(3)))}`;
-}
-
-function formatCost(amount: number): string {
-  return amount.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 9, useGrouping: false });
-}
-
 /** Formats a count with its noun. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -3,7 +3,8 @@
  * @module
  */
 import type { UsageDimension, UsageRow } from "../proxy/usage/usage_table.ts";
-import { printable, table, usd } from "./table.ts";
+import { printable, table } from "./table.ts";
+import { formatUsd } from "../util/price_text.ts";
 
 /**
  * Formats rows as a table.
@@ -15,7 +16,7 @@ export function formatUsageRows(rows: readonly UsageRow[], by: readonly UsageDim
   const lines = rows.map((row) => [
     ...by.map((name) => printable(row[name] ?? "-")),
     ...[row.requests, row.tokens_in, row.tokens_out].map(String),
-    usd(row.cost_usd),
+    formatUsd(row.cost_usd),
   ]);
   return table([headers, ...lines], [0, 1, 2, 3].map((index) => by.length + index));
 }

@@ -14,7 +14,6 @@ import { createMeshHandler } from "./handler.ts";
 import { json } from "./json.ts";
 import { MeshGeneration } from "./mesh_generation.ts";
 import { collectTokens, exposureWarnings, refuseLoops } from "./serve.ts";
-import { listServed } from "./served.ts";
 import { traceUnhandled } from "./unhandled.ts";
 
 /** The default export of the proxy's module. */
@@ -80,7 +79,7 @@ export function createFetchProxy(parts: FetchProxyParts): FetchProxy & { readonl
         const { mesh } = started.generation;
         refuseLoops(mesh, { host, port });
         traceUnhandled({ shell, mesh: () => mesh, hasConsole: false });
-        shell.stderr.write(greeting({ host, port }, started));
+        shell.stderr.write(await greeting({ host, port }, started));
       };
       begin().catch((error) => {
         report(error);
@@ -114,14 +113,15 @@ function createRefusal(error: unknown, { headers }: Request): Response {
   return toResponse(json(body, { status, headers: { "x-request-id": requestId } }));
 }
 
-function greeting(
+async function greeting(
   { host, port }: { readonly host: string; readonly port: number },
   { generation: { mesh }, tokens }: StartedProxy,
-): string {
+): Promise<string> {
+  const { describeServed, listServed } = await import("./served.ts");
   const { proxy = builtInProxy() } = mesh.settings;
   const warnings = exposureWarnings(host, { hasToken: hasToken(proxy, tokens), listener: "deno" });
   if (proxy.tls !== undefined) warnings.push("proxy.tls has no effect: the server that calls the proxy decides on TLS");
   const where = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   return warnings.map((warning) => `Warning: ${warning}\n`).join("") +
-    `ModelMesh listens on ${where}\n${listServed(mesh).text}`;
+    `ModelMesh listens on ${where}\n${listServed(mesh).text}${describeServed(mesh)}`;
 }

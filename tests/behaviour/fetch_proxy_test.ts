@@ -117,6 +117,7 @@ describe("The default export of the proxy", () => {
     const good = createProxy({ env: { OPENAI_API_KEY: key } });
     good.onListen({ hostname: "::1", port: 8000 });
     await good.shell.says("listens on http://[::1]:8000\n  providers: openai");
+    await good.shell.says("openai.llm.v1  $"); // what requests use, and its price
     await good.end();
     const bad = createProxy({});
     bad.onListen({ hostname: "127.0.0.1", port: 8000 });

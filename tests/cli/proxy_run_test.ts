@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type CommandSetup, inTime, startCommand, withProxyCommand } from "../support/_cli.ts";
+import { assertOutput } from "../support/_cli_outputs.ts";
 import { goodBody } from "../support/_surface.ts";
 import { answer, startUpstream, status } from "../support/upstream.ts";
 
@@ -140,8 +141,15 @@ describe("modelmesh proxy", () => {
   it("prints its address as JSON when asked, and nothing else on standard output", async () => {
     const setup = { files: files("http://127.0.0.1:9/v1") };
     const { out } = await withProxyCommand(["--config", "mesh.json", "--json"], setup, async (url, shell) => {
-      const pools = [{ name: "chat", capability: "generation.text-generation.chat-completion" }];
-      assertEquals(JSON.parse(shell.out), { url, pools });
+      const { pools, ...others } = assertOutput("proxy", shell.out);
+      assertEquals(others, { url });
+      const [{ models, ...chat }] = pools;
+      const capability = "generation.text-generation.chat-completion";
+      assertEquals(chat, { name: "chat", capability, strategy: "mesh.priority-selection.v1" });
+      assertEquals(models, [
+        { name: "one", provider: "first", pricing: null },
+        { name: "two", provider: "second", pricing: null },
+      ]);
       assertEquals(await (await fetch(`${url}/live`)).json(), { status: "ok" });
     });
     assertMatch(out, /^\{[^\n]*\}\n$/);

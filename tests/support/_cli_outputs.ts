@@ -80,7 +80,15 @@ const schemas: Readonly<Record<OutputName, Record<string, unknown>>> = {
     ),
   }),
   init: members({ ok: { const: true }, path: text, providers: list(text), pools: list(text) }),
-  proxy: members({ url: text, pools: list(members({ name: text, capability: orNull(text) })) }),
+  proxy: members({
+    url: text,
+    pools: list(members({
+      name: text,
+      capability: orNull(text),
+      strategy: text,
+      models: list(members({ name: text, provider: text, pricing: orNull({ type: "object" }) })),
+    })),
+  }),
   chat: members({
     model: text,
     provider: orNull(text),
