@@ -11,6 +11,7 @@ export const redisDeclaration = {
   id: "redis.redis.v1",
   kind: "storage",
   sharing: "state",
+  hasEntries: true,
   attributes: {
     url: {
       type: "text",
@@ -52,6 +53,7 @@ export const postgresDeclaration = {
   id: "mesh.postgres.v1",
   kind: "storage",
   sharing: "state",
+  hasEntries: true,
   attributes: {
     url: {
       type: "text",

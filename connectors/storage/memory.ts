@@ -32,7 +32,7 @@ export class MemoryStorage implements Storage {
    */
   constructor(clock: Clock, maxBytes: number = attributes.max_bytes.default) {
     this.#clock = clock;
-    const open = onceResolved(async () => new (await import("./_memory_entries.ts")).MemoryEntries(clock, maxBytes));
+    const open = onceResolved(async () => new (await import("../../src/util/memory_entries.ts")).MemoryEntries(clock, maxBytes));
     this.entries = {
       get: async (key) => (await open()).get(key),
       set: async (key, data, expiresAt) => (await open()).set(key, data, expiresAt),
@@ -92,6 +92,7 @@ export const memoryStorageConnector: Connector<"storage"> = {
   id,
   kind: "storage",
   sharing: "none",
+  hasEntries: true,
   attributes,
   create: ({ max_bytes: maxBytes }, { clock }) => new MemoryStorage(clock, maxBytes as number | undefined),
 };

@@ -148,6 +148,11 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
   ],
   shutting_down: ["503", "The proxy is shutting down.", "Retry the request at another process."],
   storage_unavailable: ["503", "The storage of clients is unavailable.", "See the error in the log."],
+  cache_miss: [
+    "504",
+    "The request may only be served from the cache (`x-mesh-cache: only`), which has no response to it.",
+    "Send it without `only`.",
+  ],
   timeout: ["504", "The deadline passed before the response began.", "Raise `timeout` or `proxy.request_timeout`."],
 };
 

@@ -31,7 +31,7 @@ export interface StorageUser {
  * @throws {ConfigError} If the connector rejects its attributes, or the encryption key is missing.
  */
 export async function openStorage(
-  settings: StorageSettings,
+  settings: Pick<StorageSettings, "connector" | "config" | "format" | "compression" | "encryption">,
   user: StorageUser,
 ): Promise<CodedStorage> {
   const { connector, config, format, compression, encryption } = settings;

@@ -148,14 +148,17 @@ async function collectRoutingConstraints(
   { headers, route }: CallSettings,
 ): Promise<Partial<Pick<RoutedRequest, "labels" | "routingConstraints">>> {
   const all = new Headers(headers);
-  const [header, priority, tags] = ["x-mesh-route", "x-mesh-priority", "x-mesh-tags"].map((name) => all.get(name));
+  const names = ["x-mesh-route", "x-mesh-priority", "x-mesh-tags", "x-mesh-cache"];
+  const [header, priority, tags, cache] = names.map((name) => all.get(name));
   const { mesh, metadata, user, safety_identifier } = request;
-  if ((header ?? priority ?? tags ?? route ?? mesh ?? metadata ?? user ?? safety_identifier ?? null) === null) {
+  if (
+    (header ?? priority ?? tags ?? cache ?? route ?? mesh ?? metadata ?? user ?? safety_identifier ?? null) === null
+  ) {
     return {};
   }
   const { readLabels, readRoutingConstraints } = await import("../pipeline/routing_constraints.ts"); // few calls have any
   const body = route === undefined ? request : { ...request, mesh: { ...route, ...mesh as object | undefined } };
-  const routingConstraints = readRoutingConstraints(header, body, { priority, tags });
+  const routingConstraints = readRoutingConstraints(header, body, { priority, tags, cache });
   const labels = readLabels(request, { ...routingConstraints });
   return { routingConstraints, ...(labels && { labels }) };
 }

@@ -87,6 +87,8 @@ export interface ConnectorDeclaration<Kind extends keyof ConnectorKinds = keyof 
    * omitted, none are.
    */
   readonly sharing?: StorageSharing;
+  /** Whether its storages have {@linkcode Storage.entries}. */
+  readonly hasEntries?: boolean;
   /** Whether it writes to the storage of the mesh. If so, the configuration needs a `storage` section. */
   readonly needsStorage?: boolean;
 }

@@ -8,6 +8,7 @@ export type RequestErrorCode =
   | "access_denied"
   | "all_attempts_failed"
   | "budget_exceeded"
+  | "cache_miss"
   | "client_not_found"
   | "content_blocked"
   | "host_not_allowed"

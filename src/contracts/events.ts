@@ -145,6 +145,10 @@ export interface RoutingRecord {
   readonly hedge_won?: boolean;
   /** Whether a call may have been billed although its response never arrived. */
   readonly possibly_billed?: boolean;
+  /** Whether the response was repeated from the cache: `model` and `provider` are those that it is of. */
+  readonly cached?: boolean;
+  /** What a repeated response cost when it was received, USD; absent if that is unknown. */
+  readonly saved_usd?: number;
   /** Whether the caller's own key has authorized the request, who pays its cost. */
   readonly byok?: boolean;
   /** What guards have done, if anything: each of their rules and texts once, up to 100 replacements. */

@@ -10,7 +10,7 @@ import type { Observability } from "../contracts/observability.ts";
 import type { ModelListing } from "../contracts/provider.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { MemberNames, MeshMembers } from "../observe/hub_events.ts";
-import type { GuardedDeps } from "../pipeline/guards/guarding.ts";
+import type { CachedDeps } from "../pipeline/cache/caching.ts";
 import type { RouteDeps } from "../pipeline/request.ts";
 import { buildRegistry } from "../registry/build.ts";
 import type { QueriedModels } from "../registry/queried_facts.ts";
@@ -36,7 +36,7 @@ export interface Outline extends AssemblyPlan {
 export interface Assembly extends Outline {
   readonly state: MeshState;
   /** Dependencies of the pipeline. */
-  readonly deps: GuardedDeps;
+  readonly deps: CachedDeps;
 }
 
 /** Dependencies of an assembly. */

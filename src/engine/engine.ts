@@ -2,6 +2,7 @@
  * The engine: settings in, responses out. It wires the other directories together, and knows neither runtimes nor vendors.
  * @module
  */
+import type { CacheMemory } from "../background/open_cache.ts";
 import type { SettingsPlan } from "../config/build/explicit.ts";
 import type { MeshConfigBase } from "../config/load/mesh_config.ts";
 import type { SettingsSecrets } from "../config/secrets/settings_secrets.ts";
@@ -18,6 +19,7 @@ import { Hub } from "../observe/hub.ts";
 import type { RecordKind } from "../observe/output.ts";
 import { Redactor, withSecretVariables } from "../observe/redact.ts";
 import { countEvents, Statistics } from "../observe/statistics.ts";
+import type { Caching } from "../pipeline/cache/caching.ts";
 import type { Delivered } from "../pipeline/perform.ts";
 import type { RouteDeps, RoutedRequest } from "../pipeline/request.ts";
 import { ConnectorCatalogue } from "../registry/catalogue.ts";
@@ -65,6 +67,8 @@ export class Engine implements Mesh {
   config: MeshConfigBase | undefined;
   /** Records of files, batches and fine-tuning jobs, once any was requested. */
   readonly objects: { records?: ObjectRecords };
+  /** Entries of the cache in memory, once there are any. */
+  readonly cacheMemory: CacheMemory;
   /** Undefined before it is configured. */
   #plan: AssemblyPlan | undefined;
   /** Undefined until something needs it before the start. */
@@ -93,6 +97,7 @@ export class Engine implements Mesh {
     this.hub = new Hub(runtime.clock, this.redact);
     this.statistics = parts.statistics ?? new Statistics(runtime.clock);
     this.objects = parts.objects ?? {};
+    this.cacheMemory = parts.cacheMemory ?? {};
     countEvents(this.hub, this.statistics);
     this.#store = findStoreMaker(storage)?.({ clock: runtime.clock, hub: this.hub });
     this.startedAt = runtime.clock.monotonic();
@@ -122,6 +127,11 @@ export class Engine implements Mesh {
   /** Dependencies of the pipeline. Throws before the start. */
   get routeDeps(): RouteDeps {
     return this.#started.deps;
+  }
+
+  /** The cache of responses; undefined without one. Throws before the start. */
+  get caching(): Caching | undefined {
+    return this.#started.deps.caching;
   }
 
   /** Resolves the secrets of the settings; undefined before the start, and when no secret store is configured. */

@@ -2,6 +2,7 @@
  * Constructor options of an engine.
  * @module
  */
+import type { CacheMemory } from "../background/open_cache.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { Runtime } from "../contracts/runtime.ts";
@@ -31,6 +32,11 @@ export interface EngineParts {
    * @default none
    */
   readonly objects?: { records?: ObjectRecords };
+  /**
+   * Entries of the cache in the memory of an earlier engine, to be continued.
+   * @default none
+   */
+  readonly cacheMemory?: CacheMemory;
   /** Returns the earlier state whose counters continue under these settings. */
   readonly stateBefore?: (settings: Settings) => MeshState | undefined;
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import { queryProviders } from "../background/ask_providers.ts";
+import type { CacheMemory } from "../background/open_cache.ts";
 import type { CatalogueRenewal } from "../background/catalogue_renewal.ts";
 import type { FetchedCatalogue } from "../background/catalogue_record.ts";
 import { discoverModels } from "../background/discover.ts";
@@ -45,6 +46,8 @@ interface RunningEngine extends SinkOwner, RenewedMesh, ReportedMesh, ResolvingP
   readonly hub: Hub;
   readonly registry: Registry;
   readonly statistics: Statistics;
+  readonly cacheMemory: CacheMemory;
+  onClose(task: () => Promise<void>): void;
   publishMembers(added?: Pool): void;
   warn(messages: readonly string[]): void;
 }
@@ -115,6 +118,11 @@ export class Lifecycle {
     if (settings.guards !== undefined) {
       const { openGuards } = await import("../background/open_guards.ts");
       assembly.deps.guarding = await openGuards(settings, assembly.deps, engine.catalogue);
+    }
+    if (settings.cache !== undefined) {
+      const { openCache } = await import("../background/open_cache.ts");
+      const { deps } = assembly;
+      deps.caching = await openCache(settings.cache, { mesh: engine, resolved: settings, written, deps });
     }
     if (hasAffinity(settings)) {
       const { openAffinity } = await import("../background/open_affinity.ts");

@@ -59,6 +59,7 @@ export class Hub {
     event: [],
     request_started: [],
     request_finished: [],
+    cache_lookup: [],
     request_refused: [],
     members_changed: [],
     members_added: [],

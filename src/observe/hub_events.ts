@@ -69,12 +69,23 @@ export interface RefusedRequest {
   readonly client_id?: string | undefined;
 }
 
+/** What the cache was asked for a request. */
+export interface CacheLookup {
+  /** Name of the pool. */
+  readonly pool: string;
+  /** `bypass`: the request may not be cached, or passes by. `error`: the storage failed. */
+  readonly result: "hit" | "miss" | "bypass" | "error";
+  /** What the repeated response cost, USD; undefined without a hit, or if it is unknown. */
+  readonly savedUsd?: number | undefined;
+}
+
 /** Payloads of hub events, by kind. */
 export interface HubEvents {
   /** A model or provider has changed its state, or a pool its current model. */
   readonly event: MeshEvent;
   readonly request_started: undefined;
   readonly request_finished: FinishedRequest;
+  readonly cache_lookup: CacheLookup;
   readonly request_refused: RefusedRequest;
   /** Pools have other members, or state was replaced without events. */
   readonly members_changed: MeshMembers;

@@ -34,6 +34,7 @@ export const countedMembers = [
   "model",
   "provider",
   "operation",
+  "cached",
   "client",
   "client_id",
   "team",
@@ -120,6 +121,7 @@ export class RequestMetrics {
     consumption.tokensOut += countOrZero(tokensOut);
     consumption.costNanoUsd += countOrZero(costNanoUsd);
     consumption.callerCostNanoUsd += countOrZero(callerCostNanoUsd);
+    if (record.cached) return; // the durations are those of models
     const durations = this.#getDurations({ pool, model, provider, operation });
     if (duration_ms !== undefined) durations.nonStreaming.observe(duration_ms / 1000);
     if (ttft_ms !== undefined) durations.firstToken.observe(ttft_ms / 1000);

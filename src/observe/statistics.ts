@@ -56,6 +56,7 @@ export function countEvents(hub: Hub, statistics: Statistics): void {
     statistics.inFlight--;
     statistics.metrics?.addRequest(request);
     const { record } = request;
+    if (record.cached) return statistics.addCached(record.pool, request);
     for (const left of record.fallback_chain.slice(0, -1)) {
       if (left.outcome !== "hedge_lost") statistics.addRotation(record.pool, left);
     }
@@ -176,6 +177,11 @@ export class Statistics {
     const served = { ...result, latencyMs };
     this.#membership.getCounters("model", model).addRequest(request, served);
     this.#membership.getCounters("provider", provider).addRequest(request, served);
+  }
+
+  /** Counts a request that was served from the cache, for its pool: no model has taken part. */
+  addCached(pool: string, { outcome }: Pick<RequestResult, "outcome">): void {
+    this.#membership.getCounters("pool", pool).addRequest(this.#requests++, { outcome });
   }
 
   /**

@@ -9,17 +9,18 @@ import type { ClientNames } from "./client_names.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import { isFilteredOut, readModelId, readResponse } from "./read_response.ts";
 import type { ResponseUsage } from "./operation.ts";
-import type { Call, Received, Result } from "./result.ts";
+import type { Call, Received, Result, ServedResult } from "./result.ts";
 import { route } from "./route.ts";
 import { DeadlineError, MeshError, ModelNotFoundError, ProviderError, UnsupportedRequestError } from "../errors.ts";
 import type { EventStream } from "./committed_stream.ts";
 import type { ByteStream } from "./content_stream.ts";
-import type { GuardedDeps, RequestGuard } from "./guards/guarding.ts";
+import type { CachedDeps } from "./cache/caching.ts";
+import type { RequestGuard } from "./guards/guarding.ts";
 
 let streams: typeof import("./perform_stream.ts") | undefined;
 
 /** The form in which a result is delivered: a complete response, a stream of events, or one of bytes. */
-type Form<Response> =
+export type Form<Response> =
   | {
     readonly kind: "complete";
     readonly response: CompletionResponse<Response>;
@@ -30,10 +31,10 @@ type Form<Response> =
   | { readonly kind: "content"; readonly stream: ByteStream };
 
 /** The result of a request, in its form. */
-export type Delivered<Response> = Result & Form<Response>;
+export type Delivered<Response> = ServedResult & Form<Response>;
 
 /** A complete response. */
-interface Completion<Response> extends Received {
+export interface Completion<Response> extends Received {
   /** As received from the provider. */
   readonly body: Response;
   readonly usage: ResponseUsage;
@@ -42,7 +43,7 @@ interface Completion<Response> extends Received {
 }
 
 /** Requests a complete response from a model, as its operation defines. */
-function completing<Body extends RequestBody, Response>(
+export function completing<Body extends RequestBody, Response>(
   { operation, body: requested }: RoutedRequest<Body, Response>,
   { runtime }: RouteDeps,
 ): Call<Completion<Response>> {
@@ -81,7 +82,7 @@ function withClientNames<Response>(
  */
 export function perform<Body extends RequestBody, Response>(
   request: RoutedRequest<Body, Response>,
-  deps: GuardedDeps,
+  deps: CachedDeps,
 ): Promise<Delivered<Response>> {
   return request.body.models?.length
     ? performInTurn(request, (part) => performOne(part, deps), () => deps.runtime.clock.monotonic())
@@ -90,11 +91,16 @@ export function perform<Body extends RequestBody, Response>(
 
 async function performOne<Body extends RequestBody, Response>(
   request: RoutedRequest<Body, Response>,
-  deps: GuardedDeps,
+  deps: CachedDeps,
 ): Promise<Delivered<Response>> {
   const { operation } = request;
   const guard = deps.guarding && await deps.guarding.open(request as unknown as RoutedRequest, deps);
   const routed = guard?.request ?? request as unknown as RoutedRequest;
+  if ((deps.caching ?? request.routingConstraints?.cache) !== undefined) {
+    const { performCached } = await import("./cache/perform_cached.ts");
+    const repeatable = await performCached(request, { routed, guard, deps });
+    if (repeatable !== undefined) return repeatable;
+  }
   if (operation.hasContent) {
     const { openingContent, readContent } = await import("./content_stream.ts");
     const result = await route(routed, openingContent(operation), deps);

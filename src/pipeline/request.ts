@@ -72,6 +72,8 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   /** Whether it continues with another name if no model serves it now: it does not wait in a queue then. */
   readonly hasAlternative?: boolean;
   readonly client?: RequestClient | undefined;
+  /** What distinguishes its sender from others without a client; undefined if nothing does. */
+  readonly identity?: string | undefined;
   /** Names of guards, besides those of its client and pool. */
   readonly guards?: readonly string[] | undefined;
   /** Its team, tags and end user; undefined if it has none. */

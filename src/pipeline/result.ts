@@ -48,8 +48,11 @@ export type Call<T extends Received> = (
   connection: Connection,
 ) => Promise<T>;
 
+/** The result of a request as its client gets it, whether from a model or from the cache. */
+export type ServedResult = Pick<Result, "requestId" | "dropped" | "routing" | "cacheStatus" | "onSettled">;
+
 /** The end of a response. */
-interface ResponseEnd extends ResponseUsage {
+export interface ResponseEnd extends ResponseUsage {
   /**
    * Why the response did not reach its end: the provider failed midway, its reader left, or it was abandoned for another
    * reason, such as the end of the process. Undefined if it is complete.
@@ -75,6 +78,8 @@ export class Result<T extends Received = Received> {
   readonly dropped: readonly string[];
   /** How the request was routed, once it has committed to this response. */
   declare routing: RoutingRecord;
+  /** The header `x-mesh-cache`; undefined if the cache was not asked. */
+  declare cacheStatus?: string;
   /** Called once a committed response has been settled. */
   declare onSettled?: () => void;
   #admitted: AdmittedModel;

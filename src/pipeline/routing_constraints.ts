@@ -50,6 +50,13 @@ export interface RequestLabels {
   readonly user?: string | undefined;
 }
 
+/** What a request says about the cache, not yet validated, and the field that contains it, for errors. */
+export interface CacheDirective {
+  readonly value: unknown;
+  /** `mesh.cache` or `x-mesh-cache`. */
+  readonly param: string;
+}
+
 /** Routing constraints. */
 export interface RoutingConstraints {
   /** The only allowed models. */
@@ -74,6 +81,14 @@ export interface RoutingConstraints {
   readonly user?: string;
   /** Priority in a queue, from 0; undefined for that of the pool. */
   readonly priority?: number;
+  readonly cache?: CacheDirective;
+}
+
+/** Further headers of a request; null for those that it does not have. */
+interface HeaderValues {
+  readonly priority?: string | null;
+  readonly tags?: string | null;
+  readonly cache?: string | null;
 }
 
 type Draft = { -readonly [key in keyof RoutingConstraints]: RoutingConstraints[key] };
@@ -87,6 +102,7 @@ type Reader = (value: unknown, field: ConstraintField, draft: Draft) => void;
 const routeHeader = "x-mesh-route";
 const priorityHeader = "x-mesh-priority";
 const tagsHeader = "x-mesh-tags";
+const cacheHeader = "x-mesh-cache";
 const maxHeaderChars = 4096;
 const maxNames = 64;
 const maxNameChars = 256;
@@ -117,6 +133,7 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
   tags: (value, field, draft) => draft.tags = mergeTags([draft.tags, readTags(value, field)]),
   user: (value, field, draft) => draft.user = readConstraintText(value, field, maxNameChars),
   priority: (value, field, draft) => draft.priority = readPriority(value, field),
+  cache: (value, { param }, draft) => draft.cache = { value, param },
 };
 
 /**
@@ -129,8 +146,8 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
  *
  * @param header The value of `x-mesh-route`.
  * @param body The request, of which only `mesh` is read.
- * @param further The value of `x-mesh-priority`, which has precedence over `priority` in the other header; and that of
- * `x-mesh-tags`, to whose tags the body's are added.
+ * @param further The value of `x-mesh-priority`, which has precedence over `priority` in the other header; that of
+ * `x-mesh-tags`, to whose tags the body's are added; and that of `x-mesh-cache`.
  * @throws {UnsupportedRequestError} `invalid_value`, with the field, if unknown, repeated, empty, too long or
  * malformed.
  *
@@ -144,10 +161,10 @@ const bodyReaders: Readonly<Record<string, Reader>> = {
 export function readRoutingConstraints(
   header: string | null | undefined,
   body: Readonly<Record<string, unknown>>,
-  { priority = null, tags = null }: { readonly priority?: string | null; readonly tags?: string | null } = {},
+  { priority = null, tags = null, cache = null }: HeaderValues = {},
 ): RoutingConstraints | undefined {
   const mesh: unknown = isObject(body) ? body.mesh : undefined;
-  const hasHeader = (header ?? "") !== "" || priority !== null || tags !== null;
+  const hasHeader = (header ?? "") !== "" || (priority ?? tags ?? cache) !== null;
   if (!hasHeader && (mesh ?? undefined) === undefined) return undefined;
   const draft: Draft = {};
   readHeader(header ?? "", draft);
@@ -159,6 +176,7 @@ export function readRoutingConstraints(
     const field = { label: `The header "${tagsHeader}"`, param: tagsHeader };
     draft.tags = readTags(tags.split(",").map((tag) => tag.trim()), field);
   }
+  if (cache !== null) draft.cache = { value: cache.trim(), param: cacheHeader };
   readMeshMember(mesh ?? {}, draft);
   return Object.keys(draft).length === 0 ? undefined : draft;
 }

@@ -22,10 +22,21 @@ import { listTags } from "../util/entries.ts";
 import { isOverload } from "../util/resource_lack.ts";
 import type { Usage } from "../state/counters/usage.ts";
 import type { Outcome } from "../state/counters/usage.ts";
+import type { RequestPlan } from "./eligibility.ts";
 import type { RequestContext } from "./request_context.ts";
 
 /** Maximum length of a request's `user` in the log, characters. */
 const maxUserLength = 256;
+
+/** What a record says of a request; {@linkcode RequestContext} is assignable. */
+export interface RecordedRequest extends
+  Pick<
+    RequestContext,
+    "deps" | "clock" | "startedAt" | "chain" | "tries" | "upstreamMs" | "attempts" | "hedge" | "queuedMs"
+  >,
+  Partial<Pick<RequestContext, "possiblyBilled">> {
+  readonly plan: Pick<RequestPlan, "request" | "pool" | "affinity" | "callerKeys">;
+}
 
 /** Members of a {@linkcode RoutingRecord} that are known at the end of the request. */
 type End = Pick<
@@ -47,7 +58,7 @@ export interface RequestFault {
  * @param served The model that responded, and the actual one if its provider is a proxy; undefined if none did.
  */
 export function createRoutingRecord(
-  context: RequestContext,
+  context: RecordedRequest,
   served?: { readonly member: Member; readonly by?: ServedBy | undefined },
 ): RoutingRecord {
   const { plan, chain, clock } = context;
@@ -110,7 +121,7 @@ function toLabelFacts(
  */
 export function emitRecord(
   record: RoutingRecord,
-  { startedAt, clock, deps, tries, plan: { request } }: RequestContext,
+  { startedAt, clock, deps, tries, plan: { request } }: RecordedRequest,
   { status, code, outcome, respondedAt, used = {}, text }: RequestFault & {
     readonly outcome: Outcome;
     /** Time of the response, or of the first content of a stream, monotonic ms. */
@@ -163,7 +174,10 @@ function collectPayloads(
  * Returns the fault of a routed request that failed, or whose response did not reach its end. A client that disconnects
  * or aborts with its own reason is not a server error; a shutdown of the server is.
  */
-export function readFault(error: unknown, { plan: { request: { signal } } }: RequestContext): RequestFault {
+export function readFault(
+  error: unknown,
+  { plan: { request: { signal } } }: Pick<RecordedRequest, "plan">,
+): RequestFault {
   if (MeshError.isInstance(error)) return { status: statusFor(error), code: error.code };
   const hasLeft = error instanceof DOMException && error.name === "AbortError" ||
     signal?.aborted && error === signal.reason;

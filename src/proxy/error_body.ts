@@ -118,6 +118,9 @@ function retryLaterRow(error: unknown): ErrorRow | undefined {
     });
   }
   if (DeadlineError.isInstance(error)) return createErrorRow(error, { status: 504, type: "server_error" });
+  if (MeshError.isInstance(error) && error.code === "cache_miss") {
+    return createErrorRow(error, { status: 504, type: "server_error", headers: { "x-should-retry": "false" } });
+  }
 }
 
 function serverErrorRow(error: unknown, requestId: string): ErrorRow {

@@ -53,7 +53,11 @@ export class MeshGeneration {
     this.mesh = new Engine({
       connectors,
       runtime,
-      ...(before && { statistics: before.mesh.statistics, objects: before.mesh.objects }),
+      ...(before && {
+        statistics: before.mesh.statistics,
+        objects: before.mesh.objects,
+        cacheMemory: before.mesh.cacheMemory,
+      }),
       stateBefore: (settings) => this.#before?.stateFor(settings),
       storage: statePersistence(() => this.#stateStore()),
     });

@@ -58,7 +58,11 @@ export function toRoutedRequest<Body extends RequestBody, Response>(
     checked;
   const { startedAt, limitMs } = time;
   const { headers } = request;
-  const further = { priority: headers.get("x-mesh-priority"), tags: headers.get("x-mesh-tags") };
+  const further = {
+    priority: headers.get("x-mesh-priority"),
+    tags: headers.get("x-mesh-tags"),
+    cache: headers.get("x-mesh-cache"),
+  };
   const routingConstraints = readRoutingConstraints(headers.get("x-mesh-route"), body, further);
   if (routingConstraints?.priority !== undefined) client?.checkPriority(routingConstraints.priority);
   const providerKey = headers.get("x-provider-key") ?? undefined;
@@ -79,6 +83,7 @@ export function toRoutedRequest<Body extends RequestBody, Response>(
     timeoutMs: Math.max(0, ownMs - (mesh.runtime.clock.monotonic() - startedAt)),
     routingConstraints,
     client,
+    identity: exchange.sender?.identity,
     guards,
     ...(labels && { labels }),
     scopes: mesh.state.scopes && selectScopes(exchange, labels),

@@ -15,6 +15,8 @@ export function addRoutingHeaders(headers: Record<string, string>, facts: {
   /** Parameters that the model does not support. */
   readonly dropped?: readonly string[];
   readonly costNanoUsd?: number;
+  /** Whether the response is from the cache; undefined if the cache was not asked. */
+  readonly cacheStatus?: string;
 }): void {
   const { pool, model, provider, attempts, fallback_chain, routing_latency_ms } = facts.routing;
   let fallbacks = 0;
@@ -29,6 +31,7 @@ export function addRoutingHeaders(headers: Record<string, string>, facts: {
   if (model !== null) headers["x-mesh-model"] = headerText(model);
   if (provider !== null) headers["x-mesh-provider"] = headerText(provider);
   if (facts.costNanoUsd !== undefined) headers["x-mesh-cost-usd"] = formatUsd(facts.costNanoUsd);
+  if (facts.cacheStatus !== undefined) headers["x-mesh-cache"] = facts.cacheStatus;
   if (facts.dropped !== undefined && facts.dropped.length > 0) {
     headers["x-mesh-dropped-params"] = namesText(facts.dropped);
   }

@@ -60,6 +60,7 @@ export const known: KnownConnectors = {
   discovery: ["mesh.registry-sync.v1", "mesh.health-monitor.v1"],
   findAttributes: () => undefined,
   findSections: () => undefined,
+  hasEntries: () => false,
   needsStorage: () => false,
   findSharing: () => undefined,
 };

@@ -201,7 +201,7 @@ function warnOfToken(token: string, path: string, report: Report): void {
 }
 
 /** Resolves a configured pool, or the on-demand pool of a capability node. */
-function findPoolNames(name: string, path: string, { pools, aliases, tree, report }: PoolNames): string[] {
+export function findPoolNames(name: string, path: string, { pools, aliases, tree, report }: PoolNames): string[] {
   if (pools.has(name)) return [name];
   const target = aliases.get(name) ?? name;
   if (pools.has(target)) return [target];

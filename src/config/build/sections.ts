@@ -9,6 +9,8 @@ import type { KnownConnectors } from "../settings/known.ts";
 import { referencesIn } from "../schema/references.ts";
 import { complete, type Completed } from "../schema/complete.ts";
 import {
+  cache,
+  type CacheValues,
   discovery,
   type DocumentValues,
   type HealthValues,
@@ -18,7 +20,13 @@ import {
   type StorageValues,
   type SyncValues,
 } from "../schema/schema.ts";
-import type { CatalogueSettings, HealthSettings, SecretSettings, SyncSettings } from "../settings/settings.ts";
+import type {
+  CacheSettings,
+  CatalogueSettings,
+  HealthSettings,
+  SecretSettings,
+  SyncSettings,
+} from "../settings/settings.ts";
 import type { StorageSettings } from "../settings/storage.ts";
 import { checkProviders, expandProviders, type ProviderParts } from "../check/names.ts";
 import type { Given } from "../schema/field.ts";
@@ -89,6 +97,47 @@ export function buildStorage(
     ...coding,
     locking: buildLocking(locking, policy),
   };
+}
+
+/** Checks the storage and the scope of the cache; undefined without the section. */
+export function buildCache(
+  values: CacheValues,
+  { document, findPoolNames, knownConnectors, report }: {
+    readonly document: DocumentValues;
+    /** Resolves the name of a pool, or reports it. */
+    readonly findPoolNames: (name: string, path: string) => readonly string[];
+    readonly knownConnectors: KnownConnectors;
+    readonly report: Report;
+  },
+): CacheSettings {
+  const { storage: written, pools, ...settings } = complete(cache, values)!;
+  const { proxy, teams } = document;
+  const { tokens = [], admin_tokens = [], jwt = [] } = proxy?.auth ?? {};
+  if (values.scope === "client" && proxy !== undefined && tokens.length + admin_tokens.length + jwt.length === 0) {
+    report.problem("cache.scope", 'has no clients: name them in "proxy.auth", or share responses with "all"');
+  }
+  if (values.scope === "team" && !teams?.size) report.problem("cache.scope", 'has no teams: add a section "teams"');
+  return {
+    ...settings,
+    ...(pools && { pools: pools.flatMap((name, index) => findPoolNames(name, `cache.pools[${index}]`)) }),
+    ...(written && { storage: buildCacheStorage(values.storage!, knownConnectors, report) }),
+  };
+}
+
+function buildCacheStorage(
+  { connector = "", ...config }: NonNullable<CacheValues["storage"]>,
+  { storages, findAttributes, hasEntries }: Pick<KnownConnectors, "storages" | "findAttributes" | "hasEntries">,
+  report: Report,
+): NonNullable<CacheSettings["storage"]> {
+  const path = "cache.storage";
+  if (!storages.includes(connector)) {
+    report.problem(`${path}.connector`, `no storage ${show(connector)} is registered${suggest(connector, storages)}`);
+  } else if (!hasEntries(connector)) {
+    const others = storages.filter(hasEntries).map(show);
+    report.problem(`${path}.connector`, `${show(connector)} has no entries that expire: use ${others.join(" or ")}`);
+  }
+  const declared = findAttributes("storage", connector);
+  return { connector, config: deepFreeze(readAttributes(config, { path, connector, declared, report })) };
 }
 
 /** Locking is off for policies of a single process unless configured; undefined if off. */

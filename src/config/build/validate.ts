@@ -11,9 +11,9 @@ import type { DeferredSettings, PoolSettings, ProviderEntry, Settings } from "..
 import { type CapabilityTree, capabilityTree } from "../../capability/tree.ts";
 import { buildPools } from "./pools.ts";
 import { buildModels, buildProviders } from "./providers.ts";
-import { buildDiscovery, buildObservability, buildSecrets, buildStorage } from "./sections.ts";
+import { buildCache, buildDiscovery, buildObservability, buildSecrets, buildStorage } from "./sections.ts";
 import { buildGuards } from "./guards.ts";
-import { buildLimits, buildProxy, isLimited } from "./proxy.ts";
+import { buildLimits, buildProxy, findPoolNames, isLimited } from "./proxy.ts";
 import { checkConditions } from "../check/conditions.ts";
 import { checkBudgets } from "../check/contradictions.ts";
 import { checkMembers } from "../check/members.ts";
@@ -101,6 +101,12 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
   const names = { pools: domain.pools, models: domain.names, aliases, tree, teams: values.teams, report };
   const proxy = buildProxy(values.proxy ?? {}, names);
   const guards = buildGuards(values, options.knownConnectors, report);
+  const cache = values.cache && buildCache(values.cache, {
+    document: values,
+    findPoolNames: (name, path) => findPoolNames(name, path, names),
+    knownConnectors: options.knownConnectors,
+    report,
+  });
   return deepFreeze<Settings>({
     source: options.source,
     secrets,
@@ -118,6 +124,7 @@ export function buildSettings(values: DocumentValues, options: BuildOptions, rep
     sync: domain.sync,
     catalogue: domain.catalogue,
     ...(guards && { guards }),
+    ...(cache && { cache }),
     aliases,
     capabilities: values.capabilities ?? [],
     proxy,

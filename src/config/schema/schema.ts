@@ -188,6 +188,41 @@ export const guard = {
   },
 } as const;
 
+/** The section `cache`. */
+export const cache = {
+  type: "object",
+  isOptional: true,
+  fields: {
+    /**
+     * Storage of the entries, with the attributes of its connector. By default that of the section `storage` if its entries can
+     * expire, otherwise the memory of the process.
+     */
+    storage: {
+      type: "object",
+      isOptional: true,
+      isOpen: true,
+      required: ["connector"],
+      fields: {
+        /** Storage connector, whose entries can expire. */
+        connector: { type: "text", isLiteral: true },
+      },
+    },
+    /** How long a response may be repeated. A request can shorten it. */
+    ttl: { type: "duration", min: 1, default: 3_600_000 },
+    /** Maximum size of an entry. Longer responses are not kept. */
+    max_entry: { type: "size", default: 1_000_000 },
+    /** Who shares responses: the requests of one client, those of one team, or all. */
+    scope: { type: "choice", values: ["client", "team", "all"], default: "client" },
+    /** Pools whose responses are kept. By default all. */
+    pools: { type: "list", min: 1, item: { type: "text", isLiteral: true } },
+    /** Whether equal requests at the same time are one call. */
+    coalesce: { type: "flag", default: true },
+  },
+} as const;
+
+/** The section as given. */
+export type CacheValues = Given<typeof cache>;
+
 const connectors = {
   type: "object",
   fields: {
@@ -265,6 +300,8 @@ export const schema = {
     users: limits as typeof limits,
     /** Persistence of state across restarts. */
     storage: storage as typeof storage,
+    /** Cache of responses to equal requests. Off without this section. */
+    cache: cache as typeof cache,
     /** Sinks for records. None by default. */
     observability: observability as typeof observability,
     /** Background discovery of models and health. */

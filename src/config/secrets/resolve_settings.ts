@@ -67,8 +67,16 @@ export async function completeSettings(settings: Settings, get: Get): Promise<Se
 
 /** What may contain references. */
 function listReferenceHolders(settings: Settings): readonly unknown[] {
-  const { providers, models, guards, proxy, storage, observability } = settings;
-  return [[...providers.values()].filter(({ enabled }) => enabled), models, guards, proxy, storage, observability];
+  const { providers, models, guards, proxy, storage, cache, observability } = settings;
+  return [
+    [...providers.values()].filter(({ enabled }) => enabled),
+    models,
+    guards,
+    proxy,
+    storage,
+    cache,
+    observability,
+  ];
 }
 
 /**
@@ -122,10 +130,11 @@ function resolve(settings: Settings, values: SecretsByName, report: Report): Set
 }
 
 function fillAll(settings: Settings, values: SecretsByName, missing: Set<string>): Settings {
-  const { providers, models, guards, proxy, storage, observability } = settings;
+  const { providers, models, guards, proxy, storage, cache, observability } = settings;
   return {
     ...settings,
     ...(guards && { guards: fill(guards, values, missing) }),
+    ...(cache && { cache: fill(cache, values, missing) }),
     providers: new Map([...providers].map(([id, entry]) => [id, entry.enabled ? fill(entry, values, missing) : entry])),
     models: fill(models, values, missing),
     proxy: fill(proxy, values, missing),
@@ -141,7 +150,7 @@ function leaveOut(settings: Settings, { values, missing, report }: {
   readonly missing: Set<string>;
   readonly report: Report;
 }): Settings {
-  const { providers, models, guards, proxy, storage, observability } = settings;
+  const { providers, models, guards, proxy, storage, cache, observability } = settings;
   const filled = <Value>(value: Value, path: string, effect = "is left out"): Value | undefined => {
     const lost = new Set<string>();
     const result = fill(value, values, lost);
@@ -161,6 +170,7 @@ function leaveOut(settings: Settings, { values, missing, report }: {
     ...(guards && { guards: fill(guards, values, missing) }), // without its secret, a guard would let everything pass
     proxy: proxy && fillProxy(proxy, filled, (value) => fill(value, values, missing)),
     storage: storage && filled(storage, "storage", "is left out, so that states are kept in memory"),
+    ...(cache && { cache: filled(cache, "cache") }),
     observability: observability.flatMap((sink) => {
       return filled(sink, "observability", `the sink "${sink.connector}" is left out`) ?? [];
     }),

@@ -44,6 +44,8 @@ export interface KnownConnectors {
   readonly findSections: (id: string) => readonly string[] | undefined;
   /** Who sees the records of a storage; undefined if unknown. */
   readonly findSharing: (id: string) => StorageSharing | undefined;
+  /** Whether the entries of a storage can expire. */
+  readonly hasEntries: (id: string) => boolean;
   /** Whether a sink needs the `storage` section. */
   readonly needsStorage: (id: string) => boolean;
 }
@@ -73,6 +75,8 @@ export function groupConnectors(connectors: readonly PluggableConnector[]): Know
     findSections: (id) =>
       connectors.find((connector) => connector.kind === "observability" && connector.id === id)?.sections,
     findSharing: (id) => connectors.find((connector) => connector.kind === "storage" && connector.id === id)?.sharing,
+    hasEntries: (id) =>
+      connectors.some((connector) => connector.kind === "storage" && connector.id === id && connector.hasEntries),
     needsStorage: (id) =>
       connectors.some((connector) =>
         connector.kind === "observability" && connector.id === id && connector.needsStorage

@@ -9,7 +9,7 @@ import type { Authorities } from "../../contracts/runtime.ts";
 import type { Completed } from "../schema/complete.ts";
 import type { model } from "../schema/models.ts";
 import type { AuthValues, provider } from "../schema/providers.ts";
-import type { discovery, guard, secrets } from "../schema/schema.ts";
+import type { cache, discovery, guard, secrets } from "../schema/schema.ts";
 import type { SinkSettings } from "./observability.ts";
 import type { LimitSettings, ProxySettings, TeamSettings } from "./proxy.ts";
 import type { StorageSettings } from "./storage.ts";
@@ -132,6 +132,16 @@ export interface GuardSettings extends Completed<typeof guard> {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
+/** Settings of the cache of responses. */
+export interface CacheSettings extends Omit<NonNullable<Completed<typeof cache>>, "storage"> {
+  /** Its own storage, with unresolved secret references; undefined for that of the mesh, or memory. */
+  readonly storage?: {
+    /** Connector id. */
+    readonly connector: string;
+    readonly config: Readonly<Record<string, unknown>>;
+  };
+}
+
 /** Numbers and booleans that secrets stand for. */
 export interface DeferredSettings {
   /** The secrets. */
@@ -181,6 +191,8 @@ export interface Settings {
   readonly catalogue?: CatalogueSettings;
   /** By name; undefined without guards. */
   readonly guards?: ReadonlyMap<string, GuardSettings>;
+  /** The cache of responses; undefined without one. */
+  readonly cache?: CacheSettings;
   /** Pool or model name by alias. */
   readonly aliases: ReadonlyMap<string, string>;
   /** Paths of custom capability leaves. */

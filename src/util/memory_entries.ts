@@ -2,8 +2,8 @@
  * Entries in memory that expire.
  * @module
  */
-import type { Clock } from "../../src/contracts/runtime.ts";
-import type { EntryStats, ExpiringEntries } from "../../src/contracts/storage.ts";
+import type { Clock } from "../contracts/runtime.ts";
+import type { EntryStats, ExpiringEntries } from "../contracts/storage.ts";
 
 /** What an entry takes in addition to its data and the characters of its key, bytes; estimated. */
 const overheadBytes = 200;

@@ -1,0 +1,76 @@
+/**
+ * The cache of a mesh. Imported when it starts with one.
+ * @module
+ */
+import type { CacheSettings, Settings } from "../config/settings/settings.ts";
+import type { ExpiringEntries, Storage } from "../contracts/storage.ts";
+import { ConfigError } from "../errors.ts";
+import { createGeneration } from "../pipeline/cache/cache_key.ts";
+import { Caching } from "../pipeline/cache/caching.ts";
+import type { RouteDeps } from "../pipeline/request.ts";
+import { MemoryEntries } from "../util/memory_entries.ts";
+import { openStorage, type StorageUser } from "./open_storage.ts";
+
+/** Maximum size of all entries in memory, bytes. */
+const memoryBytes = 64 * 1024 * 1024;
+
+/** Entries in the memory of a process, which outlast a change of its configuration. */
+export interface CacheMemory {
+  entries?: ExpiringEntries;
+}
+
+/** The mesh whose responses are kept. */
+interface CachedMesh extends Omit<StorageUser, "settings"> {
+  /** The storage of its state, once it is open. */
+  readonly storage: Storage | undefined;
+  readonly cacheMemory: CacheMemory;
+  onClose(task: () => Promise<void>): void;
+}
+
+/**
+ * Opens the cache.
+ *
+ * @param settings The section `cache`.
+ * @param parts The settings of the mesh, with and without its secrets, and dependencies of its requests.
+ * @throws {ConfigError} If the storage has no entries that expire, or rejects its attributes.
+ */
+export async function openCache(settings: CacheSettings, { mesh, resolved, written, deps }: {
+  readonly mesh: CachedMesh;
+  readonly resolved: Settings;
+  readonly written: Settings;
+  readonly deps: RouteDeps;
+}): Promise<Caching> {
+  const own = settings.storage && await openOwnStorage(settings.storage, { mesh, resolved });
+  const { hub, runtime: { clock } } = deps;
+  const caching = new Caching({
+    settings,
+    generation: await createGeneration(resolved, written),
+    entries: () =>
+      own?.entries ?? mesh.storage?.entries ?? (mesh.cacheMemory.entries ??= new MemoryEntries(clock, memoryBytes)),
+    clock,
+    hub,
+  });
+  mesh.onClose(async () => {
+    await caching.close();
+    await own?.close?.();
+  });
+  return caching;
+}
+
+async function openOwnStorage(
+  { connector, config }: NonNullable<CacheSettings["storage"]>,
+  { mesh, resolved }: { readonly mesh: CachedMesh; readonly resolved: Settings },
+): Promise<Storage> {
+  const { catalogue, runtime, redactor } = mesh;
+  const coding = { format: "json", compression: false, encryption: resolved.storage?.encryption ?? false } as const;
+  const storage = await openStorage({ connector, config, ...coding }, {
+    catalogue,
+    runtime,
+    redactor,
+    settings: resolved,
+  });
+  if (storage.entries !== undefined) return storage;
+  await storage.close();
+  const message = `the entries of ${JSON.stringify(connector)} cannot expire`;
+  throw new ConfigError([{ path: "cache.storage.connector", message }]);
+}

@@ -1,0 +1,136 @@
+/**
+ * Which requests and responses may be cached, and what a request says about that.
+ * @module
+ */
+import { parseDuration } from "../../config/schema/units.ts";
+import type { ChatCompletionChunk } from "../../contracts/openai.ts";
+import { UnsupportedRequestError } from "../../errors.ts";
+import { isObject } from "../../util/is_object.ts";
+import { getOrCreate } from "../../util/once.ts";
+import type { RoutedRequest } from "../request.ts";
+import type { CacheDirective } from "../routing_constraints.ts";
+
+/** What a request says about the cache. */
+export interface CacheControl {
+  /** `no-store`: passes by the cache. `only`: is never sent to a model. */
+  readonly mode?: "no-store" | "only";
+  /** Maximum age of its response, ms. */
+  readonly ttlMs?: number;
+}
+
+/** Operations whose responses depend on nothing but the request and the model. */
+const deterministic: ReadonlySet<string> = new Set(["embeddings", "rerank", "moderation"]);
+
+/** Types of tools that the caller runs. */
+const callerTools: ReadonlySet<unknown> = new Set([undefined, "function", "custom"]);
+
+/**
+ * Reads what a request says about the cache.
+ *
+ * @throws {UnsupportedRequestError} `invalid_value`.
+ *
+ * @example
+ * ```ts
+ * readCacheControl({ value: "ttl=60", param: "x-mesh-cache" }); // { ttlMs: 60_000 }
+ * readCacheControl({ value: "only", param: "mesh.cache" }); // { mode: "only" }
+ * ```
+ */
+export function readCacheControl(directive: CacheDirective | undefined): CacheControl {
+  if (directive === undefined) return {};
+  const { value, param } = directive;
+  const control = typeof value === "string" ? readText(value) : isObject(value) ? readObject(value) : undefined;
+  if (control !== undefined) return control;
+  const label = param.startsWith("x-") ? `The header "${param}"` : `"${param}"`;
+  const forms = param.startsWith("x-") ? '"ttl=60", in seconds' : 'a time such as { "ttl": "60s" }';
+  throw new UnsupportedRequestError(`${label} has to be "no-store", "only", or ${forms}`, {
+    code: "invalid_value",
+    param,
+  });
+}
+
+function readText(text: string): CacheControl | undefined {
+  if (text === "no-store" || text === "only") return { mode: text };
+  return text.startsWith("ttl=") ? readTtl(text.slice("ttl=".length)) : undefined;
+}
+
+function readObject(value: Readonly<Record<string, unknown>>): CacheControl | undefined {
+  return Object.keys(value).join() === "ttl" ? readTtl(value.ttl) : undefined;
+}
+
+/** A number without a unit is one of seconds, as in HTTP. */
+function readTtl(value: unknown): CacheControl | undefined {
+  const text = typeof value === "number" ? String(value) : value;
+  if (typeof text !== "string") return undefined;
+  const ttlMs = parseDuration(/^\d{1,9}$/.test(text) ? `${text}s` : text);
+  return ttlMs ? { ttlMs } : undefined;
+}
+
+/** Whether the response to a request may be repeated for equal ones. */
+export function isCacheable({ operation: { name }, body, original, providerKey }: RoutedRequest, {
+  mode,
+  ttlMs,
+}: CacheControl): boolean {
+  if (mode === "no-store" || providerKey !== undefined || original?.isNativeOnly === true) return false;
+  const { temperature, seed, random_seed, store, web_search_options, tools } = body as Readonly<
+    Record<string, unknown>
+  >;
+  if (store === true || (web_search_options ?? null) !== null) return false;
+  if (Array.isArray(tools) && !tools.every((tool) => callerTools.has(Object(tool).type))) return false;
+  const isRequested = mode === "only" || ttlMs !== undefined;
+  return isRequested || temperature === 0 || (seed ?? random_seed ?? null) !== null || deterministic.has(name);
+}
+
+/**
+ * Whether a response may be repeated: it is complete, and has no calls of tools, which have effects. One that ends at the
+ * limit that the request itself sets is complete.
+ *
+ * @param response The response of any operation.
+ * @param body The request.
+ */
+export function isStorable(response: unknown, body: object): boolean {
+  const { choices, error } = Object(response) as { readonly choices?: unknown; readonly error?: unknown };
+  if ((error ?? null) !== null) return false;
+  if (!Array.isArray(choices)) return true;
+  const { max_tokens, max_completion_tokens } = body as Readonly<Record<string, unknown>>;
+  const isLimited = (max_tokens ?? max_completion_tokens ?? null) !== null;
+  return choices.length > 0 && choices.every((choice) => {
+    const { finish_reason: reason, message } = Object(choice);
+    if (reason !== "stop" && !(reason === "length" && isLimited)) return false;
+    const { tool_calls: calls, function_call: call } = Object(message);
+    return !(Array.isArray(calls) && calls.length > 0) && (call ?? null) === null;
+  });
+}
+
+/** What is known of a choice once its stream has ended. */
+interface StreamedChoice {
+  finish_reason?: unknown;
+  readonly message: Record<string, unknown>;
+}
+
+/**
+ * Whether a stream may be repeated, as a complete response.
+ *
+ * @param events The JSON of its events.
+ * @param body The request.
+ */
+export function isStorableStream(events: readonly string[], body: object): boolean {
+  const choices = new Map<unknown, StreamedChoice>();
+  for (const text of events) {
+    const event = JSON.parse(text) as ChatCompletionChunk;
+    if ((Object(event).error ?? null) !== null) return false;
+    for (const { index, delta, finish_reason } of event.choices) {
+      const choice = getOrCreate(choices, index, (): StreamedChoice => ({ message: {} }));
+      choice.finish_reason = finish_reason ?? choice.finish_reason;
+      Object.assign(choice.message, pickCalls(delta));
+    }
+  }
+  return isStorable({ choices: [...choices.values()] }, body);
+}
+
+function pickCalls(delta: unknown): Record<string, unknown> {
+  const { tool_calls, function_call } = Object(delta) as Readonly<Record<string, unknown>>;
+  return {
+    ...(Array.isArray(tool_calls) && tool_calls.length > 0 && { tool_calls }),
+    ...(function_call ? { function_call } : {}),
+  };
+}

@@ -1,0 +1,242 @@
+/**
+ * The cache of responses: what it is asked for each request.
+ * @module
+ */
+import type { CacheSettings } from "../../config/settings/settings.ts";
+import type { Clock, StopSignal } from "../../contracts/runtime.ts";
+import type { EntryStats, ExpiringEntries } from "../../contracts/storage.ts";
+import { DeadlineError, MeshError } from "../../errors.ts";
+import type { Hub } from "../../observe/hub.ts";
+import type { Pool } from "../../registry/registry.ts";
+import { untilAborted } from "../../util/until_aborted.ts";
+import { waitAtMost } from "../../util/within.ts";
+import type { GuardedDeps } from "../guards/guarding.ts";
+import type { RouteDeps, RoutedRequest } from "../request.ts";
+import { poolFor } from "../select_pool.ts";
+import { type CacheEntry, decodeEntry, encodeEntry } from "./cache_entry.ts";
+import { createCacheKey } from "./cache_key.ts";
+import { type CacheControl, isCacheable, readCacheControl } from "./cache_policy.ts";
+
+/** Maximum time of a lookup, ms. */
+const lookupMs = 100;
+
+/** Time for which a storage that did not respond is not asked again, ms. */
+const pauseMs = 1000;
+
+/** Maximum time that the end of the mesh waits for entries to be written, ms. */
+const closeMs = 5000;
+
+/** Maximum number of entries that are being written; further ones are not kept. */
+const maxWrites = 100;
+
+/** Dependencies of the pipeline, with what checks requests and what repeats responses; undefined without them. */
+export interface CachedDeps extends GuardedDeps {
+  caching?: Caching | undefined;
+}
+
+/** Dependencies of the cache. */
+interface CachingParts {
+  readonly settings: CacheSettings;
+  /** Hash of what decides responses in the configuration. */
+  readonly generation: string;
+  /** Returns the storage of the entries; undefined if it is not open. */
+  readonly entries: () => ExpiringEntries | undefined;
+  readonly clock: Clock;
+  readonly hub: Hub;
+}
+
+/** The cache of a mesh. */
+export class Caching {
+  readonly settings: CacheSettings;
+  readonly #parts: CachingParts;
+  /** Entries that are being written, by key: equal requests already get them. */
+  readonly #writes = new Map<string, { readonly entry: CacheEntry; readonly written: Promise<void> }>();
+  #isAway = false;
+  /** Until when the storage is not asked, monotonic ms. */
+  #pausedUntil = -Infinity;
+
+  constructor(parts: CachingParts) {
+    this.#parts = parts;
+    this.settings = parts.settings;
+  }
+
+  /**
+   * Returns what the cache may do for a request; undefined if it passes by.
+   *
+   * @throws {UnsupportedRequestError} If what it says about the cache is invalid.
+   * @throws {MeshError} `cache_miss` if it may not be sent to a model, and its response is not kept.
+   */
+  async open(request: RoutedRequest, deps: RouteDeps): Promise<CachedRequest | undefined> {
+    const control = readCacheControl(request.routingConstraints?.cache);
+    const pool = deps.registry.relist === undefined
+      ? poolFor(request.model, request, deps.registry)
+      : await (await import("../pool_once_listed.ts")).poolOnceListed(request, deps);
+    if (!this.#covers(pool) || !isCacheable(request, control)) {
+      if (control.mode === "only") throw createMissError();
+      if (this.#covers(pool)) this.#parts.hub.publish("cache_lookup", { pool: pool.name, result: "bypass" });
+      return undefined;
+    }
+    const { settings: { scope }, generation } = this.#parts;
+    const key = await createCacheKey(request, { pool, scope, generation });
+    const sent = request.original === undefined ? request : { ...request, original: request.original.withoutNative() };
+    return new CachedRequest(sent, { key, pool, control, caching: this });
+  }
+
+  /**
+   * Looks up an entry, for at most 100 ms.
+   *
+   * @param pool Name of the pool, for metrics.
+   * @throws The reason of the signal, when it aborts.
+   */
+  async lookup(key: string, { pool, maxAgeMs = Infinity, signal }: {
+    readonly pool: string;
+    readonly maxAgeMs?: number | undefined;
+    readonly signal?: StopSignal | undefined;
+  }): Promise<CacheEntry | undefined> {
+    const { hub, settings: { ttlMs } } = this.#parts;
+    const found = await this.#find(key, signal);
+    const entry = found.entry && this.findAge(found.entry) <= Math.min(ttlMs, maxAgeMs) ? found.entry : undefined;
+    const result = entry !== undefined ? "hit" : found.failed ? "error" : "miss";
+    hub.publish("cache_lookup", { pool, result, savedUsd: entry?.costUsd });
+    return entry;
+  }
+
+  /** Keeps an entry, unless it is too long. The caller does not wait for it. */
+  store(key: string, entry: CacheEntry, ttlMs: number = Infinity): void {
+    if (this.#writes.size >= maxWrites) return;
+    const expiresAt = entry.createdAt + Math.min(ttlMs, this.settings.ttlMs);
+    const written = this.#write(key, entry, expiresAt).catch((error) => this.#fail(error)).finally(() => {
+      if (this.#writes.get(key)?.entry === entry) this.#writes.delete(key);
+    });
+    this.#writes.set(key, { entry, written });
+  }
+
+  /** Returns the age of an entry, ms. */
+  findAge({ createdAt }: Pick<CacheEntry, "createdAt">): number {
+    return Math.max(0, this.#parts.clock.now() - createdAt);
+  }
+
+  /** Counts the entries. */
+  async stats(): Promise<EntryStats> {
+    await this.#settleWrites();
+    return await this.#open().stats();
+  }
+
+  /** Deletes all entries, and returns how many. */
+  async clear(): Promise<number> {
+    await this.#settleWrites();
+    return await this.#open().clear();
+  }
+
+  /** Resolves when the entries are written, after five seconds at the latest. */
+  async close(): Promise<void> {
+    await waitAtMost(() => this.#settleWrites(), { clock: this.#parts.clock, ms: closeMs });
+  }
+
+  #covers({ name }: Pool): boolean {
+    return this.settings.pools?.includes(name) ?? true;
+  }
+
+  #open(): ExpiringEntries {
+    const entries = this.#parts.entries();
+    if (entries !== undefined) return entries;
+    throw new MeshError("The storage of the cache is not open", { code: "not_initialized" });
+  }
+
+  async #find(
+    key: string,
+    signal: StopSignal | undefined,
+  ): Promise<{ readonly entry?: CacheEntry | undefined; readonly failed?: true }> {
+    const written = this.#writes.get(key);
+    if (written !== undefined) return written;
+    const { clock } = this.#parts;
+    if (clock.monotonic() < this.#pausedUntil) return { failed: true };
+    const limit = { clock, ms: lookupMs, message: `it did not respond within ${lookupMs} ms` };
+    try {
+      const bytes = await untilAborted((async () => await this.#open().get(key))(), signal, limit);
+      this.#recover();
+      return { entry: bytes && await decodeEntry(key, bytes) };
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      if (DeadlineError.isInstance(error)) this.#pausedUntil = clock.monotonic() + pauseMs;
+      this.#fail(error);
+      return { failed: true };
+    }
+  }
+
+  async #write(key: string, entry: CacheEntry, expiresAt: number): Promise<void> {
+    const bytes = await encodeEntry(key, entry);
+    if (bytes.length > this.settings.maxEntry || this.#parts.clock.monotonic() < this.#pausedUntil) return;
+    await this.#open().set(key, bytes, expiresAt);
+    this.#recover();
+  }
+
+  async #settleWrites(): Promise<void> {
+    await Promise.all([...this.#writes.values()].map(({ written }) => written));
+  }
+
+  /** Warns of an outage, once. */
+  #fail(error: unknown): void {
+    if (this.#isAway) return;
+    this.#isAway = true;
+    const reason = MeshError.isInstance(error) ? error.message : "it failed";
+    const message = `The cache is away, and requests are served without it: ${reason}`;
+    this.#parts.hub.trace({ severity: "warning", component: "cache", message });
+  }
+
+  #recover(): void {
+    if (!this.#isAway) return;
+    this.#isAway = false;
+    this.#parts.hub.trace({ severity: "info", component: "cache", message: "The cache is back" });
+  }
+}
+
+/** A request whose response may be repeated. */
+export class CachedRequest {
+  /** The request as it is sent to models: the forms of dialects are not kept, so that one response serves all of them. */
+  readonly request: RoutedRequest;
+  /** Identifies equal requests. */
+  readonly key: string;
+  readonly pool: Pool;
+  readonly control: CacheControl;
+  readonly caching: Caching;
+
+  constructor(request: RoutedRequest, { key, pool, control, caching }: {
+    readonly key: string;
+    readonly pool: Pool;
+    readonly control: CacheControl;
+    readonly caching: Caching;
+  }) {
+    this.request = request;
+    this.key = key;
+    this.pool = pool;
+    this.control = control;
+    this.caching = caching;
+  }
+
+  /**
+   * Looks up its response. A request that is served by it counts against limits of requests.
+   *
+   * @throws {MeshError} `cache_miss` if there is none, and the request may not be sent to a model.
+   */
+  async lookup(): Promise<CacheEntry | undefined> {
+    const { pool: { name: pool }, control: { mode, ttlMs }, request: { signal, scopes } } = this;
+    const entry = await this.caching.lookup(this.key, { pool, maxAgeMs: ttlMs, signal });
+    if (entry === undefined && mode === "only") throw createMissError();
+    const admission = entry && scopes?.admit();
+    if (admission !== undefined) await admission;
+    return entry;
+  }
+
+  /** Keeps its response. */
+  store(entry: CacheEntry): void {
+    this.caching.store(this.key, entry, this.control.ttlMs);
+  }
+}
+
+/** The error of a request that may only be served from the cache. */
+export function createMissError(): MeshError {
+  return new MeshError("The cache has no response to this request, which may not be sent to a model", {
+    code: "cache_miss",
+  });
+}
