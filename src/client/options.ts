@@ -103,7 +103,7 @@ export interface CallSettings {
   sessionId?: string;
   /** Routing constraints of the call, on servers. `mesh` in the request takes precedence. */
   route?: RouteConstraints;
-  /** Request headers, read as the proxy reads them: `x-request-id`, `x-mesh-session`, `x-mesh-route`, `x-mesh-priority`, `x-mesh-tags`, `x-provider-key`, `traceparent`, `tracestate`, `user-agent`. */
+  /** Request headers, read as the proxy reads them: `x-request-id`, `x-mesh-session`, `x-mesh-route`, `x-mesh-priority`, `x-mesh-tags`, `x-mesh-cache`, `x-provider-key`, `traceparent`, `tracestate`, `user-agent`. */
   headers?: Readonly<Record<string, string>>;
 }
 

@@ -10,7 +10,7 @@ import type { CorsSettings } from "../config/settings/settings.ts";
 import { HttpError } from "./error_body.ts";
 
 const exposed = "x-request-id, x-mesh-pool, x-mesh-model, x-mesh-provider, x-mesh-attempts, x-mesh-fallbacks, " +
-  "x-mesh-overhead-ms, x-mesh-cost-usd, x-mesh-dropped-params, x-mesh-estimated, retry-after, retry-after-ms, " +
+  "x-mesh-overhead-ms, x-mesh-cost-usd, x-mesh-cache, x-mesh-dropped-params, x-mesh-estimated, retry-after, retry-after-ms, " +
   "x-should-retry, www-authenticate";
 
 interface OriginPolicySettings {

@@ -11,11 +11,14 @@ import type { RoutedRequest } from "../request.ts";
 /** Who shares responses. */
 export type CacheScope = "client" | "team" | "all";
 
-/** Members of a body that name its caller, its pool, or the form of its response. */
+/** Members of a body that name its caller or its pool. */
 const ignored: ReadonlySet<string> = new Set([
   ...["model", "models", "mesh", "user", "metadata", "safety_identifier", "store"],
-  ...["stream", "stream_options", "prompt_cache_key", "prompt_cache_retention"],
+  ...["prompt_cache_key", "prompt_cache_retention"],
 ]);
+
+/** Members of a chat request that only decide the form of its response. */
+const forms: ReadonlySet<string> = new Set(["stream", "stream_options"]);
 
 const encoder = new TextEncoder();
 
@@ -31,7 +34,8 @@ export async function createCacheKey(request: RoutedRequest, { pool, scope, gene
 }): Promise<string> {
   const { operation, body, files = [], routingConstraints } = request;
   const { only, ignore, order, maxPrice } = routingConstraints ?? {};
-  const parameters = Object.fromEntries(Object.entries(body).filter(([name]) => !ignored.has(name)));
+  const isForm = (name: string) => operation.name === "chat" && forms.has(name);
+  const parameters = Object.fromEntries(Object.entries(body).filter(([name]) => !ignored.has(name) && !isForm(name)));
   const members = pool.members.map(({ model }) => model.name).sort();
   const facts = {
     generation,

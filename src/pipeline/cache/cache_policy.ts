@@ -118,7 +118,7 @@ export function isStorableStream(events: readonly string[], body: object): boole
   for (const text of events) {
     const event = JSON.parse(text) as ChatCompletionChunk;
     if ((Object(event).error ?? null) !== null) return false;
-    for (const { index, delta, finish_reason } of event.choices) {
+    for (const { index, delta, finish_reason } of event.choices ?? []) {
       const choice = getOrCreate(choices, index, (): StreamedChoice => ({ message: {} }));
       choice.finish_reason = finish_reason ?? choice.finish_reason;
       Object.assign(choice.message, pickCalls(delta));

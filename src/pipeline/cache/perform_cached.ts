@@ -8,6 +8,7 @@ import type { CompletionResponse } from "../../contracts/provider.ts";
 import type { Outcome, Usage } from "../../state/counters/usage.ts";
 import { fromBase64, toBase64 } from "../../util/base64.ts";
 import type { EventStream } from "../committed_stream.ts";
+import type { ByteStream } from "../content_stream.ts";
 import type { RequestGuard } from "../guards/guarding.ts";
 import { completing, type Delivered } from "../perform.ts";
 import { openingStream, readEvents } from "../perform_stream.ts";
@@ -18,6 +19,7 @@ import type { CacheEntry, EntryForm } from "./cache_entry.ts";
 import { CachedResult } from "./cached_result.ts";
 import { type CachedDeps, type CachedRequest, createMissError } from "./caching.ts";
 import { isStorable, isStorableStream, readCacheControl } from "./cache_policy.ts";
+import { KeptContent, RecordedContent, RepeatedContent } from "./recorded_content.ts";
 import { KeptStream, RecordedStream, RepeatedStream } from "./recorded_stream.ts";
 
 /** The result of a request, which is settled by its stream if it has one. */
@@ -33,6 +35,7 @@ export type OpenedResponse =
   & (
     | { readonly kind: "complete"; readonly response: CompletionResponse<unknown>; readonly end: ResponseEnd }
     | { readonly kind: "stream"; readonly stream: EventStream }
+    | { readonly kind: "content"; readonly stream: ByteStream }
   );
 
 /**
@@ -54,7 +57,6 @@ export async function performCached<Body extends RequestBody, Response>(
     if (readCacheControl(request.routingConstraints?.cache).mode === "only") throw createMissError();
     return undefined;
   }
-  if (request.operation.hasContent) return undefined;
   const startedAt = deps.runtime.clock.monotonic();
   const cached = await deps.caching.open(routed, deps);
   if (cached === undefined) return undefined;
@@ -75,8 +77,7 @@ function repeat(
 ): OpenedResponse | undefined {
   const { request, pool, caching } = cached;
   const { form } = entry;
-  const isStreamed = request.delivery === "stream";
-  if (form.kind === "content" || isStreamed !== (form.kind === "stream")) return undefined;
+  if (form.kind !== toKind(request)) return undefined;
   const result = new CachedResult(request, { entry, pool, ageMs: caching.findAge(entry), startedAt, deps });
   if (form.kind === "complete") {
     const { text, content } = form;
@@ -87,15 +88,19 @@ function repeat(
     const end = { usage: undefined, written: () => 0, text: () => text };
     return { kind: "complete", result, response, end };
   }
-  const stream = new RepeatedStream(form.events, {
-    wantsUsage: wantsUsage(request),
-    signal: request.signal,
-    onEnd: (cause) => {
-      const text = () => form.events.join("\n");
-      result.settle(cause === undefined ? "success" : "none", { cause, text });
-    },
-  });
-  return { kind: "stream", result, stream };
+  const onEnd = (cause?: unknown) => {
+    const text = form.kind === "stream" ? () => form.events.join("\n") : undefined;
+    result.settle(cause === undefined ? "success" : "none", { cause, ...(text && { text }) });
+  };
+  if (form.kind === "content") return { kind: "content", result, stream: new RepeatedContent(form.content, onEnd) };
+  const options = { wantsUsage: wantsUsage(request), signal: request.signal, onEnd };
+  return { kind: "stream", result, stream: new RepeatedStream(form.events, options) };
+}
+
+/** The form of a response in the cache. */
+function toKind({ operation, delivery }: RoutedRequest): EntryForm["kind"] {
+  if (operation.hasContent) return "content";
+  return delivery === "stream" ? "stream" : "complete";
 }
 
 /** Sends a request to a model. */
@@ -105,6 +110,7 @@ async function callModel(
   deps: RouteDeps,
 ): Promise<OpenedResponse> {
   const { request: sent, caching } = cached;
+  if (sent.operation.hasContent) return await openContent(cached, deps);
   if (sent.delivery === "stream") {
     const result = await route(sent, openingStream(deps), deps);
     const withUsage = { body: { ...sent.body, stream_options: { include_usage: true } } };
@@ -125,6 +131,19 @@ async function callModel(
     }
   };
   return { kind: "complete", result, response, end: { ...usage, text: () => JSON.stringify(body) }, keep };
+}
+
+async function openContent(cached: CachedRequest, deps: RouteDeps): Promise<OpenedResponse> {
+  const { request: sent, caching } = cached;
+  const { openingContent, readContent } = await import("../content_stream.ts");
+  const result = await route(sent, openingContent(sent.operation), deps);
+  const stream = new RecordedContent(readContent(result, sent.operation, deps), caching.settings.maxEntry);
+  result.cacheStatus = "MISS";
+  const keep = () => {
+    const { content } = stream;
+    store(content && { kind: "content", content }, { result, cached, deps });
+  };
+  return { kind: "content", result, stream, keep };
 }
 
 function keepStream(stream: RecordedStream, parts: StoreParts): void {
@@ -165,6 +184,11 @@ async function deliver(opened: OpenedResponse, guard: RequestGuard | undefined):
     const stream = guard === undefined ? opened.stream : await guard.guardStream(opened.stream, result);
     const kept = keep === undefined ? stream : new KeptStream(stream, keep);
     return Object.assign(result, { kind: "stream" as const, stream: kept });
+  }
+  if (opened.kind === "content") {
+    const stream = guard === undefined ? opened.stream : await guard.guardContent(opened.stream, result);
+    const kept = keep === undefined ? stream : new KeptContent(stream, keep);
+    return Object.assign(result, { kind: "content" as const, stream: kept });
   }
   const { response, end: { text, ...end } } = opened;
   const checked = guard === undefined ? response : await checkResponse(opened, guard);
