@@ -32,7 +32,9 @@ export class MemoryStorage implements Storage {
    */
   constructor(clock: Clock, maxBytes: number = attributes.max_bytes.default) {
     this.#clock = clock;
-    const open = onceResolved(async () => new (await import("../../src/util/memory_entries.ts")).MemoryEntries(clock, maxBytes));
+    const open = onceResolved(async () =>
+      new (await import("../../src/util/memory_entries.ts")).MemoryEntries(clock, maxBytes)
+    );
     this.entries = {
       get: async (key) => (await open()).get(key),
       set: async (key, data, expiresAt) => (await open()).set(key, data, expiresAt),

@@ -286,6 +286,28 @@ export interface ConfigDocument {
     /** Attributes of the connector. */
     readonly [attribute: string]: unknown;
   };
+  /** Cache of responses to equal requests. Off without this section. */
+  readonly cache?: {
+    /** Storage of the entries, with the attributes of its connector. By default that of the section `storage` if its entries can expire, otherwise the memory of the process. */
+    readonly storage?: {
+      /** Storage connector, whose entries can expire. */
+      readonly connector: string;
+      /** Attributes of the connector. */
+      readonly [attribute: string]: unknown;
+    };
+    /** How long a response may be repeated. A request can shorten it. */
+    readonly ttl?: string;
+    /** Maximum size of an entry. Longer responses are not kept. */
+    readonly max_entry?: string;
+    /** Who shares responses: the requests of one client, those of one team, or all. */
+    readonly scope?: "client" | "team" | "all";
+    /** Pools whose responses are kept. By default all. */
+    readonly pools?: readonly string[];
+    /** Whether equal requests at the same time are one call. */
+    readonly coalesce?: boolean | SecretReference;
+    /** A dotted path to a nested key, such as `"retry.max_attempts"`. */
+    readonly [dotted: `${string}.${string}`]: unknown;
+  };
   /** Sinks for records. None by default. */
   readonly observability?: {
     /** Sinks for events and routing records: one, or a list. */

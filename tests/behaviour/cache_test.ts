@@ -47,7 +47,12 @@ async function ask(url: string, dialect: string, { stream = false, body = {}, he
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify({ ...requests[dialect], ...streaming, ...body }),
   });
-  return { status: response.status, cache: response.headers.get("x-mesh-cache"), headers: response.headers, text: await response.text() };
+  return {
+    status: response.status,
+    cache: response.headers.get("x-mesh-cache"),
+    headers: response.headers,
+    text: await response.text(),
+  };
 }
 
 describe("A repeated response", () => {

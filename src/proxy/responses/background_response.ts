@@ -22,7 +22,16 @@ import { findScopes } from "../perform_request.ts";
 
 /** Headers of a request that its work refers to, after the connection may have ended. */
 const workHeaders = [
-  ...["x-mesh-route", "x-mesh-priority", "x-mesh-session", "x-mesh-tags", "x-mesh-cache", "user-agent", "traceparent", "tracestate"],
+  ...[
+    "x-mesh-route",
+    "x-mesh-priority",
+    "x-mesh-session",
+    "x-mesh-tags",
+    "x-mesh-cache",
+    "user-agent",
+    "traceparent",
+    "tracestate",
+  ],
 ];
 
 /** A request to accept. */
