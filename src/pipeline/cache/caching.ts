@@ -51,7 +51,7 @@ export class Caching {
   readonly #parts: CachingParts;
   /** Entries that are being written, by key: equal requests already get them. */
   readonly #writes = new Map<string, { readonly entry: CacheEntry; readonly written: Promise<void> }>();
-  #isAway = false;
+  #isUnavailable = false;
   /** Until when the storage is not asked, monotonic ms. */
   #pausedUntil = -Infinity;
 
@@ -177,16 +177,16 @@ export class Caching {
 
   /** Warns of an outage, once. */
   #fail(error: unknown): void {
-    if (this.#isAway) return;
-    this.#isAway = true;
+    if (this.#isUnavailable) return;
+    this.#isUnavailable = true;
     const reason = MeshError.isInstance(error) ? error.message : "it failed";
     const message = `The cache is away, and requests are served without it: ${reason}`;
     this.#parts.hub.trace({ severity: "warning", component: "cache", message });
   }
 
   #recover(): void {
-    if (!this.#isAway) return;
-    this.#isAway = false;
+    if (!this.#isUnavailable) return;
+    this.#isUnavailable = false;
     this.#parts.hub.trace({ severity: "info", component: "cache", message: "The cache is back" });
   }
 }
