@@ -98,7 +98,7 @@ async function performOne<Body extends RequestBody, Response>(
   const routed = guard?.request ?? request as unknown as RoutedRequest;
   if ((deps.caching ?? request.routingConstraints?.cache) !== undefined) {
     const { performCached } = await import("./cache/perform_cached.ts");
-    const repeatable = await performCached(request, { routed, guard, deps });
+    const repeatable = await performCached(request, { routed, guard, deps, completing });
     if (repeatable !== undefined) return repeatable;
   }
   if (operation.hasContent) {

@@ -10,7 +10,7 @@ import { fromBase64, toBase64 } from "../../util/base64.ts";
 import type { EventStream } from "../committed_stream.ts";
 import type { ByteStream } from "../content_stream.ts";
 import type { RequestGuard } from "../guards/guarding.ts";
-import { completing, type Delivered } from "../perform.ts";
+import type { completing, Delivered } from "../perform.ts";
 import { openingStream, readEvents } from "../perform_stream.ts";
 import type { RouteDeps, RoutedRequest } from "../request.ts";
 import type { ResponseEnd, Result, ServedResult } from "../result.ts";
@@ -38,21 +38,26 @@ export type OpenedResponse =
     | { readonly kind: "content"; readonly stream: ByteStream }
   );
 
+/** Calls models for a request. */
+interface CallParts {
+  readonly deps: CachedDeps;
+  /** Requests a complete response. */
+  readonly completing: typeof completing;
+  readonly guard: RequestGuard | undefined;
+}
+
 /**
  * Performs a request whose response may be repeated.
  *
- * @param parts The request as its guards have left it, and its guards.
+ * @param parts The request as its guards have left it, its guards, and what calls models.
  * @returns Undefined if it passes by the cache.
  * @throws {MeshError} `cache_miss`, or as other requests do.
  */
 export async function performCached<Body extends RequestBody, Response>(
   request: RoutedRequest<Body, Response>,
-  { routed, guard, deps }: {
-    readonly routed: RoutedRequest;
-    readonly guard: RequestGuard | undefined;
-    readonly deps: CachedDeps;
-  },
+  { routed, ...parts }: CallParts & { readonly routed: RoutedRequest },
 ): Promise<Delivered<Response> | undefined> {
+  const { deps, guard } = parts;
   if (deps.caching === undefined) {
     if (readCacheControl(request.routingConstraints?.cache).mode === "only") throw createMissError();
     return undefined;
@@ -62,7 +67,7 @@ export async function performCached<Body extends RequestBody, Response>(
   if (cached === undefined) return undefined;
   const entry = await cached.lookup();
   const opened = (entry && repeat(entry, { cached, startedAt, deps })) ??
-    await callModel(request as unknown as RoutedRequest, cached, deps);
+    await callModel(request as unknown as RoutedRequest, cached, parts);
   return await deliver(opened, guard) as Delivered<Response>;
 }
 
@@ -107,14 +112,14 @@ function toKind({ operation, delivery }: RoutedRequest): EntryForm["kind"] {
 async function callModel(
   request: RoutedRequest,
   cached: CachedRequest,
-  deps: RouteDeps,
+  { deps, guard, completing }: CallParts,
 ): Promise<OpenedResponse> {
   const { request: sent, caching } = cached;
   if (sent.operation.hasContent) return await openContent(cached, deps);
   if (sent.delivery === "stream") {
     const result = await route(sent, openingStream(deps), deps);
     const withUsage = { body: { ...sent.body, stream_options: { include_usage: true } } };
-    const events = readEvents(result, withUsage, { ...deps, isLogged: true });
+    const events = readEvents(result, withUsage, { ...deps, isLogged: guard === undefined });
     const stream = new RecordedStream(events, {
       wantsUsage: wantsUsage(request),
       maxChars: caching.settings.maxEntry,
