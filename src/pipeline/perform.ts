@@ -8,42 +8,19 @@ import type { CompletionRequest, CompletionResponse } from "../contracts/provide
 import type { ClientNames } from "./client_names.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import { isFilteredOut, readModelId, readResponse } from "./read_response.ts";
-import type { ResponseUsage } from "./operation.ts";
-import type { Call, Received, Result, ServedResult } from "./result.ts";
+import type { Completion, Delivered } from "./delivered.ts";
+import type { Call, Result } from "./result.ts";
 import { route } from "./route.ts";
 import { DeadlineError, MeshError, ModelNotFoundError, ProviderError, UnsupportedRequestError } from "../errors.ts";
-import type { EventStream } from "./committed_stream.ts";
-import type { ByteStream } from "./content_stream.ts";
 import type { CachedDeps } from "./cache/caching.ts";
 import type { RequestGuard } from "./guards/guarding.ts";
 
 let streams: typeof import("./perform_stream.ts") | undefined;
 
-/** The form in which a result is delivered: a complete response, a stream of events, or one of bytes. */
-export type Form<Response> =
-  | {
-    readonly kind: "complete";
-    readonly response: CompletionResponse<Response>;
-    /** Nano-dollars; undefined if the price or the usage is unknown. */
-    readonly costNanoUsd: number | undefined;
-  }
-  | { readonly kind: "stream"; readonly stream: EventStream }
-  | { readonly kind: "content"; readonly stream: ByteStream };
-
-/** The result of a request, in its form. */
-export type Delivered<Response> = ServedResult & Form<Response>;
-
-/** A complete response. */
-export interface Completion<Response> extends Received {
-  /** As received from the provider. */
-  readonly body: Response;
-  readonly usage: ResponseUsage;
-  /** As returned to the client. */
-  readonly response: CompletionResponse<Response>;
-}
+export type { Delivered };
 
 /** Requests a complete response from a model, as its operation defines. */
-export function completing<Body extends RequestBody, Response>(
+function completing<Body extends RequestBody, Response>(
   { operation, body: requested }: RoutedRequest<Body, Response>,
   { runtime }: RouteDeps,
 ): Call<Completion<Response>> {

@@ -9,7 +9,7 @@ import { isObject } from "../../util/is_object.ts";
 import type { RoutedRequest } from "../request.ts";
 
 /** Who shares responses. */
-export type CacheScope = "client" | "team" | "all";
+type CacheScope = "client" | "team" | "all";
 
 /** Members of a body that name its caller or its pool. */
 const ignored: ReadonlySet<string> = new Set([
@@ -56,9 +56,11 @@ export async function createCacheKey(request: RoutedRequest, { pool, scope, gene
  * @param written The settings without secrets.
  */
 export async function createGeneration(resolved: Settings, written: Settings): Promise<string> {
-  const providers = [...resolved.providers.values()].filter(({ enabled }) => enabled).map((
-    { id, connector, baseUrl },
-  ) => [id, connector, baseUrl, written.providers.get(id)?.config]);
+  const enabled = [...resolved.providers.values()].filter((entry) => entry.enabled);
+  const providers = enabled.map(({ id, connector, baseUrl }) => {
+    const { config, headers } = written.providers.get(id) ?? {};
+    return [id, connector, baseUrl, config, headers];
+  });
   const models = [...resolved.models].map(([name, { pricing: _, ...model }]) => [name, model]);
   return await hash(toCanonicalJson({ providers, models }));
 }
@@ -85,7 +87,7 @@ async function hashFile({ field, name, type, bytes }: UploadedFile): Promise<rea
  * Returns JSON with sorted members, which has no lone surrogates, so that different values have different bytes. Undefined members
  * are left out; maps and sets are arrays.
  */
-export function toCanonicalJson(value: unknown): string {
+function toCanonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
   if (value instanceof Map || value instanceof Set) return toCanonicalJson([...value]);
   if (!isObject(value)) return JSON.stringify(value) ?? "null";

@@ -10,7 +10,7 @@ import { fromBase64, toBase64 } from "../../util/base64.ts";
 import type { EventStream } from "../committed_stream.ts";
 import type { ByteStream } from "../content_stream.ts";
 import type { RequestGuard } from "../guards/guarding.ts";
-import type { completing, Delivered } from "../perform.ts";
+import type { Completing, Delivered } from "../delivered.ts";
 import { openingStream, readEvents } from "../perform_stream.ts";
 import type { RouteDeps, RoutedRequest } from "../request.ts";
 import type { ResponseEnd, Result, ServedResult } from "../result.ts";
@@ -41,8 +41,7 @@ export type OpenedResponse =
 /** Calls models for a request. */
 interface CallParts {
   readonly deps: CachedDeps;
-  /** Requests a complete response. */
-  readonly completing: typeof completing;
+  readonly completing: Completing;
   readonly guard: RequestGuard | undefined;
 }
 
