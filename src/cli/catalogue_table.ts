@@ -4,9 +4,10 @@
  */
 import type { CapabilityPath, DatedPricing, ModelInfo } from "../contracts/provider.ts";
 import { priceAt } from "../util/cost.ts";
-import { otherPrices } from "../util/price_text.ts";
+import { otherPrices as pricesByUnit } from "../util/price_text.ts";
 import { toTier } from "../util/pricing.ts";
 import { formatUtcDay } from "../util/windows.ts";
+import { wrap } from "./table.ts";
 
 /** A model of the catalogue, as `modelmesh models --catalogue --json` prints it. */
 export interface CatalogueModel extends Omit<ModelInfo, "capabilities" | "defaultFor" | "pricing" | "asOf"> {
@@ -33,48 +34,75 @@ const featureNames = [
   ["audio_input", "audio"],
 ] as const;
 
-const headers = ["  MODEL", "SERVES", "CONTEXT", "ANSWER", "IN", "OUT", "CACHED", "OTHER PRICES", "AS OF"];
+const headers = ["  MODEL", "CONTEXT", "ANSWER", "IN", "OUT", "CACHED", "SERVES"];
 /** Columns of numbers, aligned right. */
-const numeric: readonly number[] = [2, 3, 4, 5, 6];
+const numeric: readonly number[] = [1, 2, 3, 4, 5];
+
+/** Width of the first column; a longer name has a line of its own. */
+const nameWidth = 36;
+
+/** A row of the table, and what is printed below it. */
+interface CatalogueRow {
+  readonly cells: readonly string[];
+  readonly details: readonly string[];
+}
 
 /**
- * Returns the table: the models of each provider below its id.
+ * Returns the table: the models of each provider below its id. No line is longer than {@linkcode lineWidth}.
  *
  * @param models The models, grouped by provider.
  * @param now Wall-clock ms; prices of this day are printed.
  */
 export function catalogueTable(models: readonly CatalogueModel[], now: number): string {
   const rows = models.map((model) => toModelRows(model, now));
-  const cells = [headers, ...rows.flat()];
-  const widths = headers.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const cells = [headers, ...rows.flat().map((row) => row.cells)];
+  const widths = headers.map((_, column) =>
+    Math.max(...cells.map((row) => row[column]!.length).filter((width) => column > 0 || width <= nameWidth))
+  );
   const pad = (cell: string, column: number) =>
     numeric.includes(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
-  const formatCatalogueLine = (row: readonly string[]) => row.map(pad).join("  ").trimEnd();
+  const formatCells = ([name = "", ...others]: readonly string[]) => {
+    const isLong = name.length > widths[0]!;
+    return `${isLong ? `${name}\n` : ""}${[isLong ? "" : name, ...others].map(pad).join("  ").trimEnd()}`;
+  };
+  const formatRow = ({ cells, details }: CatalogueRow) => {
+    const indent = cells[0]!.search(/[^ *]/) + 2;
+    return [formatCells(cells), ...details.length === 0 ? [] : [wrap(details.join("; "), indent)]];
+  };
   const lines = models.flatMap(({ provider }, index) => [
     ...(provider === models[index - 1]?.provider ? [] : [provider]),
-    ...rows[index]!.map(formatCatalogueLine),
+    ...rows[index]!.flatMap(formatRow),
   ]);
-  return `${[formatCatalogueLine(headers), ...lines].join("\n")}\n`;
+  return `${[formatCells(headers), ...lines].join("\n")}\n`;
 }
 
-/** Returns a row for the model, one for its retirement date, and one for each of its other prices of the day. */
-function toModelRows(model: CatalogueModel, now: number): string[][] {
-  const { id, default_for, constraints = {}, as_of = "", pricing, retires } = model;
+/** Returns a row for the model, and one for each of its other prices of the day. */
+function toModelRows(model: CatalogueModel, now: number): CatalogueRow[] {
+  const { id, default_for, constraints = {}, as_of, pricing, retires } = model;
   const { context_window, max_output_tokens } = constraints;
-  const name = `${default_for.length > 0 ? "*" : " "} ${id}`;
+  const [first, ...others] = listCapabilities(model);
+  const price = priceAt(pricing ?? undefined, now, 0);
+  const otherPrices = listOtherPrices(price);
   return [
-    [
-      name,
-      formatCapabilities(model),
-      formatTokens(context_window),
-      formatTokens(max_output_tokens),
-      ...formatPrices(priceAt(pricing ?? undefined, now, 0)),
-      as_of,
-    ],
-    ...(retires === undefined ? [] : [["", `  retires on ${retires}`, "", "", "", "", "", "", ""]]),
-    ...listConditionalRows(pricing ?? [], now).map((
-      row,
-    ) => ["", `  ${formatPriceConditions(row)}`, "", "", ...formatPrices(row), ""]),
+    {
+      cells: [
+        `${default_for.length > 0 ? "*" : " "} ${id}`,
+        formatTokens(context_window),
+        formatTokens(max_output_tokens),
+        ...formatTokenPrices(price),
+        first ?? "",
+      ],
+      details: [
+        ...join(others),
+        ...join(otherPrices),
+        ...(retires === undefined ? [] : [`retires on ${retires}`]),
+        ...(as_of === undefined ? [] : [`as of ${as_of}`]),
+      ],
+    },
+    ...listConditionalRows(pricing ?? [], now).map((row) => ({
+      cells: [`    ${formatPriceConditions(row)}`, "", "", ...formatTokenPrices(row), ""],
+      details: join(listOtherPrices(row).filter((price) => !otherPrices.includes(price))),
+    })),
   ];
 }
 
@@ -97,14 +125,13 @@ function formatPriceConditions({ tier, above_tokens, hours, region }: DatedPrici
   ].join(", ");
 }
 
-/** Returns the first capability, and those that do not follow from the features. */
-function formatCapabilities({ capabilities, features = {} }: CatalogueModel): string {
+/** Returns the first capability, then those that do not follow from the features, and the features. */
+function listCapabilities({ capabilities, features = {} }: CatalogueModel): readonly string[] {
   const last = (path: CapabilityPath) => path.slice(path.lastIndexOf(".") + 1);
   const names = capabilities.map(last);
-  if (names[0] !== "chat-completion") return names.join(", ");
+  if (names[0] !== "chat-completion") return names;
   const further = capabilities.filter((path) => path.startsWith("retrieval.")).map(last);
-  const can = featureNames.flatMap(([name, word]) => features[name] === true ? word : []);
-  return [names[0], ...further].join(", ") + (can.length === 0 ? "" : ` (${can.join(", ")})`);
+  return [names[0], ...further, ...featureNames.flatMap(([name, word]) => features[name] === true ? word : [])];
 }
 
 function formatTokens(tokens: number | undefined): string {
@@ -112,20 +139,23 @@ function formatTokens(tokens: number | undefined): string {
   return tokens < 1_000_000 ? `${Math.round(tokens / 1000)}k` : `${Number((tokens / 1_000_000).toPrecision(3))}M`;
 }
 
-/** Returns the cells of prices; the last says "unknown" without any. */
-function formatPrices(price: DatedPricing | undefined): string[] {
-  const { input, output, cached_input } = price ?? {};
-  const factors = Object.entries(price?.multipliers?.inference_geo ?? {});
-  const others = [
-    ...otherPrices.flatMap(([name, unit]) => price?.[name] === undefined ? [] : `${formatPrice(price[name])} ${unit}`),
+function formatTokenPrices({ input, output, cached_input }: Partial<DatedPricing> = {}): readonly string[] {
+  return [formatPrice(input), formatPrice(output), formatPrice(cached_input)];
+}
+
+/** Lists the prices without a column. */
+function listOtherPrices(price: DatedPricing | undefined): readonly string[] {
+  if (price === undefined) return ["price unknown"];
+  const factors = Object.entries(price.multipliers?.inference_geo ?? {});
+  return [
+    ...pricesByUnit.flatMap(([name, unit]) => price[name] === undefined ? [] : `${formatPrice(price[name])} ${unit}`),
     ...factors.map(([region, factor]) => `×${factor} in ${region === "*" ? "regions" : region}`),
   ];
-  return [
-    formatPrice(input),
-    formatPrice(output),
-    formatPrice(cached_input),
-    price === undefined ? "unknown" : others.join(", "),
-  ];
+}
+
+/** Returns a list as one text, if it has any item. */
+function join(items: readonly string[]): readonly string[] {
+  return items.length === 0 ? [] : [items.join(", ")];
 }
 
 /** Formats an amount as a plain decimal, without floating-point noise. */

@@ -7,7 +7,7 @@ import { probeProvider } from "../background/probe.ts";
 import { retirementWarnings } from "../config/check/retirement.ts";
 import { loadDocument } from "../config/load/load.ts";
 import { readSettings } from "../config/load/sources.ts";
-import { isCallable } from "../config/settings/offers.ts";
+import { createOffer, isCallable } from "../config/settings/offers.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { Shell } from "../contracts/shell.ts";
@@ -78,14 +78,33 @@ Exit code: 0 valid, 1 invalid, 2 usage error
       return ok ? 0 : 1;
     }
     for (const { path, message } of warnings) shell.stderr.write(`warning: ${path}: ${message}\n`);
-    const { providers, models, pools } = settings;
-    const counts = [counted(providers.size, "provider"), counted(models.size, "model"), counted(pools.size, "pool")];
+    const { providers, pools } = settings;
+    const counts = [counted(providers.size, "provider"), countModels(settings, mesh), counted(pools.size, "pool")];
     if (secrets !== undefined) counts.push(counted(secrets.count, "secret"));
     shell.stdout.write(`${path} is valid: ${counts.join(", ")}\n`);
     for (const probe of probes ?? []) shell.stdout.write(probeText(probe));
     return ok ? 0 : 1;
   },
 };
+
+/** Counts the models of the document, and what the catalogue and the providers' own lists add to them. */
+function countModels(settings: Settings, mesh: Engine): string {
+  if (!mesh.isConfigured) mesh.configure(settings);
+  const { models } = settings;
+  const { registry: { instances, models: all } } = mesh;
+  const listing = new Set(
+    instances.filter(({ entry, connector }) =>
+      createOffer(entry, connector, [...models.values()].some(({ provider }) => provider === entry.id)) === "list"
+    ),
+  );
+  const offered = all.filter(({ name, instance }) => !models.has(name) && !listing.has(instance)).length;
+  const listed = [...listing].map(({ entry: { id } }) => id).join(" and ");
+  const more = [
+    ...(offered === 0 ? [] : [`${offered} of the catalogue`]),
+    ...(listed === "" ? [] : [`what ${listed} will list`]),
+  ].join(", and ");
+  return counted(models.size, "model") + (more === "" ? "" : ` (and ${more})`);
+}
 
 /** The problem of a proxy that requires tokens and has none. */
 function findMissingToken({ proxy }: Settings, { env }: Pick<Runtime, "env">): ConfigProblem[] {

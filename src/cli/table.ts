@@ -17,8 +17,26 @@ export function printable(text: string): string {
   return text.replace(unprintable, (match) => `\\u${match.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+/** Maximum length of a line of a list, so that it fits a terminal. */
+export const lineWidth = 100;
+
 /**
- * Formats a table.
+ * Wraps text at spaces, so that no line is longer than {@linkcode lineWidth}, except for a longer word.
+ *
+ * @param indent Number of spaces before each line.
+ */
+export function wrap(text: string, indent: number): string {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last === undefined || indent + last.length + 1 + word.length > lineWidth) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines.map((line) => " ".repeat(indent) + line).join("\n");
+}
+
+/**
+ * Formats a table. The last column is wrapped where a line would be longer than {@linkcode lineWidth}.
  *
  * @param rows The first row is the header.
  * @param numeric Indexes of the columns to align right.
@@ -30,7 +48,14 @@ export function table(rows: readonly (readonly string[])[], numeric: readonly nu
     const fill = " ".repeat(widths[column]! - [...cell].length);
     return numeric.includes(column) ? fill + cell : cell + fill;
   };
-  return cells.map((row) => `${row.map(pad).join("  ").trimEnd()}\n`).join("");
+  const indent = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
+  const isWrapped = !numeric.includes(widths.length - 1) && indent <= lineWidth / 2;
+  const format = (row: readonly string[]) => {
+    const last = row.at(-1) ?? "";
+    if (!isWrapped || indent + [...last].length <= lineWidth) return row.map(pad).join("  ").trimEnd();
+    return row.slice(0, -1).map((cell, column) => `${pad(cell, column)}  `).join("") + wrap(last, indent).trimStart();
+  };
+  return cells.map((row) => `${format(row)}\n`).join("");
 }
 
 /** Functions that color text. */

@@ -31,6 +31,27 @@ describe("modelmesh check", () => {
     assertEquals([code, out, err, served], [0, "mesh.yaml is valid: 1 provider, 2 models, 1 pool\n", "", []]);
   });
 
+  it("counts what the catalogue brings, and names providers that will list their models", async () => {
+    const config = `
+providers:
+  anthropic.claude.v1: { api_key: k-0123456789 }
+  ollama.local.v1: {}
+  local: { connector: openai.compatible.v1, base_url: "http://127.0.0.1:9/v1" }
+  xai.grok.v1: { api_key: k-0123456789, discovery: { enumerate_models: true } }
+  groq.api.v1: { api_key: k-0123456789, discovery: { enumerate_models: false } }
+models:
+  small: { provider: local, capabilities: [chat-completion] }
+  anthropic.claude-haiku-4-5: { provider: anthropic.claude.v1 }
+`;
+    const { code, out } = await runCommand(["check", "mesh.yaml"], { files: { "mesh.yaml": config } });
+    const own = serverConnectors.filter(isProvider).find(({ id }) => id === "anthropic.claude.v1")!.models.length;
+    const listed = "what ollama.local.v1 and xai.grok.v1 will list";
+    assertEquals([code, out], [
+      0,
+      `mesh.yaml is valid: 5 providers, 2 models (and ${own - 1} of the catalogue, and ${listed}), 0 pools\n`,
+    ]);
+  });
+
   it("says it as JSON, alone on standard output", async () => {
     const { code, out, err } = await runCommand(["check", "mesh.yaml", "--json"], { files: { "mesh.yaml": valid } });
     assertEquals([code, JSON.parse(out), err], [0, { ok: true, problems: [], warnings: [] }, ""]);

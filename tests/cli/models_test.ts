@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { describe, it } from "@std/testing/bdd";
 import type { CatalogueModel } from "../../src/cli/catalogue_table.ts";
 import { catalogueTable } from "../../src/cli/catalogue_table.ts";
+import { table } from "../../src/cli/table.ts";
 import { runCommand } from "../support/_cli.ts";
 
 /** What the catalogue has, as JSON. */
@@ -35,12 +36,26 @@ describe("modelmesh models --catalogue", () => {
     const { code, out, err, served } = await runCommand(["models", "--catalogue"]);
     assertEquals([code, err, served], [0, "", []]);
     const lines = out.trimEnd().split("\n");
-    assertMatch(lines[0]!, /^ {2}MODEL +SERVES +CONTEXT +ANSWER +IN +OUT +CACHED +OTHER PRICES +AS OF$/);
+    assertMatch(lines[0]!, /^ {2}MODEL +CONTEXT +ANSWER +IN +OUT +CACHED +SERVES$/);
     assertEquals(lines[1], "openai.llm.v1");
-    assert(lines.some((line) => /^\* text-embedding-3-small +text-embeddings +8k +0\.02 +\d{4}-\d\d-\d\d$/.test(line)));
-    assert(lines.some((line) => / tts-1 +text-to-speech +15 per 1M characters +\d{4}-\d\d-\d\d$/.test(line)));
-    assert(lines.some((line) => / openrouter\/auto +chat-completion +2M +unknown +\d{4}-\d\d-\d\d$/.test(line)));
+    const day = String.raw`as of \d{4}-\d\d-\d\d`;
+    assertMatch(out, new RegExp(String.raw`\n\* text-embedding-3-small +8k +0\.02 +text-embeddings\n {4}${day}\n`));
+    assertMatch(
+      out,
+      new RegExp(String.raw`\n  tts-1 +text-to-speech\n {4}15 per 1M characters; (?:retires on [^;]+; )?${day}\n`),
+    );
+    assertMatch(
+      out,
+      new RegExp(String.raw`\n. openrouter/auto +2M +chat-completion\n {4}(?:[^\n;]+; )?price unknown; ${day}\n`),
+    );
     assertEquals(lines.filter((line) => line === "anthropic.claude.v1").length, 1);
+  });
+
+  it("fits 100 columns, and cuts no name", async () => {
+    const { out } = await runCommand(["models", "--catalogue"]);
+    assertEquals(out.split("\n").filter((line) => [...line].length > 100), []);
+    const names = new Set([...out.matchAll(/^[ *] (\S+)/gm)].map(([, name]) => name));
+    for (const { id } of await listed()) assert(names.has(id), id);
   });
 
   it("filters by provider, connector or vendor, and by capability", async () => {
@@ -88,25 +103,51 @@ describe("modelmesh models --catalogue", () => {
 
 describe("catalogueTable()", () => {
   it("prints the prices of the day, those of large prompts below", () => {
-    const [, , first, second] = catalogueTable([model], Date.parse("2026-06-30")).split("\n");
-    assertMatch(first!, /^\* small +chat-completion \(tools\) +1\.05M +66k +1 +2 +2026-07-02$/);
-    assertMatch(second!, /^ +over 200k tokens +2 +4$/);
-    const [, , later, larger] = catalogueTable([model], Date.parse("2026-07-01")).split("\n");
-    assertMatch(later!, / 0\.9 +3 +0\.05 +0\.01 per request +2026-07-02$/);
-    assertMatch(larger!, /^ +over 200k tokens +5 +6$/);
+    const before = catalogueTable([model], Date.parse("2026-06-30")).trimEnd().split("\n").slice(2);
+    assertMatch(before[0]!, /^\* small +1\.05M +66k +1 +2 +chat-completion$/);
+    assertEquals(before[1], "    tools; as of 2026-07-02");
+    assertMatch(before[2]!, /^ {4}over 200k tokens +2 +4$/);
+    const after = catalogueTable([model], Date.parse("2026-07-01")).trimEnd().split("\n").slice(2);
+    assertMatch(after[0]!, / 0\.9 +3 +0\.05 +chat-completion$/);
+    assertEquals(after[1], "    tools; 0.01 per request; as of 2026-07-02");
+    assertMatch(after[2]!, /^ {4}over 200k tokens +5 +6$/);
+    assertEquals([before.length, after.length], [3, 3]);
+  });
+
+  it("prints other prices of large prompts where they differ", () => {
+    const pricing = [
+      { input: 1, output: 2, cache_write: 3, per_search: 0.01 },
+      { input: 2, output: 4, cache_write: 6, per_search: 0.01, above_tokens: 200_000 },
+    ];
+    const lines = catalogueTable([{ ...model, pricing }], 0).trimEnd().split("\n");
+    assertEquals(lines[3], "    tools; 3 cache write, 0.01 per search; as of 2026-07-02");
+    assertEquals(lines.at(-1), "      6 cache write");
   });
 
   it("says on which day a model retires", () => {
     const [, , , line] = catalogueTable([{ ...model, retires: "2027-01-14" }], Date.parse("2026-07-01")).split("\n");
-    assertMatch(line!, /^ +retires on 2027-01-14$/);
+    assertMatch(line!, /; retires on 2027-01-14; /);
   });
 
   it("has a heading for each provider, and the columns of all below one another", () => {
     const other = { ...model, provider: "other.llm.v1", id: "a-much-longer-name", pricing: null };
-    const lines = catalogueTable([model, { ...model, id: "large" }, other], 0).trimEnd().split("\n");
+    const endless = { ...other, id: `${"long/".repeat(12)}name` };
+    const lines = catalogueTable([model, { ...model, id: "large" }, other, endless], 0).trimEnd().split("\n");
     assertEquals(lines.filter((line) => line.endsWith(".v1")), ["acme.llm.v1", "other.llm.v1"]);
     const columns = lines.flatMap((line) => line.includes("chat-completion") ? line.indexOf("chat-completion") : []);
-    assertEquals(new Set(columns).size, 1);
-    assertMatch(lines.at(-1)!, / unknown +2026-07-02$/);
+    assertEquals([columns.length, new Set(columns).size], [4, 1]);
+    assertEquals(lines.at(-1), "    tools; price unknown; as of 2026-07-02");
+    assertEquals(lines.at(-3), `* ${endless.id}`, "a name of any length stays whole, on a line of its own");
+  });
+});
+
+describe("table()", () => {
+  it("wraps the last column where a line would be too long for a terminal", () => {
+    const words = Array.from({ length: 40 }, (_, index) => `word-${index},`).join(" ");
+    const lines = table([["A", "B", "C"], ["one", "two", words], ["1", "2", "3"]]).trimEnd().split("\n");
+    assertEquals(lines.slice(0, 1), ["A    B    C"]);
+    assert(lines.length > 4 && lines.every((line) => line.length <= 100), lines.join("\n"));
+    assertEquals(lines.slice(1, -1).map((line) => line.slice(10)).join(" "), words);
+    assertEquals(lines.slice(2, -1).every((line) => line.startsWith(" ".repeat(10) + "w")), true);
   });
 });

@@ -94,7 +94,7 @@ export const commandLine: readonly Proof[] = [
       await project.write("sound.yaml", sound!);
       await project.write("faulty.yaml", faulty!);
       const good = await project.run(["npx", "modelmesh", "check", "sound.yaml"]);
-      must(good.out === "sound.yaml is valid: 1 provider, 0 models, 0 pools\n", good.out);
+      must(/^sound\.yaml is valid: 1 provider, 0 models .*, 0 pools\n$/.test(good.out), good.out);
       const { folder } = project;
       const bad = await start(["npx", "modelmesh", "check", "faulty.yaml"], { folder }).ended;
       must(bad.code === 1 && bad.err.includes("pols") && bad.err.includes("proxy.port"), `${bad.code}: ${bad.err}`);
