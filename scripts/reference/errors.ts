@@ -95,7 +95,7 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
   origin_not_allowed: [
     "403",
     "The request comes from a page of another origin.",
-    "Add its origin to `proxy.cors.origins`.",
+    "Add its origin to `proxy.cors.origins`, or start with `--cors-origin`.",
   ],
   not_an_administrator: [
     "403",

@@ -20,6 +20,7 @@ import {
 import { type Demo, startDemo } from "./demo.ts";
 import type { SupervisedWorker } from "./supervised_worker.ts";
 import type { Greeting } from "./worker_messages.ts";
+import { originProblem } from "../config/schema/formats.ts";
 import { getEngine } from "../engine/get_engine.ts";
 import { readIfPresent, watchText } from "../util/watch_text.ts";
 
@@ -36,6 +37,7 @@ Options:
   --host <address>     Bind address (127.0.0.1)
   --port <port>        Port (8080); 0 selects a free port
   --token <token>      Bearer token that clients must send; repeatable. Also MODELMESH_TOKEN
+  --cors-origin <url>  Origin whose web pages may send requests, in addition to proxy.cors.origins; repeatable
   --watch              Reload the configuration when its file changes
   --workers <number>   Number of processes on the port (1), or "auto": one per processor. They share limits
   --demo               Serve three simulated providers, without API keys, to watch a failover
@@ -60,12 +62,13 @@ SIGHUP reloads the configuration. If it is invalid, its problems are printed and
 If standard input is a terminal, SIGHUP stops the proxy, because its window was closed.
 Exit code: 0 stopped on request, 1 could not start, 2 usage error
 `,
-  values: ["config", "host", "port", "token", "workers", "log-level", "log-format"],
-  repeated: ["token"],
+  values: ["config", "host", "port", "token", "cors-origin", "workers", "log-level", "log-format"],
+  repeated: ["token", "cors-origin"],
   switches: ["demo", "watch"],
   async run(flags, parts) {
     const path = readConfigPath(flags);
     const workers = readWorkers(flags, parts);
+    const origins = readOrigins(flags);
     const format = flags.value("log-format") === "json" ? asJsonLines(parts.runtime.clock) : asText;
     if (workers > 1 && parts.shell.workers.supervisor === undefined) {
       return await superviseWorkers(workers, { parts, format });
@@ -85,6 +88,7 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
       const beside = worker && { shared: worker.shared, slots: worker.slots, overview: worker.overview };
       const running = await startProxy({ connectors, runtime, shell, console, ...beside }, {
         tokens: flags.all("token"),
+        origins,
         ...(config === undefined ? {} : { config }),
         ...(host === undefined ? {} : { host }),
         ...(port === undefined ? {} : { port }),
@@ -251,6 +255,16 @@ function readConfigPath(flags: Flags): string | undefined {
     throw new UsageError('"--watch" needs "--config": the file to watch');
   }
   return path;
+}
+
+/** Reads the origins of web pages, of which a trailing slash is removed: addresses are copied with it. */
+function readOrigins(flags: Flags): readonly string[] {
+  return flags.all("cors-origin").map((text) => {
+    const origin = text.replace(/\/$/, "");
+    const problem = originProblem(origin);
+    if (problem !== undefined) throw new UsageError(`The option "--cors-origin": ${problem}, not "${text}"`);
+    return origin;
+  });
 }
 
 /** Returns the number of worker processes. */

@@ -118,8 +118,12 @@ function createProviderError(failures: readonly FailedAttempt[], retryAfterMs: n
   const { model, provider } = attempts.at(-1)!;
   const facts = { type: "server_error", provider, model, attempts };
   if (failures.every(({ failure }) => failure.kind === "auth")) {
-    const keys = new Set(failures.map(describeRefusedKey));
-    const message = `Every provider refused the key configured for it: ${[...keys].join(", ")}`;
+    const tokens = failures.flatMap((attempt) => describeRefusedToken(attempt) ?? []);
+    const message = tokens.length === failures.length
+      ? [...new Set(tokens)].join(". ")
+      : `Every provider refused the key configured for it: ${
+        [...new Set(failures.map(describeRefusedKey))].join(", ")
+      }`;
     return new ProviderError(message, { ...facts, code: "upstream_auth_error", status: 502 });
   }
   const tried = failures.map(describeFailure).join(", ");
@@ -174,10 +178,26 @@ function describeRefusedKey({ member, failure: { status, host } }: FailedAttempt
   return `${member.model.instance.entry.id}${status === undefined ? "" : ` (${status})`}${at}`;
 }
 
+/**
+ * What to do if the provider is a ModelMesh proxy that does not accept the token of this program, which is no key of a
+ * provider; undefined otherwise. Only the message of a proxy begins in this way; it is not quoted.
+ */
+function describeRefusedToken({ member, failure: { fault, host } }: FailedAttempt): string | undefined {
+  const [message, isMissing] = /^(A bearer token is needed)|^The bearer token /.exec(fault?.error.message ?? "") ?? [];
+  if (message === undefined) return undefined;
+  const what = isMissing ? "requires a token, and none was sent" : "does not accept the token that was sent";
+  const { id } = member.model.instance.entry;
+  return `The proxy at ${host} ${what}: set the API key of "${id}" (apiKey, or api_key in a configuration) to a token ` +
+    "of the proxy, which has them from --token, MODELMESH_TOKEN and proxy.auth";
+}
+
 /** Messages of failures without an error from the provider, and refused keys. They contain the advice for the caller. */
 function collectHints(failures: readonly FailedAttempt[]): Set<string> {
-  return new Set(failures.flatMap(({ member, failure: { fault, kind, message } }) => {
-    if (kind === "auth") return `The provider "${member.model.instance.entry.id}" refused its key`;
+  return new Set(failures.flatMap((attempt) => {
+    const { member, failure: { fault, kind, message } } = attempt;
+    if (kind === "auth") {
+      return describeRefusedToken(attempt) ?? `The provider "${member.model.instance.entry.id}" refused its key`;
+    }
     return fault === undefined ? message : [];
   }));
 }

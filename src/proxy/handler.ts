@@ -17,6 +17,7 @@ import type { RequestFacts } from "./exchange.ts";
 import type { HandlerOptions, ProxyOptions } from "./handler_options.ts";
 import { ProxyInstance } from "./instance.ts";
 import { json } from "./json.ts";
+import { checkOrigins } from "./origin_policy.ts";
 
 /** A function from requests to responses. It never rejects. */
 export interface Handler extends RequestHandler {
@@ -36,8 +37,8 @@ export interface Handler extends RequestHandler {
  * Creates the proxy of a mesh.
  *
  * @param mesh A configured mesh, which need not be ready.
- * @param options Additional tokens, bind address, draining.
- * @throws {ConfigError} If the configuration requires tokens (`proxy.auth`) and there is none. If the configuration
+ * @param options Additional tokens and origins, bind address, draining.
+ * @throws {ConfigError} If the configuration requires tokens (`proxy.auth`) and there is none, or an origin is invalid. If the configuration
  * has not been read yet, no request is served instead.
  *
  * @example
@@ -63,6 +64,7 @@ interface MeshHandler extends Handler {
 export function createMeshHandler(mesh: Mesh, options: ProxyOptions): MeshHandler {
   let instance: ProxyInstance | undefined;
   let current = getEngine(mesh);
+  checkOrigins(options.origins);
   const check = ({ settings: { proxy = builtInProxy() } }: Engine) => requireToken(proxy, options.tokens ?? []);
   if (current.isConfigured) check(current);
   const runtimeClients = new ClientSlot();

@@ -9,6 +9,8 @@ import type { Slots } from "./slots.ts";
 export interface HandlerOptions {
   /** Accepted tokens, in addition to those of the configuration. */
   readonly tokens?: readonly string[];
+  /** Origins of web pages that may send requests, in addition to those of the configuration. */
+  readonly origins?: readonly string[] | undefined;
   /** Bind address; overrides the configuration's. */
   readonly host?: string;
   /** Whether the proxy is about to stop: `/ready` returns 503, other paths are still served. */

@@ -22,7 +22,7 @@ import { HttpError, toErrorRow, waitHeaders } from "./error_body.ts";
 import type { Exchange, IncomingRequest, ReadOptions, RequestFacts, RouteEntry, SocketAccess } from "./exchange.ts";
 import type { ProxyOptions } from "./handler_options.ts";
 import { errorResponse, isRouted } from "./error_response.ts";
-import { OriginPolicy } from "./origin_policy.ts";
+import { OriginPolicy, withOrigins } from "./origin_policy.ts";
 import { ProcessCounts } from "./process_counts.ts";
 
 /** Maximum length of a path in logs, characters. */
@@ -56,7 +56,7 @@ export class ProxyInstance {
       readonly before?: ProxyInstance;
     },
   ) {
-    const { tokens = [], host, isDraining = no, isStopping = no, runtimeClients, serve, before } = options;
+    const { tokens = [], origins, host, isDraining = no, isStopping = no, runtimeClients, serve, before } = options;
     this.#serveNow = serve;
     this.#runtimeClients = runtimeClients;
     this.#shared = before === undefined ? new ProcessCounts(mesh, options) : before.#shared;
@@ -73,10 +73,11 @@ export class ProxyInstance {
     this.#authenticator = createAuthenticator(proxy, senders, this.#shared.signingKeys);
     this.#shared.authenticator = this.#authenticator;
     this.#originPolicy = new OriginPolicy({
-      cors: proxy.cors,
+      cors: withOrigins(proxy.cors, origins),
       hasToken: !this.#authenticator.isOpen,
       host: host ?? proxy.host,
       allowedHosts: proxy.allowedHosts,
+      onRefused: (origin) => this.#shared.refusedOrigins.report(origin, mesh),
     });
     this.#isDraining = isDraining;
     this.#isStopping = isStopping;

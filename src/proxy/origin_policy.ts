@@ -6,8 +6,12 @@
  * @module
  */
 import type { PlainRequest } from "../contracts/shell.ts";
+import { originProblem } from "../config/schema/formats.ts";
 import type { CorsSettings } from "../config/settings/settings.ts";
+import { ConfigError } from "../errors.ts";
+import type { Engine } from "../engine/engine.ts";
 import { HttpError } from "./error_body.ts";
+import { LogRateLimit } from "./log_rate_limit.ts";
 
 const exposed = "x-request-id, x-mesh-pool, x-mesh-model, x-mesh-provider, x-mesh-attempts, x-mesh-fallbacks, " +
   "x-mesh-overhead-ms, x-mesh-cost-usd, x-mesh-cache, x-mesh-dropped-params, x-mesh-estimated, retry-after, retry-after-ms, " +
@@ -21,6 +25,45 @@ interface OriginPolicySettings {
   readonly host: string;
   /** Host names accepted in addition to loopback names. */
   readonly allowedHosts: readonly string[];
+  /** Called with each origin whose request is refused. */
+  readonly onRefused: (origin: string) => void;
+}
+
+/** Maximum number of refused origins that are remembered, and of characters of one that are logged. */
+const maxOrigins = 100;
+const maxOriginLength = 200;
+
+/** Warns about refused origins, once about each. Clients can invent origins, so their number and rate are limited. */
+export class RefusedOrigins {
+  readonly #warned = new Set<string>();
+  readonly #lines = new LogRateLimit();
+
+  /** Warns about an origin, unless that has been done. */
+  report(sent: string, { hub, redact, runtime: { clock } }: Pick<Engine, "hub" | "redact" | "runtime">): void {
+    const origin = JSON.stringify(redact(sent.slice(0, maxOriginLength)));
+    if (this.#warned.has(origin) || this.#lines.take(clock.monotonic()) === undefined) return;
+    if (this.#warned.size >= maxOrigins) this.#warned.clear();
+    this.#warned.add(origin);
+    const message = `Requests of web pages from ${origin} are refused (origin_not_allowed): to allow them, add the ` +
+      "origin to proxy.cors.origins, or pass it with --cors-origin";
+    hub.trace({ severity: "warning", component: "proxy", message });
+  }
+}
+
+/** Adds origins to those of the configuration. Whoever passes some wants CORS, also if the configuration disables it. */
+export function withOrigins(cors: CorsSettings, origins: readonly string[] = []): CorsSettings {
+  return origins.length === 0 ? cors : { ...cors, enabled: true, origins: [...cors.origins ?? [], ...origins] };
+}
+
+/** @throws {ConfigError} For an invalid origin. */
+export function checkOrigins(origins: readonly string[] = []): void {
+  const problems = origins.flatMap((origin) => {
+    const problem = originProblem(origin);
+    return problem === undefined
+      ? []
+      : { path: "proxy.cors.origins", message: `${JSON.stringify(origin)}: ${problem}` };
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
 }
 
 /** Accepts requests by `Host` and `Origin`. */
@@ -50,6 +93,7 @@ export class OriginPolicy {
     const origin = request.headers.get("origin");
     if (origin === null) return {};
     if (!this.#allows(origin, host)) {
+      this.#settings.onRefused(origin);
       throw new HttpError(`The origin "${origin}" is not allowed: add it to proxy.cors.origins`, {
         status: 403,
         code: "origin_not_allowed",

@@ -6,6 +6,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { BodyMemory } from "./body_reader.ts";
 import { LogRateLimit } from "./log_rate_limit.ts";
+import { RefusedOrigins } from "./origin_policy.ts";
 import { OwnOverview, type ProxyOverview } from "./overview/overview.ts";
 import type { SigningKeys } from "./jwt/signing_keys.ts";
 import { Slots } from "./slots.ts";
@@ -17,6 +18,7 @@ export class ProcessCounts {
   readonly uploads: BodyMemory = new BodyMemory();
   readonly recordReaders: Slots = new Slots();
   readonly lines: LogRateLimit = new LogRateLimit();
+  readonly refusedOrigins: RefusedOrigins = new RefusedOrigins();
   readonly overview: ProxyOverview;
   /** Work that goes on after its request was answered. */
   readonly background: Set<Promise<void>> = new Set();

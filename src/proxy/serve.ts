@@ -35,6 +35,8 @@ export interface ServeOptions {
   port?: number;
   /** Accepted tokens, in addition to those of the configuration and `MODELMESH_TOKEN`. */
   tokens?: readonly string[];
+  /** Origins of web pages that may send requests, in addition to those of the configuration. */
+  origins?: readonly string[];
 }
 
 interface ServeParts extends GenerationParts {
@@ -90,6 +92,7 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
   const phase: Phase = { isDraining: false, isStopping: false };
   const handler = createMeshHandler(first.mesh, {
     tokens,
+    origins: options.origins,
     host,
     isDraining: () => phase.isDraining,
     isStopping: () => phase.isStopping,

@@ -1,5 +1,8 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import { ConfigError, ModelMesh, type Observability } from "../../mod.ts";
+import { createHandler } from "../../proxy.ts";
+import { fakeClock } from "../../src/runtime/test.ts";
 import { assertRefused, checkRefused, getRaw, listeners, type Refused } from "../support/_surface.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
 import { answer, startUpstream, status, type Upstream } from "../support/upstream.ts";
@@ -173,6 +176,68 @@ describe("Without a token, a web page", () => {
       const page = await getRaw(proxy.url, "/v1/models", [host, "Origin: http://rebound.example"]);
       checkRefused(page, refusedOrigin);
     });
+  });
+});
+
+describe("An origin that is refused", () => {
+  /** Warnings about origins that requests of these have caused. */
+  async function warnings(origins: readonly string[], clock = fakeClock()): Promise<string[]> {
+    const messages: string[] = [];
+    const sink: Observability = {
+      trace: ({ message }) => void messages.push(message),
+    };
+    const config = { observability: { tracing: { connector: "test.sink.v1" } } };
+    await using upstream = await startUpstream(answer());
+    const sinks = { "test.sink.v1": sink };
+    await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, config, sinks, clock });
+    for (const origin of origins) {
+      if (origin === "") await clock.advance(1_000);
+      else await assertRefused(await listFrom(proxy, origin), refusedOrigin, origin);
+    }
+    await proxy.mesh.close();
+    return messages.filter((message) => message.includes("origin_not_allowed"));
+  }
+
+  it("is in the log once, with the setting that allows it", async () => {
+    const other = "https://other.example";
+    assertEquals(
+      await warnings([page, page, other, page, other]),
+      [page, other].map((origin) =>
+        `Requests of web pages from "${origin}" are refused (origin_not_allowed): to allow them, add the origin to ` +
+        "proxy.cors.origins, or pass it with --cors-origin"
+      ),
+    );
+  });
+
+  it("fills no log, however many are invented, and however long they are", async () => {
+    const invented = Array.from({ length: 25 }, (_, index) => `https://${index}.${"x".repeat(1_000)}.example`);
+    const lines = await warnings([...invented, "", page]);
+    assertEquals(lines.length, 11, "ten in a second");
+    assertStringIncludes(lines.at(-1)!, page);
+    assertEquals(lines.filter((line) => line.length > 400), []);
+  });
+});
+
+describe("Origins that the program adds", () => {
+  it("may send requests, besides those of the configuration, and have CORS headers", async () => {
+    const other = "http://localhost:3000";
+    const sections = [{ origins: [other] }, { origins: [other], enabled: false }, {}];
+    for (const cors of sections) {
+      await using upstream = await startUpstream(answer());
+      await using proxy = await startTestProxy({
+        upstreams: { a: upstream.url },
+        config: { proxy: { cors } },
+        origins: [page],
+      });
+      assertEquals(await readCors(await listFrom(proxy, page)), echoed(page));
+      assertEquals(await readCors(await listFrom(proxy, other)), echoed(other), "of the configuration, or loopback");
+      await assertRefused(await listFrom(proxy, "https://evil.example"), refusedOrigin);
+    }
+  });
+
+  it("are checked when the handler is created", () => {
+    const create = () => createHandler(new ModelMesh(), { origins: ["https://App.example/"] });
+    assertThrows(create, ConfigError, 'proxy.cors.origins: "https://App.example/": expected "*" or an origin');
   });
 });
 

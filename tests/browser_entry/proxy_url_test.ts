@@ -1,6 +1,6 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { BrowserBaseProvider, create, createBrowserProviderConfig, routingOf } from "../../browser.ts";
+import { BrowserBaseProvider, create, createBrowserProviderConfig, ProviderError, routingOf } from "../../browser.ts";
 import { startTestProxy } from "../support/proxy.ts";
 import { answer, startUpstream } from "../support/upstream.ts";
 import { key, messages, providerAt, read } from "./_provider.ts";
@@ -32,6 +32,29 @@ describe("proxyUrl", () => {
     const stream = await client.chat.completions.create({ messages, stream: true });
     assertEquals(routingOf(stream)?.served_by, served);
     assertEquals(await read(stream), "Hello");
+  });
+
+  it("reports that the proxy requires a token, or does not accept the one of the page, and where both are set", async () => {
+    await using upstream = await startUpstream(answer());
+    await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, tokens: [token] });
+    const host = new URL(proxy.url).host;
+    const remedy = `set the API key of "${host}" (apiKey, or api_key in a configuration) to a token of the proxy, ` +
+      "which has them from --token, MODELMESH_TOKEN and proxy.auth";
+    const rows = [
+      [undefined, `The proxy at ${host} requires a token, and none was sent: ${remedy}`],
+      ["token-of-another-page", `The proxy at ${host} does not accept the token that was sent: ${remedy}`],
+    ] as const;
+    for (const [apiKey, message] of rows) {
+      for (const options of [{ proxyUrl: proxy.url }, { baseUrl: `${proxy.url}/v1` }]) {
+        const config = createBrowserProviderConfig({ ...options, apiKey, models: ["chat"] });
+        await using client = create("chat-completion", { providers: [new BrowserBaseProvider(config)] });
+        for (const stream of [false, true]) {
+          const error = await assertRejects(() => client.chat.completions.create({ messages, stream }), ProviderError);
+          assertEquals([error.message, error.code], [message, "upstream_auth_error"]);
+        }
+      }
+    }
+    assertEquals(upstream.calls, 0);
   });
 
   it("with an address is a forwarder in front of it", async () => {

@@ -63,6 +63,22 @@ describe("modelmesh proxy", () => {
     assertNotMatch(err, /canary|UNRELATED/);
   });
 
+  it("serves web pages of the origins that are passed to it, in the demo too", async () => {
+    const pages = ["https://app.example", "https://other.example/"];
+    const args = ["--demo", ...pages.flatMap((page) => ["--cors-origin", page])];
+    const { code, err } = await withProxyCommand(args, {}, async (url) => {
+      for (const origin of ["https://app.example", "https://other.example"]) {
+        const response = await fetch(`${url}/v1/models`, { headers: { origin } });
+        assertEquals([response.status, response.headers.get("access-control-allow-origin")], [200, origin]);
+        await response.text();
+      }
+      const refused = await fetch(`${url}/v1/models`, { headers: { origin: "https://evil.example" } });
+      assertEquals([refused.status, (await refused.json()).error.code], [403, "origin_not_allowed"]);
+    });
+    assertEquals(code, 0, err);
+    assertMatch(err, /pages from \\?"https:\/\/evil\.example\\?" are refused/);
+  });
+
   it("writes events as JSON lines on standard error, and nothing on standard output", async () => {
     await using upstream = await startUpstream((request) => request.json().model === "one" ? status(401) : answer());
     const setup = { files: files(upstream.url) };

@@ -49,6 +49,7 @@ const mistakes: readonly (readonly [args: readonly string[], ...expected: string
     (count) => [["proxy", `--workers=${count}`], "--workers", "1 to 256"] as const,
   ),
   [["proxy", "--workers"], '"--workers" needs a value'],
+  [["proxy", "--demo", "--cors-origin", "app.example.com"], '"--cors-origin"', '"https://app.example.com"'],
   [["proxy", "--demo", "--workers", "2"], '"--demo"', '"--workers"'],
   [["proxy", "--demo", "--config", "mesh.json"], '"--demo"', '"--config"'],
   [["secrets"], "Missing action", "set, import, list, delete"],

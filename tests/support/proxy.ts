@@ -18,6 +18,8 @@ export interface TestProxyOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Accepted tokens. */
   readonly tokens?: readonly string[];
+  /** Origins of web pages that the program allows. */
+  readonly origins?: readonly string[];
   /** HTTP server. */
   readonly listener?: "deno" | "node";
   /** Clock; by default, a fake clock that skips sleeps. */
@@ -83,8 +85,8 @@ export async function startTestProxy(options: TestProxyOptions): Promise<TestPro
     mesh.registerConnector(id, { id, kind: "observability", create: () => sink });
   }
   await mesh.initialize(testConfig(options));
-  const handler = createHandler(mesh, options.tokens === undefined ? {} : { tokens: options.tokens });
-  const { listener } = options;
+  const { listener, tokens, origins } = options;
+  const handler = createHandler(mesh, { ...tokens && { tokens }, ...origins && { origins } });
   const server = await listen(handler, { port: 0, ...(listener === undefined ? {} : { listener }) });
   const url = `http://127.0.0.1:${server.port}`;
   return {
