@@ -4,6 +4,7 @@
  */
 import type { Connector } from "../../src/contracts/connector.ts";
 import { type Dotenv, dotenvName, parseDotenv } from "../../src/util/dotenv.ts";
+import { importStd } from "../../src/util/import_std.ts";
 import { FileSecrets, secretFile, type SecretFormat } from "./_file_secrets.ts";
 import { SecretFileError } from "./_secret_file_error.ts";
 import { dotenvDeclaration } from "./declarations.ts";
@@ -35,7 +36,7 @@ const dotenv: SecretFormat = {
     if (unwritable.test(value)) {
       throw new SecretFileError("the value contains a NUL or invalid Unicode, which a dotenv file cannot hold");
     }
-    const { stringify } = await import("@std/dotenv/stringify"); // imported on demand: the core has no dependencies
+    const { stringify } = await importStd(() => import("@std/dotenv/stringify"), "dotenv"); // the core has no dependencies
     const line = `${stringify({ [name]: value })}\n`;
     const file = parseCheckedDotenv(written);
     const last = file.entries.findLast((entry) => entry.name === name);

@@ -5,6 +5,7 @@
 import { bundleEntries, type PackageFile } from "./bundle.ts";
 import { copied, root } from "./files.ts";
 import { optionalPackages } from "./optional_packages.ts";
+import { findRepository, type RepositoryMembers, toRepositoryMembers } from "./repository.ts";
 import { declarations } from "./types.ts";
 
 /** Members of `deno.json` that the package uses. */
@@ -32,12 +33,13 @@ const thirdParty = "This package contains code of the Deno standard library and 
  */
 export async function buildPackage(folder: URL): Promise<PackageFile[]> {
   const manifest = await readManifest();
+  const repository = toRepositoryMembers(await findRepository());
   const { files, notices } = await bundleEntries();
   const all = [
     ...files,
     ...declarations(),
     { path: "modelmesh.cjs", text: await Deno.readTextFile(new URL("scripts/npm/modelmesh.cjs", root)) },
-    { path: "package.json", text: `${JSON.stringify(packageJson(manifest), null, 2)}\n` },
+    { path: "package.json", text: `${JSON.stringify(packageJson(manifest, repository), null, 2)}\n` },
     await thirdPartyLicenses(notices),
   ];
   await writePackage(folder, all);
@@ -93,12 +95,16 @@ async function readManifest(): Promise<Manifest> {
   return manifest;
 }
 
-function packageJson({ name, version, license, description, exports }: Manifest): Record<string, unknown> {
+function packageJson(
+  { name, version, license, description, exports }: Manifest,
+  repository: RepositoryMembers | undefined,
+): Record<string, unknown> {
   return {
     name,
     version,
     description,
     license,
+    ...repository,
     keywords: ["ai", "llm", "openai", "anthropic", "gemini", "proxy", "gateway", "failover", "router", "streaming"],
     type: "module",
     exports: {

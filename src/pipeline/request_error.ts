@@ -179,7 +179,7 @@ function describeRefusedKey({ member, failure: { status, host } }: FailedAttempt
 }
 
 /**
- * What to do if the provider is a ModelMesh proxy that does not accept the token of this program, which is no key of a
+ * What to do if the provider is a ModelMesh proxy that does not accept the token of this program, which is not a key of a
  * provider; undefined otherwise. Only the message of a proxy begins in this way; it is not quoted.
  */
 function describeRefusedToken({ member, failure: { fault, host } }: FailedAttempt): string | undefined {

@@ -50,7 +50,7 @@ export class RefusedOrigins {
   }
 }
 
-/** Adds origins to those of the configuration. Whoever passes some wants CORS, also if the configuration disables it. */
+/** Adds origins to those of the configuration, which enables CORS. */
 export function withOrigins(cors: CorsSettings, origins: readonly string[] = []): CorsSettings {
   return origins.length === 0 ? cors : { ...cors, enabled: true, origins: [...cors.origins ?? [], ...origins] };
 }

@@ -3,11 +3,10 @@
  * it. This module is imported with the first request for the page.
  * @module
  */
-import { ifNoneMatch } from "@std/http/etag";
-import { accepts, acceptsEncodings } from "@std/http/negotiation";
 import type { PlainResponse } from "../contracts/shell.ts";
 import { decompress } from "../util/gzip.ts";
 import { fromBase64, toBase64 } from "../util/base64.ts";
+import { importStd } from "../util/import_std.ts";
 import { hashes, packedPage } from "./_ui_page.ts";
 import { HttpError } from "./error_body.ts";
 import type { Exchange } from "./exchange.ts";
@@ -46,6 +45,8 @@ export async function dashboard({ request, headers }: Exchange): Promise<PlainRe
     const value = request.headers.get(name);
     return value === null ? [] : [[name, value]];
   }));
+  const { accepts, acceptsEncodings } = await importStd(() => import("@std/http/negotiation"), "http");
+  const { ifNoneMatch } = await importStd(() => import("@std/http/etag"), "http");
   const encoding = accepted.has("accept-encoding")
     ? acceptsEncodings({ headers: accepted }, "gzip", "identity")
     : "identity"; // a client that names none, such as curl, seldom unpacks one

@@ -3,6 +3,7 @@
  * @module
  */
 import { ConnectorError } from "../errors.ts";
+import { importStd } from "../util/import_std.ts";
 
 /** The formats of `storage.persistence.format`. */
 export type RecordFormat = "json" | "yaml" | "msgpack";
@@ -17,7 +18,7 @@ export interface FormatModules {
 }
 
 export const formatModules: FormatModules = {
-  yaml: () => import("@std/yaml"),
+  yaml: () => importStd(() => import("@std/yaml"), "yaml"),
   // deno-lint-ignore no-import-prefix -- see CONTRIBUTING: the import map has no npm packages
   msgpack: () => import("npm:@msgpack/msgpack@3.1.3").catch(rethrow),
 };

@@ -21,7 +21,7 @@ const maxBytes = 1_048_576;
 export async function loadDocument(
   path: string,
   files: FileSystem,
-  importYaml: () => Promise<YamlModule> = () => import("@std/yaml"),
+  importYaml: () => Promise<YamlModule> = importStdYaml,
 ): Promise<unknown> {
   const format = detectFormat(path);
   const text = checkText(await readFile(path, files), path);
@@ -93,6 +93,11 @@ function readJson(text: string, path: string): unknown {
   const problems = scanJson(text);
   if (problems.length > 0) throw new ConfigError(problems, path);
   return JSON.parse(text);
+}
+
+async function importStdYaml(): Promise<YamlModule> {
+  const { importStd } = await import("../../util/import_std.ts");
+  return await importStd(() => import("@std/yaml"), "yaml");
 }
 
 async function loadYaml(path: string, importYaml: () => Promise<YamlModule>): Promise<YamlModule> {
