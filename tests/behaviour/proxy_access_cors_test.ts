@@ -184,6 +184,8 @@ describe("An origin that is refused", () => {
   async function warnings(origins: readonly string[], clock = fakeClock()): Promise<string[]> {
     const messages: string[] = [];
     const sink: Observability = {
+      emit: () => {},
+      flush: () => Promise.resolve(),
       trace: ({ message }) => void messages.push(message),
     };
     const config = { observability: { tracing: { connector: "test.sink.v1" } } };
