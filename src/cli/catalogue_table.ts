@@ -48,7 +48,7 @@ interface CatalogueRow {
 }
 
 /**
- * Returns the table: the models of each provider below its id. No line is longer than {@linkcode lineWidth}.
+ * Returns the table: the models of each provider below its id. No line is longer than 100 characters.
  *
  * @param models The models, grouped by provider.
  * @param now Wall-clock ms; prices of this day are printed.

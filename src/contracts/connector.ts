@@ -87,7 +87,7 @@ export interface ConnectorDeclaration<Kind extends keyof ConnectorKinds = keyof 
    * omitted, none are.
    */
   readonly sharing?: StorageSharing;
-  /** Whether its storages have {@linkcode Storage.entries}. */
+  /** Whether its storages have `entries`. */
   readonly hasEntries?: boolean;
   /** Whether it writes to the storage of the mesh. If so, the configuration needs a `storage` section. */
   readonly needsStorage?: boolean;

@@ -107,7 +107,7 @@ const mistakes: readonly (readonly [args: readonly string[], ...expected: string
   ),
   [["clients", "create", "x", "--budget", "1/1d", "--daily-limit", "1"], "cannot be combined"],
   [["clients", "create", "x", "--expires", "soon"], '"--expires" takes a time'],
-  [["clients", "update", "x"], "--pool, --model, --daily-limit"],
+  [["clients", "update", "x"], "--pool, --model, --guard, --daily-limit"],
   [["clients", "usage", "x", "--csv", "--json"], '"--csv"'],
   [["clients", "list", "--csv"], '"--csv"'],
   ...["tomorrow", "2027-02-29", "2027-1-1"].map(

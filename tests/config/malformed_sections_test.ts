@@ -22,11 +22,11 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
   [new Date(0), "expected an object, found an instance or one with methods"],
   [
     { polls: {} },
-    'polls: unknown key, did you mean "pools"? (allowed: "secrets", "providers", "models", "pools", "guards", "aliases", "capabilities", "budget", "teams", "tags", "users", "storage", "observability", "discovery", "connectors", "proxy", "$schema")',
+    'polls: unknown key, did you mean "pools"? (allowed: "secrets", "providers", "models", "pools", "guards", "aliases", "capabilities", "budget", "teams", "tags", "users", "storage", "cache", "observability", "discovery", "connectors", "proxy", "$schema")',
   ],
   [
     { zzz: {} },
-    'zzz: unknown key; allowed: "secrets", "providers", "models", "pools", "guards", "aliases", "capabilities", "budget", "teams", "tags", "users", "storage", "observability", "discovery", "connectors", "proxy", "$schema"',
+    'zzz: unknown key; allowed: "secrets", "providers", "models", "pools", "guards", "aliases", "capabilities", "budget", "teams", "tags", "users", "storage", "cache", "observability", "discovery", "connectors", "proxy", "$schema"',
   ],
   [{ proxy: "8080" }, "proxy: expected an object, found a string"],
   [JSON.parse('{"pools":{"__proto__":{"strategy":"x"}}}'), "pools.__proto__: a key of this name is not allowed"],

@@ -27,7 +27,7 @@ Deno.test("docs/observability.md has every header of a response", () => {
   const routing = {
     ...{ pool: "p", model: "m", provider: "a", attempts: 1, fallback_chain: [], routing_latency_ms: 1 },
   } as unknown as RoutingRecord;
-  addRoutingHeaders(headers, { routing, dropped: ["seed"], costNanoUsd: 1 });
+  addRoutingHeaders(headers, { routing, dropped: ["seed"], costNanoUsd: 1, cacheStatus: "MISS" });
   addCountHeaders(headers, { pool: "p", isEstimated: true } as TokenCount);
   const documented = listRows("Header | Meaning").flatMap(([names]) => namesIn(names));
   assertEquals(documented.toSorted(), Object.keys(headers).toSorted());

@@ -10,6 +10,16 @@ const ownProcess = "input of the operator's own command line";
 
 /** Reasons, by path and name, or the beginning of them. */
 export const bounded: Readonly<Record<string, string>> = {
+  "connectors/storage/_redis_binary.ts#fromBinaryText": "each character of one entry once",
+  "connectors/storage/_redis_binary.ts#toBinaryText": "each byte of one entry once",
+  "src/pipeline/cache/cache_entry.ts#decodeEntry": "each byte of one entry once, at most `cache.max_entry`",
+  "src/pipeline/cache/cache_policy.ts#isStorableStream": "each event of one entry once, at most `cache.max_entry`",
+  "src/pipeline/cache/cache_policy.ts#readCacheControl": oneValue,
+  "src/pipeline/cache/recorded_stream.ts#KeptStream": "passes chunks on, and keeps at most `cache.max_entry`",
+  "src/pipeline/cache/recorded_stream.ts#RecordedStream": "passes chunks on, and keeps at most `cache.max_entry`",
+  "src/pipeline/cache/recorded_stream.ts#RepeatedStream": "each event of one entry once",
+  "src/proxy/served.ts#describeServed": "the models of the pools at the start of a proxy, each once",
+  "src/util/price_text.ts#describePrice": oneValue,
   "src/proxy/processes/process_record.ts#readProcessRecord": "at most 4 KiB",
   "connectors/clouds/_environment.ts#readFile": ownFile,
   "connectors/clouds/_environment.ts#readTokenFile": ownFile,
