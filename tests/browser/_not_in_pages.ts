@@ -30,6 +30,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "limits of a pool, with 40 calls begun in one turn": connections,
     "the proxy": sockets,
   },
+  [`${b}/base_model_test.ts`]: vendor,
   [`${b}/cloud_credentials_test.ts`]: vendor,
   [`${b}/jwt_test.ts`]: server,
   [`${b}/guards_test.ts`]: {
