@@ -103,6 +103,11 @@ describe("base_model", () => {
     assertEquals([sent.model, response.headers.get("x-mesh-cost-usd")], ["ft:mini:acme::1", "0.0000045"]);
   });
 
+  it("may have the provider's own vendor before it, as in other gateways", async () => {
+    await using scene = await open({ production: { base_model: "azure/gpt-4o-mini" } });
+    assertEquals((await scene.ask({})).response.headers.get("x-mesh-cost-usd"), "0.0000045");
+  });
+
   it("does not price a local server", async () => {
     const local = { connector: "vllm.local.v1" };
     await using scene = await open({ tuned: { base_model: "openai/gpt-4o" } }, local);

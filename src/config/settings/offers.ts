@@ -67,7 +67,8 @@ export function findCatalogued<Model>(id: string, find: (id: string) => Model | 
 
 /**
  * Returns the catalogue entries that the name of a base model may mean: that of the provider's own catalogue, otherwise
- * those of the vendor with which the name begins (`openai/gpt-4o`), otherwise those of all vendors.
+ * those of the vendor with which the name begins (`openai/gpt-4o`), otherwise those of all vendors. The provider's own
+ * vendor may stand before a name that its catalogue does not have (`azure/gpt-4o`).
  *
  * @param own The provider's connector; undefined for an instance.
  */
@@ -85,7 +86,7 @@ export function findBaseModels(
   return [
     () => own === undefined ? [] : find(own, name),
     () => connectors.filter(isNamed).flatMap((connector) => find(connector, id)),
-    () => connectors.flatMap((connector) => find(connector, name)),
+    () => connectors.flatMap((connector) => find(connector, own?.vendor === vendor ? id : name)),
   ].reduce<ReturnType<typeof find>>((found, search) => found.length > 0 ? found : search(), []);
 }
 
