@@ -8,10 +8,10 @@ import type { RequestHandler, RunningServer, ServeOptions } from "../contracts/s
 import { once } from "../util/once.ts";
 import { isSocketRequest } from "../util/request_id.ts";
 import { toResponse } from "../util/to_response.ts";
+import { DenoCall } from "./_deno_request.ts";
 import type { DenoUpgrade } from "./_deno_upgrade.ts";
 import { listenError } from "./_listen_error.ts";
-import { clientSignal, OpenResponses, setSignal } from "./_open_responses.ts";
-import { Stop } from "./_stop.ts";
+import { OpenResponses } from "./_open_responses.ts";
 import { callAfter } from "./_timers.ts";
 
 /** Time for the last responses after the grace period, ms. */
@@ -58,14 +58,10 @@ export function createResponder(
   const { plain } = handler;
   if (plain === undefined) return (request) => open.respond(request);
   return async (request, info) => {
-    const upgrade = isSocketRequest(request) ? await createUpgrade(request, open, info) : undefined;
-    const response = await open.respondPlain(plain, {
-      withSignal: (signal) => setSignal(request, signal),
-      stop: new Stop(),
-      left: () => clientSignal(request),
-      peer: upgrade?.peer ?? (() => info.remoteAddr.hostname),
-      untilOver: () => info.completed,
-    });
+    const upgrade = request.method === "GET" && isSocketRequest(request)
+      ? await createUpgrade(request, open, info)
+      : undefined;
+    const response = await open.respondPlain(plain, new DenoCall(request, info, upgrade));
     return upgrade?.response ?? toResponse(response);
   };
 }

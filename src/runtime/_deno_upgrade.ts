@@ -20,17 +20,12 @@ export class DenoUpgrade {
   readonly #request: Request;
   readonly #sockets: OpenSockets;
 
-  /** Adds `upgrade` to a request, and reads what can no longer be read once the connection is upgraded. */
+  /** Reads the address, which can no longer be read once the connection is upgraded. */
   constructor(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>, sockets: OpenSockets) {
     this.#request = request;
     this.#sockets = sockets;
     const { hostname } = info.remoteAddr;
     this.peer = () => hostname;
-    Object.defineProperties(request, {
-      upgrade: { value: this.upgrade },
-      headers: { value: new Headers(request.headers) },
-      url: { value: request.url },
-    });
   }
 
   /** See `PlainRequest.upgrade`. */

@@ -140,7 +140,7 @@ async function exchange(
     const result = plain === undefined
       ? await toPlainResponse(await open.respond(toRequest(message, client.native)))
       : await open.respondPlain(plain, {
-        withSignal: (signal) => new MessageRequest(message, signal),
+        request: new MessageRequest(message, client),
         stop: client,
         peer: () => message.socket.remoteAddress,
         untilOver: () => over,
@@ -163,8 +163,7 @@ function respondToUpgrade(
   const over = new Promise<void>((resolve) => void socket.on("close", () => resolve()));
   const respond = async () => {
     const result = await open.respondPlain(plain, {
-      withSignal: (signal) =>
-        new MessageRequest(message, signal, (options) => upgradeOnNode(upgrade, options, open.sockets)),
+      request: new MessageRequest(message, client, (options) => upgradeOnNode(upgrade, options, open.sockets)),
       stop: client,
       peer: () => message.socket.remoteAddress,
       untilOver: () => over,

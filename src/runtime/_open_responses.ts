@@ -14,19 +14,25 @@ import { callAfter } from "./_timers.ts";
 /** Grace period for a response that is being ended, ms. */
 const lastWordMs = 50;
 
-/** Disconnects are detected for responses that take longer than this, ms, since detection is expensive on Deno. */
-const delayMs = 20;
+/**
+ * How long a response is pending before the disconnect of its client is looked for, ms: asking for it costs a third of a
+ * request's processor time on Deno.
+ */
+const delayMs = 1_000;
 
 /** Bodies that are sent in one piece, and cannot be interrupted. */
 const nonStreamingTypes = /^(application\/json|text\/(?!event-stream))/;
 
 /** A request for a handler without objects of the Fetch standard. */
-interface PlainCall {
-  /** Returns the request with this signal. */
-  withSignal(signal: StopSignal): PlainRequest;
+export interface PlainCall {
+  /** The request. Its signal is `stop`. */
+  readonly request: PlainRequest;
   /** Aborts the request; the server does so when the client disconnects. */
   readonly stop: Stop;
-  /** Aborts when the client disconnects, where that is expensive to detect. */
+  /**
+   * Returns a signal that aborts when the client disconnects, where that is expensive to detect. The server cancels the
+   * body of a response that is being sent by itself.
+   */
   left?(): StopSignal;
   /** The remote address. */
   readonly peer: Peer;
@@ -87,7 +93,7 @@ export class OpenResponses {
   respondPlain(plain: NonNullable<RequestHandler["plain"]>, call: PlainCall): Promise<PlainResponse> {
     const { stop, peer } = call;
     const open = new OpenResponse(stop, call.left === undefined ? undefined : () => call.left!());
-    return this.#run(open, plain(call.withSignal(stop), peer), new PlainKind(this.#open, open, call));
+    return this.#run(open, plain(call.request, peer), new PlainKind(this.#open, open, call));
   }
 
   /** Ends all responses: signals abort, pending responses become a 503, streams are interrupted. */
@@ -167,7 +173,7 @@ class PlainKind implements ResponseKind<PlainResponse> {
       done();
       return response;
     }
-    this.#open.followClient();
+    this.#open.leaveToServer();
     this.#open.isStreaming = true;
     this.#call.untilOver().then(done, done);
     return response;
@@ -208,6 +214,11 @@ class OpenResponse implements Indexed {
   /** Whether the client's disconnect is not detected yet. */
   get isUnfollowed(): boolean {
     return this.#left !== undefined;
+  }
+
+  /** Detects no disconnect, since the server cancels the body. */
+  leaveToServer(): void {
+    this.#left = undefined;
   }
 
   /** Aborts its signal when the client disconnects. */

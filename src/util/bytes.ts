@@ -72,23 +72,55 @@ export function isStream(body: PlainResponse["body"]): body is PlainStream {
   return typeof body === "object" && body !== null && "read" in body;
 }
 
-/** Converts a body to a `ReadableStream` without read-ahead. */
+/** Converts a body to a `ReadableStream`, which is at most one chunk ahead of its reader. */
 export function toReadable(body: PlainStream): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      body.onStop = (reason) => controller.error(reason);
-    },
-    async pull(controller) {
-      const chunk = await body.read();
-      try {
-        if (chunk === undefined) return controller.close();
-        controller.enqueue(typeof chunk === "string" ? encoder.encode(chunk) : chunk);
-      } catch {
-        // the stream was cancelled while the chunk was being read
-      }
-    },
-    cancel: () => body.cancel(),
-  }, { highWaterMark: 0 });
+  return new ReadableStream<Uint8Array>(new PushSource(body), { highWaterMark: 0 });
+}
+
+/** Pushes chunks as they arrive: a stream that asks for each of them creates several promises per chunk. */
+class PushSource implements UnderlyingDefaultSource<Uint8Array> {
+  readonly #body: PlainStream;
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
+  #isReading = false;
+  #isOver = false;
+
+  constructor(body: PlainStream) {
+    this.#body = body;
+  }
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#controller = controller;
+    this.#body.onStop = this.#fail;
+  }
+
+  pull(): void {
+    if (this.#isReading || this.#isOver) return;
+    this.#isReading = true;
+    this.#body.read().then(this.#push, this.#fail);
+  }
+
+  cancel(): void {
+    this.#isOver = true;
+    this.#body.cancel();
+  }
+
+  readonly #push = (chunk: Uint8Array | string | undefined): void => {
+    this.#isReading = false;
+    if (this.#isOver) return; // cancelled, or broken off, while the chunk was being read
+    const controller = this.#controller;
+    if (chunk === undefined) {
+      this.#isOver = true;
+      return controller.close();
+    }
+    controller.enqueue(typeof chunk === "string" ? encoder.encode(chunk) : chunk);
+    if (controller.desiredSize === 0) this.pull(); // a reader was waiting for it
+  };
+
+  readonly #fail = (reason: unknown): void => {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#controller.error(reason);
+  };
 }
 
 /** Converts a `ReadableStream` to a body. */

@@ -5,7 +5,14 @@
 import type { PlainResponse } from "../contracts/shell.ts";
 import { isStream, toReadable } from "./bytes.ts";
 
-/** Converts a plain response, including its body, to a `Response`. */
+/**
+ * Converts a plain response, including its body, to a `Response`. Headers are added to the response: on Deno (2.9.6), those
+ * of its constructor are compared with each other, and kept in an object that has to be finalized.
+ */
 export function toResponse({ status, headers, body }: PlainResponse): Response {
-  return new Response((isStream(body) ? toReadable(body) : body) as BodyInit | null, { status, headers });
+  const content = (isStream(body) ? toReadable(body) : body) as BodyInit | null;
+  const response = status === 200 ? new Response(content) : new Response(content, { status });
+  const list = response.headers;
+  for (const name in headers) list.set(name, headers[name]!);
+  return response;
 }
