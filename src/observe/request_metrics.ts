@@ -72,7 +72,7 @@ interface Consumption {
   readonly labels: Labels;
   /** Identity of the client, which a name may not be. */
   readonly owner: string;
-  readonly byStatus: Map<string, Sum>;
+  readonly byStatus: Map<number, Sum>;
   tokensIn: number;
   /** Of the input, the tokens that were read from a prompt cache. */
   tokensCached: number;
@@ -113,9 +113,8 @@ export class RequestMetrics {
     const { pool, operation = "chat", client = "", team, status = 0, duration_ms, ttft_ms, routing_latency_ms } =
       record;
     const [model, provider] = [record.model ?? "", record.provider ?? ""];
-    const used = { pool, model, provider, client, ...(team !== undefined && { team }) };
-    const consumption = this.#getConsumption(used, record.client_id ?? client);
-    countRequest(consumption.byStatus, { status: String(status) });
+    const consumption = this.#getConsumption({ pool, model, provider, client, team }, record.client_id ?? client);
+    countStatus(consumption.byStatus, status);
     consumption.tokensIn += countOrZero(tokensIn);
     consumption.tokensCached += countOrZero(tokensCached);
     consumption.tokensOut += countOrZero(tokensOut);
@@ -131,25 +130,27 @@ export class RequestMetrics {
     if (record.queued_ms !== undefined) {
       getOrCreate(this.#waits, pool, () => new Histogram(queueBounds)).observe(record.queued_ms / 1000);
     }
-    for (const { model, provider, outcome } of tries) countRequest(this.#attempts, { model, provider, outcome });
-    if (record.hedged === true) countRequest(this.#hedged, { pool });
-    if (record.hedge_won === true) countRequest(this.#hedgesWon, { pool });
+    for (const { model, provider, outcome } of tries) {
+      countRequest(this.#attempts, `${model}\n${provider}\n${outcome}`, () => ({ model, provider, outcome }));
+    }
+    if (record.hedged === true) countRequest(this.#hedged, pool, () => ({ pool }));
+    if (record.hedge_won === true) countRequest(this.#hedgesWon, pool, () => ({ pool }));
   }
 
   /** Counts a request that was rejected before routing. */
   addRefused({ status, client = "", client_id = client }: RefusedRequest): void {
     const { byStatus } = this.#getConsumption({ pool: "", model: "", provider: "", client }, client_id);
-    countRequest(byStatus, { status: String(status) });
+    countStatus(byStatus, status);
   }
 
   /** Counts a change of a pool's current model. */
   addRotation(pool: string, reason: string): void {
-    countRequest(this.#rotations, { pool, reason });
+    countRequest(this.#rotations, `${pool}\n${reason}`, () => ({ pool, reason }));
   }
 
   /** Counts what a guard has done. */
   addGuardAction({ guard, stage, action }: GuardAction): void {
-    countRequest(this.#guards, { guard, stage, action });
+    countRequest(this.#guards, `${guard}\n${stage}\n${action}`, () => ({ guard, stage, action }));
   }
 
   /** Returns the totals of each named client. */
@@ -211,11 +212,18 @@ export class RequestMetrics {
   }
 
   #getConsumption(
-    labels: Labels,
+    { pool, model, provider, client, team }: {
+      readonly pool: string;
+      readonly model: string;
+      readonly provider: string;
+      readonly client: string;
+      readonly team?: string | undefined;
+    },
     owner: string,
   ): Consumption {
-    return getOrCreate(this.#consumption, joinLabels([...Object.values(labels), owner]), () => ({
-      labels,
+    const key = `${pool}\n${model}\n${provider}\n${client}\n${team ?? ""}\n${owner}`;
+    return getOrCreate(this.#consumption, key, () => ({
+      labels: { pool, model, provider, client, ...(team !== undefined && { team }) },
       owner,
       byStatus: new Map(),
       tokensIn: 0,
@@ -226,9 +234,14 @@ export class RequestMetrics {
     }));
   }
 
-  #getDurations(labels: Labels): Durations {
-    return getOrCreate(this.#durations, joinLabels(Object.values(labels)), () => ({
-      labels,
+  #getDurations({ pool, model, provider, operation }: {
+    readonly pool: string;
+    readonly model: string;
+    readonly provider: string;
+    readonly operation: string;
+  }): Durations {
+    return getOrCreate(this.#durations, `${pool}\n${model}\n${provider}\n${operation}`, () => ({
+      labels: { pool, model, provider, operation },
       nonStreaming: new Histogram(durationBounds),
       firstToken: new Histogram(firstTokenBounds),
       tokensIn: new Histogram(tokenBounds),
@@ -249,9 +262,18 @@ function counter(name: string, help: string, samples: readonly Sample[]): Metric
   return { name, help, type: "counter", samples: samples.map((sample) => ({ ...sample })) };
 }
 
-function countRequest(counters: Map<string, Sum>, labels: Labels): void {
-  getOrCreate(counters, joinLabels(Object.values(labels)), () => ({ labels, value: 0 })).value++;
+/** Counts by a key; the labels are created with the first one. */
+function countRequest<Key>(counters: Map<Key, Sum>, key: Key, toLabels: (key: Key) => Labels): void {
+  let sum = counters.get(key);
+  if (sum === undefined) counters.set(key, sum = { labels: toLabels(key), value: 0 });
+  sum.value++;
 }
+
+function countStatus(counters: Map<number, Sum>, status: number): void {
+  countRequest(counters, status, toStatusLabels);
+}
+
+const toStatusLabels = (status: number): Labels => ({ status: String(status) });
 
 /** Joins values to a map key. Names in a configuration contain no control characters. */
 function joinLabels(values: readonly string[]): string {

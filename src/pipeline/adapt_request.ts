@@ -40,6 +40,8 @@ const streamOptions = "stream_options";
 
 const none: ReadonlySet<string> = new Set();
 
+const nothing: readonly string[] = [];
+
 /**
  * Adapts a request to a model.
  *
@@ -57,18 +59,14 @@ export function adaptRequest(
     inChat: reworded,
     rejected,
   });
-  const added = native === undefined ? [...filled, ...findAdded(request)] : native.added;
-  const without = added.filter((name) => rejected.has(name));
+  const added = native === undefined ? join(filled, findAdded(request)) : native.added;
+  const without = rejected.size === 0 ? nothing : added.filter((name) => rejected.has(name));
   const info = without.length === 0 ? dated : withoutMembers(dated, without);
-  // translations ask for usage themselves
-  const isOfClient = (name: string) => original === undefined || name !== streamOptions;
   const edits: Record<string, unknown> = { ...reworded };
   for (const name of privateFields) if (name in body) edits[name] = undefined;
   for (const name of without) edits[name] = undefined;
   const sent = edited(body, edits);
-  const dropped = native === undefined
-    ? [...original?.dropped ?? [], ...new Set([...left, ...without.filter((name) => name in body)])].filter(isOfClient)
-    : [...native.dropped, ...left.filter((name) => native.isEdited(name) && isOfClient(name))];
+  const dropped = listDropped(request, { left, without, native });
   const selected = operation.selectApi?.(body, model);
   const api = selected !== undefined && native?.request.dialect === "responses" ? "responses" : selected;
   const adapted: AdaptedRequest = {
@@ -93,11 +91,33 @@ export function adaptRequest(
   return promptCache?.withPromptCache(adapted, { request, model, rejected }) ?? adapted;
 }
 
+/** The parameters of the client that are not sent. */
+function listDropped({ body, original }: RoutedRequest, { left, without, native }: {
+  readonly left: readonly string[];
+  readonly without: readonly string[];
+  readonly native: ReturnType<NonNullable<RoutedRequest["original"]>["nativeFor"]>;
+}): readonly string[] {
+  if (original === undefined && native === undefined) {
+    const own = without.length === 0 ? nothing : without.filter((name) => name in body);
+    return own.length === 0 ? left : [...new Set([...left, ...own])];
+  }
+  const isOfClient = (name: string) => name !== streamOptions; // translations ask for usage themselves
+  if (native !== undefined) {
+    return [...native.dropped, ...left.filter((name) => native.isEdited(name) && isOfClient(name))];
+  }
+  const own = new Set([...left, ...without.filter((name) => name in body)]);
+  return [...original?.dropped ?? [], ...own].filter(isOfClient);
+}
+
+function join(names: readonly string[], others: readonly string[]): readonly string[] {
+  return others.length === 0 ? names : [...names, ...others];
+}
+
 /** Members of a chat request that the client has not sent: those of a translation, and the options of a stream. */
 function findAdded({ operation, body, delivery, original }: RoutedRequest): readonly string[] {
-  if (operation.name !== "chat") return [];
+  if (operation.name !== "chat") return nothing;
   const translated = original === undefined
-    ? []
+    ? nothing
     : Object.keys(body).filter((name) => !essentials.has(name) && !privateFields.includes(name));
   const isStream = delivery === "stream" && !(streamOptions in body);
   return isStream ? [...translated, streamOptions] : translated;
@@ -117,9 +137,11 @@ function toDated(info: ModelInfo, name: string): ModelInfo {
 }
 
 function edited(body: RequestBody, edits: Readonly<Record<string, unknown>>): RequestBody {
-  const names = Object.keys(edits);
-  if (names.length === 0) return body;
-  const copy = { ...body, ...edits };
-  for (const name of names) if (edits[name] === undefined) delete copy[name];
-  return copy;
+  let copy: RequestBody | undefined;
+  for (const name in edits) {
+    copy ??= { ...body };
+    if (edits[name] === undefined) delete copy[name];
+    else copy[name] = edits[name];
+  }
+  return copy ?? body;
 }

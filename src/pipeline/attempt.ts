@@ -62,10 +62,18 @@ export async function attempt<T extends Received>(scope: AttemptScope<T>): Promi
  *
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
-async function tryAdapted<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | RefusedTry> {
+function tryAdapted<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | RefusedTry> {
+  const { member: { state: { tracker } }, added } = scope;
+  const tryModel = tracker.keys === undefined ? tryOnce<T> : tryKeys<T>;
+  return added?.length ? tryWithout(scope, tryModel) : tryModel(scope);
+}
+
+async function tryWithout<T extends Received>(
+  scope: AttemptScope<T>,
+  tryModel: (scope: AttemptScope<T>) => Promise<Result<T> | RefusedTry>,
+): Promise<Result<T> | RefusedTry> {
   const { context, member: { model, state: { tracker } }, added = [] } = scope;
-  const tryModel = tracker.keys === undefined ? tryOnce : tryKeys;
-  let end: Result<T> | RefusedTry = await tryModel(scope);
+  let end = await tryModel(scope);
   const rejected: string[] = [];
   for (let left = added; !(end instanceof Result);) {
     const blamed = findBlamedMember(end.failure, left);
@@ -181,42 +189,59 @@ interface FailedTry {
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
 async function tryOnce<T extends Received>(
-  { context, member, permit, alone, completion, clientNames, dropped = [], call }: AttemptScope<T>,
+  scope: AttemptScope<T>,
 ): Promise<Result<T> | FailedTry> {
-  const { clock, deps: { runtime } } = context;
-  const { instance } = member.model;
+  // few variables: those of an async function are allocated
+  const { context, member } = scope;
+  const { clock } = context;
   context.withoutResponseMs = 0; // not the wait of an earlier model
   context.check();
-  const reservation = permit.take();
-  const connection = new Connection(runtime, instance, {
-    delivery: completion.stream ? "stream" : "sync",
-    spending: reservation,
-    firstContent: completion.stream || context.plan.request.operation.hasContent
-      ? findFirstContentLimit(context.plan, member)
-      : undefined,
-    callerKey: context.plan.callerKeys?.get(instance.entry.id),
-  });
-  const trace = context.beginSpan();
-  if (trace !== undefined) connection.trace = trace;
-  connection.userAgent = context.plan.request.userAgent;
-  context.follow(connection);
+  const reservation = scope.permit.take();
+  const connection = connect(scope, reservation);
   const from = clock.monotonic();
-  const rotatesFiltered = context.plan.pool.routing.onContentFilter === "rotate";
   try {
-    const received = await untilAborted(
-      call(member, { completion, clientNames, rotatesFiltered }, connection),
-      connection.stop,
-    );
-    const { isEmpty, modelId: model } = received;
-    context.addTry(member, { outcome: isEmpty ? "empty" : "ok", ms: clock.monotonic() - from, model, trace });
+    const received = await untilAborted(callModel(scope, connection), connection.stop);
+    const outcome = received.isEmpty ? "empty" : "ok";
+    const { modelId: model } = received;
+    context.addTry(member, { outcome, ms: clock.monotonic() - from, model, trace: connection.trace });
+    const { permit, alone, dropped = [] } = scope;
     return new Result({ context, member, permit, alone }, { received, connection, dropped });
   } catch (error) {
     const ms = clock.monotonic() - from;
-    return fail(error, { context, member, connection, reservation, ms, trace });
+    return fail(error, { context, member, connection, reservation, ms, trace: connection.trace });
   } finally {
     context.attempts += connection.calls;
     context.upstreamMs += clock.monotonic() - from;
   }
+}
+
+/** Opens the connection of a try, which ends with its request. */
+function connect<T extends Received>(
+  { context, member, completion }: AttemptScope<T>,
+  reservation: AdmittedCall,
+): Connection {
+  const { instance } = member.model;
+  const { plan, deps: { runtime } } = context;
+  const { request: { operation, userAgent } } = plan;
+  const connection = new Connection(runtime, instance, {
+    delivery: completion.stream ? "stream" : "sync",
+    spending: reservation,
+    firstContent: completion.stream || operation.hasContent ? findFirstContentLimit(plan, member) : undefined,
+    callerKey: plan.callerKeys?.get(instance.entry.id),
+  });
+  const trace = context.beginSpan();
+  if (trace !== undefined) connection.trace = trace;
+  connection.userAgent = userAgent;
+  context.follow(connection);
+  return connection;
+}
+
+function callModel<T extends Received>(
+  { context: { plan }, member, completion, clientNames, call }: AttemptScope<T>,
+  connection: Connection,
+): Promise<T> {
+  const rotatesFiltered = plan.pool.routing.onContentFilter === "rotate";
+  return call(member, { completion, clientNames, rotatesFiltered }, connection);
 }
 
 /** Ends a try that has thrown. Rethrows errors that are not failures of the model. */

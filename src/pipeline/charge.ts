@@ -85,13 +85,14 @@ interface ChargedCall {
 }
 
 /** Prices a call, and those that the vendor made for it. The cost that a vendor states includes them. */
-function findTotal({ furtherCalls = [], ...reported }: Quantities, call: ChargedCall): Charge | undefined {
-  const { region = call.member.model.instance.provider?.region } = reported;
-  const own = { ...reported, region };
-  const further = own.cost === undefined ? furtherCalls : [];
-  return further.reduce(
+function findTotal(reported: Quantities, call: ChargedCall): Charge | undefined {
+  const { furtherCalls, cost, region = call.member.model.instance.provider?.region } = reported;
+  const own = region === reported.region ? reported : { ...reported, region };
+  const charge = findCharge(own, call);
+  if (furtherCalls === undefined || cost !== undefined) return charge;
+  return furtherCalls.reduce(
     (sum, furtherCall) => addCharges(sum, priceFurtherCall(furtherCall, own, call)),
-    findCharge(own, call),
+    charge,
   );
 }
 
@@ -126,13 +127,14 @@ function isVersion(id: string, model: string): boolean {
 export function sumTokens(
   { input, output, cached = 0, furtherCalls = [] }: Quantities,
 ): Pick<Quantities, "input" | "output" | "cached"> {
-  const sums = { input, output, cached };
+  const sums: { input: number; output: number; cached: number | undefined } = { input, output, cached };
   for (const call of furtherCalls) {
     sums.input += call.input ?? 0;
     sums.output += call.output ?? 0;
-    sums.cached += call.cached ?? 0;
+    sums.cached = (sums.cached ?? 0) + (call.cached ?? 0);
   }
-  return { ...sums, cached: sums.cached || undefined };
+  if (sums.cached === 0) sums.cached = undefined;
+  return sums;
 }
 
 /**

@@ -15,6 +15,9 @@ const { containers: maxContainers } = bodyBounds;
 const maxNameChars = 256;
 const maxNames = 16;
 
+const modelsMember: OptionalMember = { name: "models", expected: "an array", isValid: Array.isArray };
+const meshMember: OptionalMember = { name: "mesh", expected: "an object", isValid: isObject };
+
 /**
  * Creates the common validation: an object within bounds, valid `model`, `models` and `mesh`, and no member that
  * differs from a known one only in case.
@@ -32,12 +35,12 @@ export function bodyChecker(members: readonly string[]): (body: unknown) => Requ
     }
     const { model, models } = body;
     if (model !== undefined) checkName(model, "model");
-    checkOptional(body, { name: "models", expected: "an array", isValid: Array.isArray });
+    checkOptional(body, modelsMember);
     if (Array.isArray(models)) {
       if (models.length > maxNames) throw invalid(`"models" may have up to ${maxNames} names`, "models");
       models.forEach((name, index) => checkName(name, `models[${index}]`));
     }
-    checkOptional(body, { name: "mesh", expected: "an object", isValid: isObject });
+    checkOptional(body, meshMember);
     return body as RequestBody;
   };
 }
@@ -55,6 +58,14 @@ export function checkCase(name: string, find: ReturnType<typeof memberFinder>): 
   throw invalid(`${JSON.stringify(name)} differs from "${model}" in case alone`, name);
 }
 
+/** An optional member, and its valid values. */
+export interface OptionalMember {
+  readonly name: string;
+  /** Description of valid values, such as `an array`. */
+  readonly expected: string;
+  readonly isValid: (value: unknown) => boolean;
+}
+
 /**
  * Validates an optional member, which may be null.
  *
@@ -63,12 +74,7 @@ export function checkCase(name: string, find: ReturnType<typeof memberFinder>): 
  */
 export function checkOptional(
   body: Readonly<Record<string, unknown>>,
-  { name, expected, isValid }: {
-    readonly name: string;
-    /** Description of valid values, such as `an array`. */
-    readonly expected: string;
-    readonly isValid: (value: unknown) => boolean;
-  },
+  { name, expected, isValid }: OptionalMember,
 ): void {
   const value = body[name];
   if (value !== undefined && value !== null && !isValid(value)) throw wrongType(name, expected, value);

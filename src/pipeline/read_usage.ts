@@ -35,11 +35,11 @@ export function tokenBound({ context_window, max_output_tokens }: ModelConstrain
  * ```
  */
 export function readUsage(usage: unknown, bound: number): ReadUsage {
-  const { prompt_tokens, completion_tokens, total_tokens, completion_tokens_details: details } = Object(usage);
+  const { prompt_tokens, completion_tokens, total_tokens, completion_tokens_details: details } = toMembers(usage);
   const [read, written] = [readCount(prompt_tokens, bound), readCount(completion_tokens, bound)];
   const sum = (read ?? 0) + (written ?? 0);
   const total = readCount(total_tokens, bound, sum);
-  const reasoning = readCount(Object(details).reasoning_tokens, bound);
+  const reasoning = readCount(toMembers(details).reasoning_tokens, bound);
   const isComplete = read !== undefined && written !== undefined;
   const beside = isComplete && reasoning !== undefined && total === sum + reasoning ? reasoning : 0;
   const input = read ?? (total === undefined || written === undefined ? undefined : total - written);
@@ -60,12 +60,18 @@ type ReadUsage = TokenCounts & BilledUsage;
 
 /** Some vendors report cached tokens under another name, and the duration of writes beside. */
 function readInputParts(usage: unknown, input: number | undefined): BilledUsage {
-  const { prompt_tokens_details, cached_tokens: above, prompt_cache_hit_tokens: hits, cache_creation } = Object(usage);
-  const { cached_tokens = above ?? hits, cache_write_tokens, audio_tokens, image_tokens, ...details } = Object(
-    prompt_tokens_details,
+  const { prompt_tokens_details, cached_tokens: above, prompt_cache_hit_tokens: hits, cache_creation } = toMembers(
+    usage,
   );
-  const { ephemeral_1h_input_tokens: hour, ephemeral_12h_input_tokens: day } = Object(
-    details.cache_creation_token_details ?? cache_creation,
+  const {
+    cached_tokens = above ?? hits,
+    cache_write_tokens,
+    audio_tokens,
+    image_tokens,
+    cache_creation_token_details,
+  } = toMembers(prompt_tokens_details);
+  const { ephemeral_1h_input_tokens: hour, ephemeral_12h_input_tokens: day } = toMembers(
+    cache_creation_token_details ?? cache_creation,
   );
   return {
     cached: readCount(cached_tokens, input),
@@ -78,7 +84,7 @@ function readInputParts(usage: unknown, input: number | undefined): BilledUsage 
 }
 
 function readOutputParts(details: unknown, output: number | undefined): BilledUsage {
-  const { audio_tokens, image_tokens, reasoning_tokens } = Object(details);
+  const { audio_tokens, image_tokens, reasoning_tokens } = toMembers(details);
   return {
     audioOutput: readCount(audio_tokens, output),
     imageOutput: readCount(image_tokens, output),
@@ -120,7 +126,7 @@ export function readBilled(billed: unknown, bound: number): BilledUsage {
 
 /** The cost of a call, if the vendor states it; empty otherwise. */
 export function readStatedCost(billed: unknown): Pick<BilledUsage, "cost"> {
-  return pickDefined({ cost: readAmount(Object(billed).cost, maxCostUsd) });
+  return pickDefined({ cost: readAmount(toMembers(billed).cost, maxCostUsd) });
 }
 
 /** A further call may be one of another model, whose bound is not known. */
@@ -129,10 +135,21 @@ function readFurtherCall(call: unknown): FurtherCall {
 }
 
 function readUnits(billed: Readonly<Record<string, unknown>>, bound: number): BilledUsage {
-  return pickDefined(Object.fromEntries([
-    ...tokenUnits.map((name) => [name, readCount(billed[name], bound)]),
-    ...otherUnits.map((name) => [name, readAmount(billed[name], maxUnits)]),
-  ]));
+  const units: Record<string, number> = {};
+  for (const name of tokenUnits) addDefined(units, name, readCount(billed[name], bound));
+  for (const name of otherUnits) addDefined(units, name, readAmount(billed[name], maxUnits));
+  return units;
+}
+
+function addDefined(units: Record<string, number>, name: string, value: number | undefined): void {
+  if (value !== undefined) units[name] = value;
+}
+
+const noMembers: Readonly<Record<string, unknown>> = {};
+
+/** The members of a value that may be no object. */
+function toMembers(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : noMembers;
 }
 
 /** A name of a vendor; no other value is known to mean anything. */

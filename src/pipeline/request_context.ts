@@ -72,10 +72,6 @@ export class RequestContext {
   upstreamMs = 0;
   /** Time for which the last try waited for a provider without receiving a response, ms. */
   withoutResponseMs = 0;
-  /** Denials of active candidates when no candidate was left. */
-  readonly denials: Map<Member, AdmissionDenial> = new Map();
-  /** Denials of members whose shared limits were exhausted by other processes. */
-  readonly takenElsewhere: Map<Member, AdmissionDenial> = new Map();
   /** Whether a call without a received response may have been billed. */
   possiblyBilled = false;
   /** Whether the response of the second model was used, if the request was hedged. */
@@ -84,6 +80,8 @@ export class RequestContext {
   declare isOutrun?: boolean;
   /** The cost of all attempts so far; without a cost if none is known. */
   charged: Pick<Usage, "costNanoUsd" | "estimated"> = {};
+  #denials: Map<Member, AdmissionDenial> | undefined;
+  #takenElsewhere: Map<Member, AdmissionDenial> | undefined;
   readonly #deadlineAt: number;
   readonly #signal: StopSignal | undefined;
   readonly #onAbort = () => this.#stop(this.#signal!.reason);
@@ -113,6 +111,16 @@ export class RequestContext {
     this.#signal = plan.request.signal;
     if (this.#signal?.aborted) this.#stop(this.#signal.reason);
     else this.#signal?.addEventListener("abort", this.#onAbort);
+  }
+
+  /** Denials of active candidates when no candidate was left. */
+  get denials(): Map<Member, AdmissionDenial> {
+    return this.#denials ??= new Map();
+  }
+
+  /** Denials of members whose shared limits were exhausted by other processes. */
+  get takenElsewhere(): Map<Member, AdmissionDenial> {
+    return this.#takenElsewhere ??= new Map();
   }
 
   /** Remaining time until the deadline, ms. */

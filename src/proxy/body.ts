@@ -6,7 +6,7 @@ import type { PlainRequest } from "../contracts/shell.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { checkMemberCount, invalid } from "../pipeline/check_body.ts";
 import { bodyBounds, findJsonExcess, innerBounds } from "../util/bounded_json.ts";
-import { memberText, repeatedMember } from "../util/json_members.ts";
+import { countMembers, memberText, repeatedMember } from "../util/json_members.ts";
 import { HttpError } from "./error_body.ts";
 import type { UploadedFile } from "../contracts/provider.ts";
 import type { FormRules } from "../pipeline/operation.ts";
@@ -34,7 +34,11 @@ export async function readJsonBody(
   readonly text: string;
 }> {
   checkType(request.headers);
-  const bytes = await body(time);
+  return parseJsonBody(await body(time));
+}
+
+/** Parses a body; throws like {@linkcode readJsonBody}. */
+function parseJsonBody(bytes: Uint8Array): { readonly value: unknown; readonly text: string } {
   let text: string;
   try {
     text = decoder.decode(bytes); // also drops one leading byte order mark
@@ -58,7 +62,7 @@ export async function readJsonBody(
 function refuseRepeated(text: string, value: unknown, path: string = ""): void {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return;
   checkMemberCount(value);
-  const repeated = repeatedMember(text);
+  const repeated = countMembers(text) === Object.keys(value).length ? undefined : repeatedMember(text);
   if (repeated !== undefined) {
     const param = path + (repeated.length > maxNameLength ? `${repeated.slice(0, maxNameLength)}…` : repeated);
     throw invalid(`${JSON.stringify(param)} is given twice`, param);

@@ -202,14 +202,14 @@ export function createNamedClients(
 /**
  * Identifies the client to whose memory a body counts.
  *
- * @param sender Its token's owner, its remote address, and whether no token is required.
+ * @param sender Its token's owner, and its remote address.
+ * @param isOpen Whether no token is required.
  * @returns Undefined for loopback without a token, since a reverse proxy may send there for all clients.
  */
-export function findBodyOwner({ caller, peer, isOpen }: {
-  readonly caller: Caller | undefined;
-  readonly peer: Peer | undefined;
-  readonly isOpen: boolean;
-}): unknown {
+export function findBodyOwner(
+  { caller, peer }: { readonly caller: Caller | undefined; readonly peer: Peer | undefined },
+  isOpen: boolean,
+): unknown {
   if (!isOpen) return caller?.client?.id ?? caller;
   const address = peer?.()?.replace(/^::ffff:/i, "");
   return address === undefined || isLoopbackHost(address) ? undefined : address;

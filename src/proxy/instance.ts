@@ -181,15 +181,19 @@ export class ProxyInstance {
       if (hasSlot) slots.give(maxConcurrent);
       if (--this.#underWay === 0) this.#onIdle?.();
     };
-    const begin = async () => {
+    const hasTaken = (isTaken: boolean): undefined => {
+      hasSlot = isTaken;
+      if (!isTaken) throw this.#overloaded();
+    };
+    const begin = (): Promise<void> | undefined => {
       this.#checkSlots();
       const taken = slots.take(maxConcurrent);
-      hasSlot = typeof taken === "boolean" ? taken : await taken;
-      if (!hasSlot) throw this.#overloaded();
+      return typeof taken === "boolean" ? hasTaken(taken) : taken.then(hasTaken);
     };
     const body = async (options: ReadOptions) => {
       const bytes = await this.#read(incoming, { ...options, hold });
-      await begin();
+      const beginning = begin();
+      if (beginning !== undefined) await beginning;
       return bytes;
     };
     this.#checkSlots(); // before the body is read
@@ -220,7 +224,7 @@ export class ProxyInstance {
     const { bodies } = this.#shared;
     const bounds = {
       memoryBytes: this.#proxy.bodyMemory,
-      client: findBodyOwner({ ...from, isOpen: this.#authenticator.isOpen }),
+      client: findBodyOwner(from, this.#authenticator.isOpen),
     };
     return (bytes) => bodies.reserve(bytes, bounds) ? () => bodies.release(bytes, bounds.client) : undefined;
   }
@@ -258,33 +262,28 @@ export class ProxyInstance {
 
   #read(
     { request: received, from }: IncomingRequest,
-    { isUpload, hold, ...time }: ReadOptions,
+    { isUpload = false, hold, startedAt, limitMs }: ReadOptions,
   ): Promise<Uint8Array> {
     const isCompressed = received.headers.has("content-encoding");
     const request = isCompressed ? withDecompressedBody(received, this.#mesh.runtime) : received;
     const { bodyLimit, bodyMemory, uploadLimit } = this.#proxy;
     const { bodies, uploads } = this.#shared;
-    const bounds: Omit<BodyBounds, "clock" | keyof typeof time> = isUpload
-      ? {
-        maxBytes: uploadLimit,
-        limitKey: "upload_limit",
-        memoryKey: "upload_limit",
-        memory: uploads,
-        memoryBytes: uploadLimit,
-        client: undefined, // one upload may use all of the memory
-        hold,
-      }
-      : {
-        maxBytes: bodyLimit,
-        limitKey: "body_limit",
-        memoryKey: "body_memory",
-        memory: bodies,
-        memoryBytes: bodyMemory,
-        client: findBodyOwner({ ...from, isOpen: this.#authenticator.isOpen }),
-        isParsed: true,
-        hold,
-      };
-    return readRequestBody(request, { ...bounds, clock: this.#mesh.runtime.clock, ...time });
+    // no spread: see #exchange
+    const bounds: BodyBounds = {
+      maxBytes: isUpload ? uploadLimit : bodyLimit,
+      limitKey: isUpload ? "upload_limit" : "body_limit",
+      memoryKey: isUpload ? "upload_limit" : "body_memory",
+      memory: isUpload ? uploads : bodies,
+      memoryBytes: isUpload ? uploadLimit : bodyMemory,
+      // one upload may use all of the memory
+      client: isUpload ? undefined : findBodyOwner(from, this.#authenticator.isOpen),
+      isParsed: !isUpload,
+      hold,
+      clock: this.#mesh.runtime.clock,
+      startedAt,
+      limitMs,
+    };
+    return readRequestBody(request, bounds);
   }
 
   /** Rejects requests during shutdown, and when all slots are taken. */

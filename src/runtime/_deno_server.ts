@@ -9,7 +9,6 @@ import { once } from "../util/once.ts";
 import { isSocketRequest } from "../util/request_id.ts";
 import { toResponse } from "../util/to_response.ts";
 import { DenoCall } from "./_deno_request.ts";
-import type { DenoUpgrade } from "./_deno_upgrade.ts";
 import { listenError } from "./_listen_error.ts";
 import { OpenResponses } from "./_open_responses.ts";
 import { callAfter } from "./_timers.ts";
@@ -57,22 +56,22 @@ export function createResponder(
 ): Deno.ServeHandler<Deno.NetAddr> {
   const { plain } = handler;
   if (plain === undefined) return (request) => open.respond(request);
-  return async (request, info) => {
-    const upgrade = request.method === "GET" && isSocketRequest(request)
-      ? await createUpgrade(request, open, info)
-      : undefined;
-    const response = await open.respondPlain(plain, new DenoCall(request, info, upgrade));
-    return upgrade?.response ?? toResponse(response);
+  return (request, info) => {
+    if (request.method === "GET" && isSocketRequest(request)) return respondToUpgrade(plain, open, { request, info });
+    return open.respondPlain(plain, new DenoCall(request, info)).then(toResponse);
   };
 }
 
-/** Adds the way to upgrade to a request that asks for a WebSocket. */
-async function createUpgrade(
-  request: Request,
-  { sockets }: OpenResponses,
-  info: Deno.ServeHandlerInfo<Deno.NetAddr>,
-): Promise<DenoUpgrade> {
-  return new (await import("./_deno_upgrade.ts")).DenoUpgrade(request, info, sockets);
+/** Responds to a request that asks for a WebSocket. */
+async function respondToUpgrade(
+  plain: NonNullable<RequestHandler["plain"]>,
+  open: OpenResponses,
+  { request, info }: { readonly request: Request; readonly info: Deno.ServeHandlerInfo<Deno.NetAddr> },
+): Promise<Response> {
+  const { DenoUpgrade } = await import("./_deno_upgrade.ts");
+  const upgrade = new DenoUpgrade(request, info, open.sockets);
+  const response = await open.respondPlain(plain, new DenoCall(request, info, upgrade));
+  return upgrade.response ?? toResponse(response);
 }
 
 /** `Deno.serve` (2.9.6) ends when it cannot accept a connection, such as for lack of descriptors: it is started again. */

@@ -44,14 +44,14 @@ export interface PlainCall {
  * Sets the signal of a request. As a value, not as a getter: V8 uses one shape of objects for all values, but one for
  * each getter.
  */
-export function setSignal<S extends StopSignal>(request: Request, signal: S): Request & { readonly signal: S } {
+function setSignal<S extends StopSignal>(request: Request, signal: S): Request & { readonly signal: S } {
   return Object.defineProperty(request, "signal", { configurable: true, value: signal }) as Request & {
     readonly signal: S;
   };
 }
 
 /** The signal provided by the runtime, even if {@linkcode setSignal} has replaced it. */
-export function clientSignal(request: Request): AbortSignal {
+function clientSignal(request: Request): AbortSignal {
   return Reflect.get(Request.prototype, "signal", request) as AbortSignal;
 }
 

@@ -24,7 +24,11 @@ export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) =>
  * @param members The object, which is not modified.
  */
 export function pickDefined<Members extends object>(members: Members): Members {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members;
+  const defined = {} as Members;
+  for (const name of Object.keys(members) as (keyof Members)[]) {
+    if (members[name] !== undefined) defined[name] = members[name];
+  }
+  return defined;
 }
 
 /** Returns the names of tags: of an object, `name=value`. */

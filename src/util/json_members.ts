@@ -25,20 +25,32 @@ interface JsonMember {
  * ```
  */
 export function editMembers(text: string, edits: Readonly<Record<string, unknown>>): string {
-  const parts: string[] = [];
-  const written = new Set<string>();
+  const left = new Map<string, unknown>();
+  for (const key in edits) if (edits[key] !== undefined) left.set(key, edits[key]);
+  let edited = "{";
+  const add = (part: string) => edited += edited === "{" ? part : `,${part}`;
   for (const { key, start, value, end } of topLevelMembers(text)) {
     if (!Object.hasOwn(edits, key)) {
-      parts.push(text.slice(start, end));
-    } else if (edits[key] !== undefined && !written.has(key)) {
-      parts.push(text.slice(start, value) + JSON.stringify(edits[key]));
-      written.add(key);
+      add(text.slice(start, end));
+    } else if (left.has(key)) {
+      add(text.slice(start, value) + JSON.stringify(left.get(key)));
+      left.delete(key);
     }
   }
-  for (const [key, value] of Object.entries(edits)) {
-    if (value !== undefined && !written.has(key)) parts.push(`${JSON.stringify(key)}:${JSON.stringify(value)}`);
+  for (const [key, value] of left) add(`${JSON.stringify(key)}:${JSON.stringify(value)}`);
+  return `${edited}}`;
+}
+
+/** Counts the top-level members in the text of a JSON object. Duplicate keys count each time. */
+export function countMembers(text: string): number {
+  let count = 0;
+  let at = skipSpace(text, text.indexOf("{") + 1);
+  for (; text.charCodeAt(at) === 34; count++) {
+    const keyEnd = skipString(text, at);
+    at = skipSpace(text, skipValue(text, skipSpace(text, skipSpace(text, keyEnd) + 1)));
+    if (text.charCodeAt(at) === 44) at = skipSpace(text, at + 1);
   }
-  return `{${parts.join(",")}}`;
+  return count;
 }
 
 /**

@@ -99,9 +99,9 @@ function normalizeChoice(choice: UncheckedCompletionChoice, position: number, de
 /** Sets the members that have a value. */
 function fillMembers(target: Record<string, unknown>, members: Record<string, unknown>): boolean {
   let isChanged = false;
-  for (const [name, value] of Object.entries(members)) {
-    if (value === undefined) continue;
-    target[name] = value;
+  for (const name in members) {
+    if (members[name] === undefined) continue;
+    target[name] = members[name];
     isChanged = true;
   }
   return isChanged;

@@ -156,8 +156,10 @@ export function normalizeFinishReason(
   return reason !== rawReason;
 }
 
-/** The counts that OpenAI's schema requires. */
-const counts = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;
+/** Counts of tokens. Some servers report the last one beside the others, not in their details. */
+const counts = ["prompt_tokens", "completion_tokens", "total_tokens", "cached_tokens"] as const;
+
+const detailNames = ["prompt_tokens_details", "completion_tokens_details"] as const;
 
 /**
  * Removes token counts that are not natural numbers, and adds a single missing one. Usage that is empty then is removed.
@@ -172,14 +174,13 @@ export function normalizeUsage(holder: { usage?: unknown }): boolean {
     return true;
   }
   let isChanged = false;
-  // some servers report the last one beside the others, not in their details
-  for (const name of [...counts, "cached_tokens"]) isChanged = removeUnlessCount(usage, name) || isChanged;
+  for (const name of counts) isChanged = removeUnlessCount(usage, name) || isChanged;
   if (Object.keys(usage).length === 0) {
     delete holder.usage;
     return true;
   }
   isChanged = addMissingCount(usage) || isChanged;
-  for (const name of ["prompt_tokens_details", "completion_tokens_details"]) {
+  for (const name of detailNames) {
     const details = usage[name];
     if (details === undefined) continue;
     if (isObject(details)) {
@@ -201,12 +202,18 @@ function removeUnlessCount(holder: UncheckedMessage, name: string): boolean {
   return true;
 }
 
-/** Adds the count that follows from the other two. */
+/** Adds the count that follows from the other two, of those that OpenAI's schema requires. */
 function addMissingCount(usage: UncheckedMessage): boolean {
-  const [read, written, total] = counts.map((name) => usage[name] === undefined ? NaN : usage[name] as number);
-  const name = counts.find((name) => usage[name] === undefined);
-  const count = name === "total_tokens" ? read! + written! : total! - (name === "prompt_tokens" ? written! : read!);
-  if (name === undefined || !(count >= 0)) return false;
+  const { prompt_tokens: read = NaN, completion_tokens: written = NaN, total_tokens: total = NaN } = usage as {
+    readonly [Name in typeof counts[number]]?: number;
+  };
+  if (Number.isNaN(read)) return addCount(usage, "prompt_tokens", total - written);
+  if (Number.isNaN(written)) return addCount(usage, "completion_tokens", total - read);
+  return Number.isNaN(total) && addCount(usage, "total_tokens", read + written);
+}
+
+function addCount(usage: UncheckedMessage, name: string, count: number): boolean {
+  if (!(count >= 0)) return false; // another one is missing, too
   usage[name] = count;
   return true;
 }

@@ -130,19 +130,25 @@ function maxOutput({ max_output_tokens, context_window }: ModelConstraints = {})
   return Math.min(max_output_tokens ?? Infinity, context_window ?? Infinity);
 }
 
+/** The result of {@linkcode lowerToBounds} for a request within the bounds. */
+export const unbounded: Readonly<Record<string, unknown>> = {};
+
 /** Returns the members of a request that exceed a bound of the model, lowered to it. */
 export function lowerToBounds(
   body: ChatCompletionRequest,
   { constraints, parameters }: ModelInfo,
 ): Readonly<Record<string, unknown>> {
-  const edits: Record<string, unknown> = {};
+  const { max_tokens = 0, max_completion_tokens = 0, stop: stops } = body;
   const most = maxOutput(constraints);
+  const stop = stops === undefined ? undefined : lowerStops(stops, parameters);
+  // a limit of another type is compared as false
+  if (stop === stops && !(max_tokens! > most) && !(max_completion_tokens! > most)) return unbounded;
+  const edits: Record<string, unknown> = {};
   for (const name of ["max_tokens", "max_completion_tokens"] as const) {
     const limit = body[name];
     if (typeof limit === "number" && limit > most) edits[name] = Math.min(most, roomFor(body, constraints));
   }
-  const stop = body.stop === undefined ? undefined : lowerStops(body.stop, parameters);
-  if (stop !== body.stop) edits.stop = stop;
+  if (stop !== stops) edits.stop = stop;
   return edits;
 }
 

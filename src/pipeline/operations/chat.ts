@@ -10,7 +10,7 @@ import { estimateLoad, OutputEstimate } from "../estimate.ts";
 import type { CheckedOperation, ResponseUsage, Rewording, TakenUsage, UsageContext } from "../operation.ts";
 import { measureRequest } from "../request_size.ts";
 import { findApiLack, selectChatApi, withApiRules } from "./_chat_api.ts";
-import { chatLacks, lowerToBounds } from "./_chat_lacks.ts";
+import { chatLacks, lowerToBounds, unbounded } from "./_chat_lacks.ts";
 import { isObject } from "../../util/is_object.ts";
 import {
   bodyChecker,
@@ -21,6 +21,7 @@ import {
   invalid,
   maxTools,
   missing,
+  type OptionalMember,
   wrongType,
 } from "../check_body.ts";
 import type { ChatApi, ModelInfo, ParameterRules } from "../../contracts/provider.ts";
@@ -84,6 +85,16 @@ function readChatUsage(
 
 const checkMembers = bodyChecker(chatMembers);
 
+const optionalMembers: readonly OptionalMember[] = [
+  { name: "tools", expected: "an array", isValid: Array.isArray },
+  ...["stream_options", "response_format"].map((name) => ({ name, expected: "an object", isValid: isObject })),
+  ...["max_tokens", "max_completion_tokens", "n", "temperature", "top_p"].map((name) => ({
+    name,
+    expected: "a number",
+    isValid: Number.isFinite,
+  })),
+];
+
 /**
  * Validates the body of a chat request. The members of `mesh` are validated by `readRoutingConstraints`.
  *
@@ -102,14 +113,8 @@ export function checkChatRequest(value: unknown): ChatCompletionRequest {
   if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
     throw wrongType("stream", "a boolean", stream);
   }
-  checkOptional(body, { name: "tools", expected: "an array", isValid: Array.isArray });
+  for (const member of optionalMembers) checkOptional(body, member);
   checkCount(body.tools, "tools", maxTools);
-  for (const name of ["stream_options", "response_format"]) {
-    checkOptional(body, { name, expected: "an object", isValid: isObject });
-  }
-  for (const name of ["max_tokens", "max_completion_tokens", "n", "temperature", "top_p"]) {
-    checkOptional(body, { name, expected: "a number", isValid: Number.isFinite });
-  }
   return body as unknown as ChatCompletionRequest;
 }
 
@@ -128,6 +133,9 @@ function checkMessage(message: unknown, index: number): void {
     if (!isObject(part)) throw wrongType(`${param}.content[${at}]`, "an object", part);
   });
 }
+
+const nothing: readonly string[] = [];
+const noRules = {};
 
 /** What the rules drop and add. */
 type Applied = Required<Pick<Rewording, "dropped" | "added">>;
@@ -149,7 +157,7 @@ function rewordChat(body: ChatCompletionRequest, { info, instance }: ModelEntry)
   const own = rulesFor(info);
   const rules = api === "responses" ? withApiRules(own, body) : own;
   const { dropped: left, added } = rules === undefined ? unruled : applyRules(rules, { ...body, ...bounded }, edits);
-  const dropped = [...Object.keys(bounded), ...left];
+  const dropped = bounded === unbounded ? left : [...Object.keys(bounded), ...left];
   if (isPlain(body)) return { edits, dropped, added };
   const clientNames = adaptContent(body, edits, { rules, ownState: listOwnState(instance, api) });
   const names = clientNames === undefined ? {} : { clientNames };
@@ -232,19 +240,20 @@ function adaptMessages(messages: ChatMessage[], rules: ParameterRules, names: re
 
 /** Omits parameters that the model rejects, under either name, renames others, and adds required ones. */
 function applyRules(
-  { drop = [], refuse = [], rename = {}, efforts = {}, fill = {} }: ParameterRules,
+  { drop = nothing, refuse = nothing, rename = noRules, efforts = noRules, fill = noRules }: ParameterRules,
   body: ChatCompletionRequest,
   edits: Record<string, unknown>,
 ): Applied {
   const isDropped = (name: string) => drop.includes(name) || drop.includes(rename[name] ?? name);
   const dropped: string[] = [];
-  for (const name of Object.keys(body)) {
+  for (const name in body) {
     if (isDropped(name) && isGiven(body, name)) dropped.push(name);
     // rejected parameters have neutral values here, else the model would not be eligible
     if (isDropped(name) || refuse.includes(name)) edits[name] = undefined;
   }
-  for (const [from, to] of Object.entries(rename)) {
+  for (const from in rename) {
     if (!(from in body)) continue;
+    const to = rename[from]!;
     edits[from] = undefined;
     // a null, or an invalid limit, is passed on if no other parameter has its name
     if (!isDropped(from) && (isGiven(body, from) ? !isGiven(body, to) : !(to in body))) edits[to] = body[from];
@@ -257,7 +266,9 @@ function applyRules(
       if (name === effortName || !isGiven(body, name)) edits[name] = value;
     }
   }
-  const added = Object.keys(fill).filter((name) => !isGiven(body, name) && !isGiven(edits, name));
+  const added = fill === noRules
+    ? nothing
+    : Object.keys(fill).filter((name) => !isGiven(body, name) && !isGiven(edits, name));
   for (const name of added) edits[name] = fill[name];
   return { added, dropped };
 }

@@ -89,22 +89,27 @@ class Http1Call {
         onBytes?.();
         head = this.#takeHead(connection);
       }
-      const framing = responseFraming(head, this.#request.method ?? "POST");
-      this.#isPersistent = framing.kind !== "close" && isPersistent(head);
-      const body = new Body(connection, {
-        framing,
-        onBytes,
-        onEnd: () => {
-          this.#release(target, connection).catch(() => connection.close());
-        },
-        onCancel: () => this.#end(),
-        failed: (error) => this.#failed(error, "in the middle of its response"),
-      });
-      const isAsIs = "accept-encoding" in this.#request.headers;
-      return new Http1Response(head, body, { isAsIs, decompressor: this.#parts.network.decompressor });
+      return this.#toResponse(head, target, connection);
     } catch (error) {
       throw this.#failed(error, "before its response began");
     }
+  }
+
+  #toResponse(head: ResponseHead, target: Target, connection: Connection): Http1Response {
+    const { method = "POST", headers, onBytes } = this.#request;
+    const framing = responseFraming(head, method);
+    this.#isPersistent = framing.kind !== "close" && isPersistent(head);
+    const body = new Body(connection, {
+      framing,
+      onBytes,
+      onEnd: () => {
+        this.#release(target, connection).catch(() => connection.close());
+      },
+      onCancel: () => this.#end(),
+      failed: (error) => this.#failed(error, "in the middle of its response"),
+    });
+    const { decompressor } = this.#parts.network;
+    return new Http1Response(head, body, { isAsIs: "accept-encoding" in headers, decompressor });
   }
 
   /** Ends the call and closes its connection. */

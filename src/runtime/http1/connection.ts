@@ -40,9 +40,10 @@ export class Connection {
   }
 
   /** Writes all bytes. */
-  async write(bytes: Uint8Array): Promise<void> {
-    let left = bytes;
-    while (left.length > 0) left = left.subarray(await this.#socket.write(left));
+  write(bytes: Uint8Array): Promise<void> {
+    return this.#socket.write(bytes).then((written) => {
+      if (written < bytes.length) return this.write(bytes.subarray(written));
+    });
   }
 
   /** Starts a read into the buffer. Its result must be passed to {@linkcode Connection.received}. */

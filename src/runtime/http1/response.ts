@@ -17,6 +17,8 @@ const compressions: ReadonlyMap<string | undefined, string> = new Map([
   ["br", "brotli"],
 ]);
 
+const upperCase = /[A-Z]/;
+
 /** Creates a decompressor for a format. */
 export type CreateDecompressor = (format: string) => ReadableWritablePair<Uint8Array, Uint8Array>;
 
@@ -45,7 +47,7 @@ export class Http1Response implements UpstreamResponse {
       : compressions.get(fields.get("content-encoding")?.toLowerCase());
     this.headers = {
       get(name) {
-        const key = name.toLowerCase();
+        const key = upperCase.test(name) ? name.toLowerCase() : name;
         if (compression !== undefined && (key === "content-encoding" || key === "content-length")) return null;
         return fields.get(key) ?? null;
       },
