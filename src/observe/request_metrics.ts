@@ -114,7 +114,7 @@ export class RequestMetrics {
       record;
     const [model, provider] = [record.model ?? "", record.provider ?? ""];
     const consumption = this.#getConsumption({ pool, model, provider, client, team }, record.client_id ?? client);
-    countStatus(consumption.byStatus, status);
+    countRequest(consumption.byStatus, status, toStatusLabels);
     consumption.tokensIn += countOrZero(tokensIn);
     consumption.tokensCached += countOrZero(tokensCached);
     consumption.tokensOut += countOrZero(tokensOut);
@@ -140,7 +140,7 @@ export class RequestMetrics {
   /** Counts a request that was rejected before routing. */
   addRefused({ status, client = "", client_id = client }: RefusedRequest): void {
     const { byStatus } = this.#getConsumption({ pool: "", model: "", provider: "", client }, client_id);
-    countStatus(byStatus, status);
+    countRequest(byStatus, status, toStatusLabels);
   }
 
   /** Counts a change of a pool's current model. */
@@ -267,10 +267,6 @@ function countRequest<Key>(counters: Map<Key, Sum>, key: Key, toLabels: (key: Ke
   let sum = counters.get(key);
   if (sum === undefined) counters.set(key, sum = { labels: toLabels(key), value: 0 });
   sum.value++;
-}
-
-function countStatus(counters: Map<number, Sum>, status: number): void {
-  countRequest(counters, status, toStatusLabels);
 }
 
 const toStatusLabels = (status: number): Labels => ({ status: String(status) });

@@ -200,7 +200,10 @@ async function tryOnce<T extends Received>(
   const connection = connect(scope, reservation);
   const from = clock.monotonic();
   try {
-    const received = await untilAborted(callModel(scope, connection), connection.stop);
+    const rotatesFiltered = context.plan.pool.routing.onContentFilter === "rotate";
+    const { completion, clientNames } = scope;
+    const call = scope.call(member, { completion, clientNames, rotatesFiltered }, connection);
+    const received = await untilAborted(call, connection.stop);
     const outcome = received.isEmpty ? "empty" : "ok";
     const { modelId: model } = received;
     context.addTry(member, { outcome, ms: clock.monotonic() - from, model, trace: connection.trace });
@@ -234,14 +237,6 @@ function connect<T extends Received>(
   connection.userAgent = userAgent;
   context.follow(connection);
   return connection;
-}
-
-function callModel<T extends Received>(
-  { context: { plan }, member, completion, clientNames, call }: AttemptScope<T>,
-  connection: Connection,
-): Promise<T> {
-  const rotatesFiltered = plan.pool.routing.onContentFilter === "rotate";
-  return call(member, { completion, clientNames, rotatesFiltered }, connection);
 }
 
 /** Ends a try that has thrown. Rethrows errors that are not failures of the model. */

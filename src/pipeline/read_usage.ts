@@ -136,13 +136,15 @@ function readFurtherCall(call: unknown): FurtherCall {
 
 function readUnits(billed: Readonly<Record<string, unknown>>, bound: number): BilledUsage {
   const units: Record<string, number> = {};
-  for (const name of tokenUnits) addDefined(units, name, readCount(billed[name], bound));
-  for (const name of otherUnits) addDefined(units, name, readAmount(billed[name], maxUnits));
+  for (const name of tokenUnits) {
+    const count = readCount(billed[name], bound);
+    if (count !== undefined) units[name] = count;
+  }
+  for (const name of otherUnits) {
+    const amount = readAmount(billed[name], maxUnits);
+    if (amount !== undefined) units[name] = amount;
+  }
   return units;
-}
-
-function addDefined(units: Record<string, number>, name: string, value: number | undefined): void {
-  if (value !== undefined) units[name] = value;
 }
 
 const noMembers: Readonly<Record<string, unknown>> = {};

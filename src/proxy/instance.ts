@@ -181,14 +181,18 @@ export class ProxyInstance {
       if (hasSlot) slots.give(maxConcurrent);
       if (--this.#underWay === 0) this.#onIdle?.();
     };
-    const hasTaken = (isTaken: boolean): undefined => {
-      hasSlot = isTaken;
-      if (!isTaken) throw this.#overloaded();
-    };
     const begin = (): Promise<void> | undefined => {
       this.#checkSlots();
       const taken = slots.take(maxConcurrent);
-      return typeof taken === "boolean" ? hasTaken(taken) : taken.then(hasTaken);
+      if (taken instanceof Promise) {
+        return taken.then((isTaken) => {
+          hasSlot = isTaken;
+          if (!isTaken) throw this.#overloaded();
+        });
+      }
+      if (!taken) throw this.#overloaded();
+      hasSlot = true;
+      return undefined;
     };
     const body = async (options: ReadOptions) => {
       const bytes = await this.#read(incoming, { ...options, hold });
