@@ -262,11 +262,18 @@ function isBegun({ body }: UpstreamRequest): boolean {
 
 type Headers = UpstreamRequest["headers"];
 
-/** Adds configured headers. Those that end in `-beta` are lists: a caller's features are used besides the configured ones. */
+/**
+ * Adds configured headers, which replace those of the connector. Headers that end in `-beta` are lists: the features that
+ * a caller asks for are kept.
+ *
+ * @param more Names in lower case.
+ */
 function mergeHeaders(own: Headers, more: Headers): Headers {
-  const merged = { ...own, ...more };
-  for (const name of Object.keys(more)) {
-    if (name.endsWith("-beta") && own[name] !== undefined) merged[name] = `${own[name]},${more[name]}`;
+  const merged: Record<string, string> = { ...more };
+  for (const [name, value] of Object.entries(own)) {
+    const lower = name.toLowerCase();
+    if (!Object.hasOwn(more, lower)) merged[name] = value;
+    else if (lower.endsWith("-beta")) merged[lower] = `${value},${more[lower]}`;
   }
   return merged;
 }

@@ -1,7 +1,7 @@
 /** `providers.<id>.headers`: what providers receive, and where values appear. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { create } from "../../mod.ts";
+import { type CallOptions, type ConfigDocument, create } from "../../mod.ts";
 import { messages } from "../support/_library.ts";
 import { until } from "../support/patience.ts";
 import { startTestProxy, testConfig, type TestProxyOptions } from "../support/proxy.ts";
@@ -9,6 +9,12 @@ import { json, ok, type ReceivedRequest, startUpstream, status, stream } from ".
 
 const secret = "gateway-secret-of-tests-0123456789";
 const organization = "org-of-tests-42";
+const choice = {
+  index: 0,
+  message: { role: "assistant", content: "Hi", refusal: null },
+  finish_reason: "stop",
+  logprobs: null,
+};
 const headers = { "OpenAI-Organization": organization, "x-gateway-key": "Key ${secrets:GATEWAY_KEY}" };
 
 /** A vendor with tokens, a model list, files, batches, embeddings, and chat, which repeats headers in its errors. */
@@ -120,6 +126,30 @@ describe("headers of a provider", () => {
     assertEquals(headers["anthropic-version"], "2024-01-01");
     assertEquals(headers["anthropic-beta"], "tools-2024,files-2025");
     assertEquals(headers["x-api-key"], "key-of-a-0123456789");
+  });
+
+  it("are sent once in the calls of a program's own provider, however it writes their names", async () => {
+    const sent: Headers[] = [];
+    const respond = (_: unknown, init?: RequestInit) => {
+      sent.push(new Headers(init?.headers));
+      return Promise.resolve(Response.json({}));
+    };
+    const body = { id: "c", object: "chat.completion", created: 1, model: "m", choices: [choice] };
+    const instance = {
+      id: "own",
+      listModels: () => Promise.resolve([{ id: "m", capabilities: ["chat-completion"] }]),
+      complete: async (_: unknown, { send }: CallOptions) => {
+        await send({ url: "https://own.test/chat", headers: { "X-Team": "own", "x-other": "kept" }, body: "{}" });
+        return { body };
+      },
+      stream: () => {
+        throw new Error("nothing is streamed");
+      },
+    };
+    const config = { providers: { own: { instance, headers: { "x-team": "configured" } } } };
+    await using library = create({ config: config as unknown as ConfigDocument, fetch: respond as typeof fetch });
+    await library.chat.completions.create({ model: "m", messages });
+    assertEquals(sent.map((headers) => [headers.get("x-team"), headers.get("x-other")]), [["configured", "kept"]]);
   });
 
   it("appear nowhere: not in answers, records, the status or the saved configuration, though a vendor repeats them", async () => {
