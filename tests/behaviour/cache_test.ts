@@ -1,73 +1,262 @@
 /** The cache of responses: what is repeated, for whom, and what a client sees of it. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { clientDialects } from "../support/_dialect_calls.ts";
+import { askCached, cacheStage, requests } from "../support/_cached.ts";
 import type { Json } from "../support/_dialects.ts";
-import { startTestProxy, type TestProxyOptions } from "../support/proxy.ts";
-import { answer, type Behaviour, startUpstream } from "../support/upstream.ts";
-
-/** A proxy with a cache over one provider. */
-async function open(
-  { behaviour = answer(), cache = {}, ...options }:
-    & { readonly behaviour?: Behaviour; readonly cache?: Json }
-    & Partial<TestProxyOptions> = {},
-) {
-  const upstream = await startUpstream(behaviour);
-  const proxy = await startTestProxy({
-    upstreams: { a: upstream.url },
-    ...options,
-    config: { cache, ...options.config },
-  });
-  return {
-    ...proxy,
-    upstream,
-    async [Symbol.asyncDispose]() {
-      await proxy[Symbol.asyncDispose]();
-      await upstream[Symbol.asyncDispose]();
-    },
-  };
-}
-
-/** Requests in each dialect whose responses may be repeated. */
-const requests: Readonly<Record<string, Json>> = {
-  chat: { model: "chat", messages: [{ role: "user", content: "Hi" }], temperature: 0 },
-  messages: { model: "chat", max_tokens: 100, messages: [{ role: "user", content: "Hi" }], temperature: 0 },
-  gemini: { contents: [{ role: "user", parts: [{ text: "Hi" }] }], generationConfig: { temperature: 0 } },
-  responses: { model: "chat", input: "Hi", temperature: 0 },
-};
-
-async function ask(url: string, dialect: string, { stream = false, body = {}, headers = {} }: {
-  readonly stream?: boolean;
-  readonly body?: Json;
-  readonly headers?: Readonly<Record<string, string>>;
-} = {}) {
-  const streaming = stream && dialect !== "gemini" ? { stream } : {};
-  const response = await fetch(url + clientDialects[dialect]!.path(stream), {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify({ ...requests[dialect], ...streaming, ...body }),
-  });
-  return {
-    status: response.status,
-    cache: response.headers.get("x-mesh-cache"),
-    headers: response.headers,
-    text: await response.text(),
-  };
-}
+import { answer, type Behaviour, reset, status } from "../support/upstream.ts";
 
 describe("A repeated response", () => {
   for (const dialect of Object.keys(requests)) {
-    for (const stream of [false, true]) {
-      it(`is that of the first request in ${dialect}, ${stream ? "streamed" : "complete"}`, async () => {
-        await using proxy = await open();
-        const first = await ask(proxy.url, dialect, { stream });
-        const second = await ask(proxy.url, dialect, { stream });
+    for (const isStreamed of [false, true]) {
+      it(`has the bytes of the first one in ${dialect}, ${isStreamed ? "streamed" : "complete"}`, async () => {
+        await using stage = await cacheStage();
+        const first = await askCached(stage.url, dialect, { isStreamed });
+        await stage.clock.advance(12_000);
+        const second = await askCached(stage.url, dialect, { isStreamed });
         assertEquals([first.status, first.cache], [200, "MISS"], first.text);
-        assertMatch(second.cache ?? "none", /^HIT; age=0/);
+        assertMatch(second.cache, /^HIT; age=12/);
         assertEquals(second.text, first.text);
-        assertEquals(proxy.upstream.requests.length, 1);
-        assert(first.text !== "");
+        assertMatch(first.text, /Hello/);
+        assertEquals(stage.sent(), 1);
       });
     }
   }
+
+  it("is that of the same request in another dialect", async () => {
+    await using stage = await cacheStage();
+    await askCached(stage.url, "chat", { body: { max_tokens: 100 } });
+    const second = await askCached(stage.url, "messages");
+    assertMatch(second.cache, /^HIT/);
+    assertMatch(second.text, /"type":"text","text":"Hello world"/);
+  });
+
+  it("has usage in its stream if its client requests that", async () => {
+    await using stage = await cacheStage();
+    const stream_options = { include_usage: true };
+    const first = await askCached(stage.url, "chat", { isStreamed: true });
+    const second = await askCached(stage.url, "chat", { isStreamed: true, body: { stream_options } });
+    const third = await askCached(stage.url, "chat", { isStreamed: true });
+    const hasUsage = [first, second, third].map(({ text }) => /"total_tokens":15/.test(text));
+    assertEquals(hasUsage, [false, true, false]);
+    assertEquals(third.text, first.text);
+    assertEquals(stage.sent(), 1);
+  });
+
+  it("names the model and the provider that it is of, and what it has saved", async () => {
+    const models = { a: { provider: "a", capabilities: ["chat-completion"], pricing: { input: 100, output: 200 } } };
+    await using stage = await cacheStage({ config: { models } });
+    const first = await askCached(stage.url, "chat");
+    const second = await askCached(stage.url, "chat");
+    const name = (response: typeof first, header: string) => response.headers.get(`x-mesh-${header}`);
+    assertEquals(second.cache, "HIT; age=0; saved=0.002");
+    for (const header of ["pool", "model", "provider"]) assertEquals(name(second, header), name(first, header), header);
+    assertEquals([name(first, "cost-usd"), name(second, "cost-usd")], ["0.002", "0"]);
+    assertEquals([name(second, "attempts"), name(second, "fallbacks")], ["0", "0"]);
+  });
+
+  it("is as old as the setting allows, and not older than its client wants", async () => {
+    await using stage = await cacheStage({ cache: { ttl: "10m" } });
+    const ask = async (headers = {}) => (await askCached(stage.url, "chat", { headers })).cache.slice(0, 4);
+    assertEquals(await ask(), "MISS");
+    await stage.clock.advance(120_000);
+    assertEquals(await ask({ "x-mesh-cache": "ttl=60" }), "MISS");
+    assertEquals(await ask({ "x-mesh-cache": "ttl=60" }), "HIT;");
+    await stage.clock.advance(61_000);
+    assertEquals(await ask(), "MISS", "an entry lives as long as the request says that it is of");
+    await stage.clock.advance(601_000);
+    assertEquals(await ask(), "MISS");
+  });
+});
+
+const png = (data: string) => [{ type: "image_url", image_url: { url: `data:image/png;base64,${data}` } }];
+const tool = (name: string) => ({ type: "function", function: { name, parameters: { type: "object" } } });
+const say = (content: unknown, system: string) => ({
+  messages: [{ role: "system", content: system }, { role: "user", content }],
+});
+
+/** Requests of which none has the response of another one. */
+const different: Readonly<Record<string, readonly Json[]>> = {
+  chat: [
+    {},
+    say("Hi", "Be kind"),
+    say("Hi", "Be brief"),
+    say("Hi", "\ud800"),
+    say("Hi", "\ufffd"),
+    say(png("AAAA"), "Be kind"),
+    say(png("AAAB"), "Be kind"),
+    { tools: [tool("read")] },
+    { tools: [tool("write")] },
+    { tools: [tool("read")], tool_choice: "none" },
+    { top_p: 0.5 },
+    { max_tokens: 5 },
+    { temperature: 1, seed: 1 },
+    { temperature: 1, seed: 2 },
+    { stop: ["a"] },
+    { n: 2 },
+    { response_format: { type: "json_object" } },
+    { mesh: { only: ["a"] } },
+    { model: "a" },
+  ],
+  messages: [{}, { system: "Be kind" }, { system: "Be brief" }, { max_tokens: 5 }, { top_p: 0.5 }],
+  gemini: [
+    {},
+    { systemInstruction: { parts: [{ text: "Be kind" }] } },
+    { systemInstruction: { parts: [{ text: "Be brief" }] } },
+    { generationConfig: { temperature: 0, maxOutputTokens: 5 } },
+  ],
+  responses: [{}, { instructions: "Be kind" }, { instructions: "Be brief" }, { max_output_tokens: 16 }, { top_p: 0.5 }],
+};
+
+/** Requests with the response of the plain one: they differ in who asks, and in the form of the response. */
+const equal: readonly Json[] = [
+  { user: "ann" },
+  { metadata: { a: "b" } },
+  { safety_identifier: "ann" },
+  { prompt_cache_key: "k" },
+  { mesh: { session: "s", tags: ["a"], user: "ann", deadline: "20s" } },
+  { model: "talk" },
+  { stream: false },
+];
+
+describe("The key of a response", () => {
+  for (const [dialect, bodies] of Object.entries(different)) {
+    it(`differs for requests that may be answered differently in ${dialect}`, async () => {
+      await using stage = await cacheStage();
+      for (const body of bodies) {
+        assertEquals((await askCached(stage.url, dialect, { body })).cache, "MISS", JSON.stringify(body));
+      }
+      for (const body of bodies) {
+        assertMatch((await askCached(stage.url, dialect, { body })).cache, /^HIT/, JSON.stringify(body));
+      }
+    });
+  }
+
+  it("is the same for requests that differ in their caller", async () => {
+    await using stage = await cacheStage({ config: { aliases: { talk: "chat" } } });
+    await askCached(stage.url, "chat");
+    for (const body of equal) {
+      assertMatch((await askCached(stage.url, "chat", { body })).cache, /^HIT/, JSON.stringify(body));
+    }
+    const body = { temperature: 0, messages: [{ content: "Hi", role: "user" }] };
+    assertMatch((await askCached(stage.url, "chat", { body })).cache, /^HIT/, "the order of members");
+  });
+});
+
+/** Requests whose responses are not repeated. */
+const passing: readonly (readonly [what: string, body: Json, headers?: Readonly<Record<string, string>>])[] = [
+  ["with a temperature", { temperature: 1 }],
+  ["without a temperature", { temperature: undefined }],
+  ["with a temperature that is null", { temperature: null }],
+  ["that is to be stored", { store: true }],
+  ["with a search", { web_search_options: {} }],
+  ["with the header no-store", {}, { "x-mesh-cache": "no-store" }],
+  ["with no-store in its body", { mesh: { cache: "no-store" } }],
+];
+
+/** Responses that are not repeated. */
+const unkept: readonly (readonly [what: string, behaviour: Behaviour, body?: Json])[] = [
+  ["an error", status(400)],
+  ["an outage", status(500)],
+  ["one that breaks", reset()],
+  ["calls of tools", answer({ toolCalls: [{ name: "read", arguments: "{}" }] }), { tools: [tool("read")] }],
+  ["one at the limit of the model", answer({ finishReason: "length" })],
+  ["one that is filtered", answer({ finishReason: "content_filter" })],
+];
+
+describe("Never repeated", () => {
+  for (const [what, body, headers = {}] of passing) {
+    it(`is the response to a request ${what}`, async () => {
+      await using stage = await cacheStage();
+      for (let sent = 1; sent <= 2; sent++) {
+        const { status, cache } = await askCached(stage.url, "chat", { body, headers });
+        assertEquals([status, cache, stage.sent()], [200, "", sent]);
+      }
+    });
+  }
+
+  for (const [what, behaviour, body = {}] of unkept) {
+    for (const isStreamed of [false, true]) {
+      it(`is ${what}, ${isStreamed ? "streamed" : "complete"}`, async () => {
+        await using stage = await cacheStage({
+          script: behaviour,
+          pool: { retry: { max_attempts: 0 }, deactivation: { retry_limit: 9 } },
+        });
+        await askCached(stage.url, "chat", { isStreamed, body });
+        const sent = stage.sent();
+        const again = await askCached(stage.url, "chat", { isStreamed, body });
+        assert(!again.cache.startsWith("HIT"));
+        assertEquals(stage.sent(), 2 * sent);
+      });
+    }
+  }
+
+  it("is a stream that its client leaves, or whose provider fails midway", async () => {
+    const cut = answer({ pieces: ["Hello", " world"], cut: { after: 1, how: "reset" } });
+    await using stage = await cacheStage({ script: [cut, answer()] });
+    const first = await askCached(stage.url, "chat", { isStreamed: true });
+    assertMatch(first.text, /stream_interrupted/);
+    assertEquals((await askCached(stage.url, "chat", { isStreamed: true })).cache, "MISS");
+    assertMatch((await askCached(stage.url, "chat", { isStreamed: true })).cache, /^HIT/);
+  });
+});
+
+describe("Repeated is", () => {
+  it("a response that ends at the limit of its request", async () => {
+    await using stage = await cacheStage({ script: answer({ finishReason: "length" }) });
+    for (const isStreamed of [false, true]) {
+      const body = { max_tokens: isStreamed ? 5 : 6 };
+      assertEquals((await askCached(stage.url, "chat", { body, isStreamed })).cache, "MISS");
+      assertMatch((await askCached(stage.url, "chat", { body, isStreamed })).cache, /^HIT/);
+    }
+  });
+
+  for (
+    const [what, options] of Object.entries({
+      "x-mesh-cache: ttl=60": { headers: { "x-mesh-cache": "ttl=60" } },
+      "mesh.cache with a time": { body: { mesh: { cache: { ttl: "60s" } } } },
+      "mesh.cache with seconds": { body: { mesh: { cache: { ttl: 60 } } } },
+    })
+  ) {
+    it(`what its client wants to be repeated, by ${what}`, async () => {
+      await using stage = await cacheStage();
+      const body = { temperature: 1, ..."body" in options ? options.body : {} };
+      assertEquals((await askCached(stage.url, "chat", { ...options, body })).cache, "MISS");
+      assertMatch((await askCached(stage.url, "chat", { ...options, body })).cache, /^HIT/);
+    });
+  }
+
+  it("nothing else, for a client that wants only that", async () => {
+    for (const cache of [{}, undefined]) {
+      await using stage = await cacheStage({ cache });
+      const only = { headers: { "x-mesh-cache": "only" } };
+      for (const dialect of Object.keys(requests)) {
+        const refused = await askCached(stage.url, dialect, only);
+        assertEquals([refused.status, stage.sent()], [504, 0], refused.text);
+      }
+      const { text, headers } = await askCached(stage.url, "chat", only);
+      assertEquals(JSON.parse(text).error.code, "cache_miss");
+      assertEquals(headers.get("x-should-retry"), "false");
+      if (cache === undefined) continue;
+      await askCached(stage.url, "chat");
+      assertMatch((await askCached(stage.url, "chat", only)).cache, /^HIT/);
+      assertMatch((await askCached(stage.url, "chat", { body: { mesh: { cache: "only" } } })).cache, /^HIT/);
+    }
+  });
+
+  it("nothing for a request that says something else about the cache", async () => {
+    for (const cache of [{}, undefined]) {
+      await using stage = await cacheStage({ cache });
+      for (const value of ["yes", "ttl", "ttl=", "ttl=0", "ttl=-1", "ttl=1e3", "ttl=9999999999", "no-store, only"]) {
+        const { status, text } = await askCached(stage.url, "chat", { headers: { "x-mesh-cache": value } });
+        const { code, param } = JSON.parse(text).error;
+        assertEquals([status, code, param], [400, "invalid_value", "x-mesh-cache"], value);
+      }
+      for (const value of [true, 60, "off", [], {}, { ttl: 0 }, { ttl: -1 }, { ttl: 1.5 }, { ttl: "x" }, { max: 1 }]) {
+        const { status, text } = await askCached(stage.url, "chat", { body: { mesh: { cache: value } } });
+        const { code, param } = JSON.parse(text).error;
+        assertEquals([status, code, param], [400, "invalid_value", "mesh.cache"], JSON.stringify(value));
+      }
+      assertEquals(stage.sent(), 0);
+    }
+  });
 });
