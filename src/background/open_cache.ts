@@ -9,6 +9,7 @@ import { createGeneration } from "../pipeline/cache/cache_key.ts";
 import { Caching } from "../pipeline/cache/caching.ts";
 import type { RouteDeps } from "../pipeline/request.ts";
 import { MemoryEntries } from "../util/memory_entries.ts";
+import { notifySafely } from "../util/once.ts";
 import { openStorage, type StorageUser } from "./open_storage.ts";
 
 /** Maximum size of all entries in memory, bytes. */
@@ -41,6 +42,7 @@ export async function openCache(settings: CacheSettings, { mesh, resolved, writt
   readonly deps: RouteDeps;
 }): Promise<Caching> {
   const own = settings.storage && await openOwnStorage(settings.storage, { mesh, resolved });
+  notifySafely(() => own?.entries?.get("")); // connects before the first request
   const { hub, runtime: { clock } } = deps;
   const caching = new Caching({
     settings,

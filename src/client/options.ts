@@ -91,6 +91,11 @@ export interface RouteConstraints {
   tags?: readonly string[] | Readonly<Record<string, string>>;
   /** The end user, for the records of the request and for the limits of `users`. By default the request's `user`. */
   user?: string;
+  /**
+   * What the cache may do: nothing (`no-store`), nothing but repeat a response (`only`), or repeat one that is not older, such as
+   * `{ ttl: "60s" }`.
+   */
+  cache?: "no-store" | "only" | { readonly ttl: string | number };
 }
 
 /** Options of one call. */

@@ -30,6 +30,11 @@ export interface MeshParams {
   tags?: readonly string[] | Readonly<Record<string, string>>;
   /** The end user, for the records of the request and for the limits of `users`. By default the request's `user`. */
   user?: string;
+  /**
+   * What the cache may do: nothing (`no-store`), nothing but repeat a response (`only`), or repeat one that is not older, such as
+   * `{ ttl: "60s" }`.
+   */
+  cache?: "no-store" | "only" | { readonly ttl: string | number };
 }
 
 /** Parameters that the requests of all operations share. */

@@ -57,14 +57,14 @@ describe("A response is shared", () => {
     });
   }
 
-  it("by nobody who may not use its pool, or one of its models", async () => {
+  it("by no client that may not use its pool, or one of its models", async () => {
     const pools = { chat: { models: ["a"] }, other: { models: ["a", "b"] } };
     const models = { a: priced, b: { ...priced, model: "b" } };
     const clients = { bob: { pools: ["other"] }, cat: { models: ["b"] } };
     await using stage = await open({ cache: { scope: "all" }, clients, pools, models });
     await stage.ask("ann");
     for (const name of ["bob", "cat"]) {
-      for (const headers of [{}, { "x-mesh-cache": "only" }]) {
+      for (const headers of [undefined, { "x-mesh-cache": "only" }]) {
         const refused = await stage.ask(name, { headers });
         assertEquals([refused.status, refused.cache], [404, ""], name);
       }

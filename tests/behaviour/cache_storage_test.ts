@@ -74,7 +74,6 @@ describe("A storage of the cache", () => {
     assertMatch(stage.traces.join(), /^warning .*did not respond within 100 ms$/);
     stage.entries.get = get;
     await stage.clock.advance(1000);
-    await stage.ask();
     assertEquals(await stage.ask(), "200 HIT;");
   });
 
@@ -103,12 +102,9 @@ describe("A storage of the cache", () => {
       await released;
       await set(...entry);
     };
-    for (const isStreamed of [false, true]) {
-      assertEquals(await stage.ask(isStreamed), isStreamed ? "200 HIT;" : "200 MISS");
-      assertEquals(await stage.ask(isStreamed), "200 HIT;");
-    }
-    assertEquals((await stage.memory.entries.stats()).entries, 0);
+    const seen = [await stage.ask(), await stage.ask(), (await stage.memory.entries.stats()).entries];
     release();
+    assertEquals(seen, ["200 MISS", "200 HIT;", 0]);
     await stage.mesh.close();
     assertEquals((await stage.memory.entries.stats()).entries, 1);
   });
@@ -146,9 +142,9 @@ describe("A storage of the cache", () => {
   });
 
   it("gets no entry beyond the maximum size", async () => {
-    const text = "x".repeat(5_000_000);
+    const pieces = Array.from({ length: 100 }, () => "x".repeat(50_000));
     for (const [max_entry, expected] of [["1MB", "200 MISS"], ["10MB", "200 HIT;"]]) {
-      await using stage = await open({ script: answer({ pieces: [text] }), cache: { max_entry } });
+      await using stage = await open({ script: answer({ pieces, text: pieces.join("") }), cache: { max_entry } });
       for (const isStreamed of [true, false]) {
         await stage.entries.clear();
         await stage.ask(isStreamed);
@@ -176,10 +172,9 @@ describe("A storage of the cache", () => {
     const upstreams = { a: first.upstream.url };
     assertEquals((await askCached(first.url, "chat")).cache, "MISS");
     assertEquals(await ask({}, upstreams), "HIT;");
-    assertEquals(await ask({ proxy: { request_timeout: "20s" }, budget: { daily_limit: 5 } }, upstreams), "HIT;");
+    assertEquals(await ask({ proxy: { request_timeout: "20s" } }, upstreams), "HIT;");
     const model = { provider: "a", capabilities: ["chat-completion"] };
     assertEquals(await ask({ models: { a: { ...model, model: "b" } } }, upstreams), "MISS");
-    assertEquals(await ask({}, { a: `${first.upstream.url}/` }), "HIT;");
     assertEquals(await ask({}, { a: first.upstream.url.replace("127.0.0.1", "localhost") }), "MISS");
     assert(first.sent() > 0);
   });

@@ -52,6 +52,13 @@ const checksumChars = 64;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
+/** Returns the number of characters of a response: its entry has more bytes. */
+export function measureForm(form: EntryForm): number {
+  if (form.kind === "content") return form.content.base64.length;
+  if (form.kind === "stream") return form.events.reduce((sum, { length }) => sum + length, 0);
+  return form.text.length + (form.content?.base64.length ?? 0);
+}
+
 /** Returns the bytes of an entry: version, checksum of the key and the JSON, and the JSON. */
 export async function encodeEntry(key: string, entry: CacheEntry): Promise<Uint8Array> {
   const text = JSON.stringify(entry);

@@ -13,7 +13,7 @@ import { waitAtMost } from "../../util/within.ts";
 import type { GuardedDeps } from "../guards/guarding.ts";
 import type { RouteDeps, RoutedRequest } from "../request.ts";
 import { poolFor } from "../select_pool.ts";
-import { type CacheEntry, decodeEntry, encodeEntry } from "./cache_entry.ts";
+import { type CacheEntry, decodeEntry, encodeEntry, measureForm } from "./cache_entry.ts";
 import { createCacheKey } from "./cache_key.ts";
 import { type CacheControl, isCacheable, readCacheControl } from "./cache_policy.ts";
 
@@ -51,7 +51,8 @@ export class Caching {
   readonly #parts: CachingParts;
   /** Entries that are being written, by key: equal requests already get them. */
   readonly #writes = new Map<string, { readonly entry: CacheEntry; readonly written: Promise<void> }>();
-  #isUnavailable = false;
+  /** What the storage has failed at since it last succeeded. */
+  readonly #failing = new Set<"read" | "write">();
   /** Until when the storage is not asked, monotonic ms. */
   #pausedUntil = -Infinity;
 
@@ -103,9 +104,9 @@ export class Caching {
 
   /** Keeps an entry, unless it is too long. The caller does not wait for it. */
   store(key: string, entry: CacheEntry, ttlMs: number = Infinity): void {
-    if (this.#writes.size >= maxWrites) return;
+    if (this.#writes.size >= maxWrites || measureForm(entry.form) > this.settings.maxEntry) return;
     const expiresAt = entry.createdAt + Math.min(ttlMs, this.settings.ttlMs);
-    const written = this.#write(key, entry, expiresAt).catch((error) => this.#fail(error)).finally(() => {
+    const written = this.#write(key, entry, expiresAt).catch((error) => this.#fail("write", error)).finally(() => {
       if (this.#writes.get(key)?.entry === entry) this.#writes.delete(key);
     });
     this.#writes.set(key, { entry, written });
@@ -151,24 +152,28 @@ export class Caching {
     if (written !== undefined) return written;
     const { clock } = this.#parts;
     if (clock.monotonic() < this.#pausedUntil) return { failed: true };
-    const limit = { clock, ms: lookupMs, message: `it did not respond within ${lookupMs} ms` };
+    const limit = { clock, ms: lookupMs, message: `its storage did not respond within ${lookupMs} ms` };
+    const work = (async () => await this.#open().get(key))();
     try {
-      const bytes = await untilAborted((async () => await this.#open().get(key))(), signal, limit);
-      this.#recover();
+      const bytes = await untilAborted(work, signal, limit);
+      this.#recover("read");
       return { entry: bytes && await decodeEntry(key, bytes) };
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      if (DeadlineError.isInstance(error)) this.#pausedUntil = clock.monotonic() + pauseMs;
-      this.#fail(error);
+      this.#fail("read", error);
+      if (DeadlineError.isInstance(error)) {
+        this.#pausedUntil = clock.monotonic() + pauseMs;
+        work.then(() => this.#pausedUntil = -Infinity, () => {}); // it was slow, such as with its first call
+      }
       return { failed: true };
     }
   }
 
   async #write(key: string, entry: CacheEntry, expiresAt: number): Promise<void> {
     const bytes = await encodeEntry(key, entry);
-    if (bytes.length > this.settings.maxEntry || this.#parts.clock.monotonic() < this.#pausedUntil) return;
+    if (bytes.length > this.settings.maxEntry) return;
     await this.#open().set(key, bytes, expiresAt);
-    this.#recover();
+    this.#recover("write");
   }
 
   async #settleWrites(): Promise<void> {
@@ -176,18 +181,20 @@ export class Caching {
   }
 
   /** Warns of an outage, once. */
-  #fail(error: unknown): void {
-    if (this.#isUnavailable) return;
-    this.#isUnavailable = true;
-    const reason = MeshError.isInstance(error) ? error.message : "it failed";
-    const message = `The cache is away, and requests are served without it: ${reason}`;
+  #fail(task: "read" | "write", error: unknown): void {
+    const isNew = this.#failing.size === 0;
+    this.#failing.add(task);
+    if (!isNew) return;
+    const reason = MeshError.isInstance(error) ? error.message : "the storage failed";
+    const message = `The cache cannot be ${
+      task === "read" ? "read" : "written"
+    }, and requests are served without it: ${reason}`;
     this.#parts.hub.trace({ severity: "warning", component: "cache", message });
   }
 
-  #recover(): void {
-    if (!this.#isUnavailable) return;
-    this.#isUnavailable = false;
-    this.#parts.hub.trace({ severity: "info", component: "cache", message: "The cache is back" });
+  #recover(task: "read" | "write"): void {
+    if (!this.#failing.delete(task) || this.#failing.size > 0) return;
+    this.#parts.hub.trace({ severity: "info", component: "cache", message: "The cache can be used again" });
   }
 }
 
