@@ -48,6 +48,7 @@ export const acting: Readonly<Record<string, unknown>> = {
   teams: { red: {}, blue: {} },
   tags: { beta: {} },
   storage: { connector: "mesh.local-file.v1", sync_policy: "periodic" },
+  cache: {},
   observability: {
     routing: { connector: "mesh.local-file.v1", path: "./routing.jsonl" },
     logging: { connector: "mesh.local-file.v1", path: "./log.jsonl", level: "full" },
@@ -140,6 +141,9 @@ export const values: Readonly<Record<string, readonly [one: unknown, other: unkn
   aliases: [{ other: "chat" }, { other: "voice" }],
   capabilities: [["understanding.text-understanding.reading"], ["understanding.text-understanding.rating"]],
   "storage.connector": ["mesh.local-file.v1", "mesh.deno-kv.v1"],
+  "cache.storage.connector": ["mesh.memory.v1", "redis.redis.v1"],
+  "cache.scope": ["team", "all"],
+  "cache.pools": [["talk"], ["chat-completion"]],
   "discovery.sync.providers": [["hosted"], ["server"]],
   "discovery.health.providers": [["hosted"], ["server"]],
   "discovery.catalogue.url": ["https://one.example.com/c.json", "https://two.example.com/c.json"],

@@ -110,17 +110,18 @@ export function buildCache(
     readonly report: Report;
   },
 ): CacheSettings {
-  const { storage: written, pools, ...settings } = complete(cache, values)!;
+  const { storage: _, pools, ...settings } = complete(cache, values)!;
   const { proxy, teams } = document;
   const { tokens = [], admin_tokens = [], jwt = [] } = proxy?.auth ?? {};
   if (values.scope === "client" && proxy !== undefined && tokens.length + admin_tokens.length + jwt.length === 0) {
     report.problem("cache.scope", 'has no clients: name them in "proxy.auth", or share responses with "all"');
   }
+  const own = values.storage && buildCacheStorage(values.storage, knownConnectors, report);
   if (values.scope === "team" && !teams?.size) report.problem("cache.scope", 'has no teams: add a section "teams"');
   return {
     ...settings,
     ...(pools && { pools: pools.flatMap((name, index) => findPoolNames(name, `cache.pools[${index}]`)) }),
-    ...(written && { storage: buildCacheStorage(values.storage!, knownConnectors, report) }),
+    ...(own && { storage: own }),
   };
 }
 
@@ -128,13 +129,14 @@ function buildCacheStorage(
   { connector = "", ...config }: NonNullable<CacheValues["storage"]>,
   { storages, findAttributes, hasEntries }: Pick<KnownConnectors, "storages" | "findAttributes" | "hasEntries">,
   report: Report,
-): NonNullable<CacheSettings["storage"]> {
+): CacheSettings["storage"] {
   const path = "cache.storage";
-  if (!storages.includes(connector)) {
+  if (storages.length === 0) return void report.warn(path, "has no effect in a page, whose cache is in memory");
+  if (connector !== "" && !storages.includes(connector)) {
     report.problem(`${path}.connector`, `no storage ${show(connector)} is registered${suggest(connector, storages)}`);
-  } else if (!hasEntries(connector)) {
+  } else if (connector !== "" && !hasEntries(connector)) {
     const others = storages.filter(hasEntries).map(show);
-    report.problem(`${path}.connector`, `${show(connector)} has no entries that expire: use ${others.join(" or ")}`);
+    report.problem(`${path}.connector`, `entries of ${show(connector)} cannot expire: use ${others.join(" or ")}`);
   }
   const declared = findAttributes("storage", connector);
   return { connector, config: deepFreeze(readAttributes(config, { path, connector, declared, report })) };
