@@ -149,7 +149,7 @@ describe("A response from the cache", () => {
 
 const pii = (action: string) => ({ connector: "mesh.guard.pii.v1", action, types: ["email"] });
 
-/** Repeats what it was told. */
+/** Responds with the address that it was sent. */
 const echo = (request: ReceivedRequest) => answer({ text: `Mail ${request.json().messages.at(-1).content} now` });
 
 describe("Guards and the cache", () => {

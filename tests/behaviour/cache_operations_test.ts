@@ -1,7 +1,7 @@
 /** The cache for operations other than chat, in further dialects, and in the library. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { create, MeshError, routingOf, UnsupportedRequestError } from "../../mod.ts";
+import { MeshError, routingOf, UnsupportedRequestError } from "../../mod.ts";
 import { clientOver, messages } from "../support/_library.ts";
 import { type OperationStage, operationStage } from "../support/_operations.ts";
 import { answer, type Behaviour, cutAt, embeddings, json, startUpstream, status, whole } from "../support/upstream.ts";

@@ -89,8 +89,8 @@ describe("A storage of the cache", () => {
     await until(() => asked === 1, "the lookup");
     controller.abort();
     await left.catch(() => {});
-    await until(() => stage.mesh.stats() !== undefined, "the end");
-    assertEquals(stage.sent(), 0);
+    assertEquals((await stage.chat({})).status, 200);
+    assertEquals([stage.sent(), stage.traces], [1, []]);
   });
 
   it("that is slow to write does not delay a response, which is repeated already", async () => {
@@ -151,6 +151,13 @@ describe("A storage of the cache", () => {
         assertEquals(await stage.ask(isStreamed), expected, `${max_entry} ${isStreamed}`);
       }
     }
+  });
+
+  it("gets no entry with more bytes than characters beyond the maximum size", async () => {
+    await using stage = await open({ script: answer({ text: "\u00e9".repeat(1500) }), cache: { max_entry: "2500B" } });
+    await stage.ask();
+    await until(async () => await stage.ask() === "200 MISS", "the end of the write");
+    assertEquals((await stage.memory.entries.stats()).entries, 0);
   });
 
   it("has what is expired no longer", async () => {
