@@ -15,6 +15,7 @@ import type {
 } from "../../src/contracts/events.ts";
 import type { Observability } from "../../src/contracts/observability.ts";
 import { ConfigError } from "../../src/errors.ts";
+import { describeBudgetStep } from "../../src/util/budget_text.ts";
 import { consoleDeclaration } from "./declarations.ts";
 
 /**
@@ -113,6 +114,7 @@ function stackText({ stack }: TraceEntry): string {
 }
 
 function eventText({ event, pool, model, provider, from, to, reason, metadata }: MeshEvent): string {
+  if (event === "budget") return `budget ${describeBudgetStep(metadata)}`;
   const subject = event === "rotation" ? "" : `${model ?? provider} `;
   const change = from === undefined && to === undefined ? "" : `${from ?? "?"} -> ${to ?? "?"} `;
   const status = metadata?.status === undefined ? "" : `, ${metadata.status}`;

@@ -1,5 +1,5 @@
 /**
- * `modelmesh chat`: sends one prompt and prints the response as it arrives.
+ * `modelmesh chat`: sends a prompt, or those of a conversation, and prints the responses as they arrive.
  * @module
  */
 import { servesOperation } from "../capability/operations.ts";
@@ -9,6 +9,7 @@ import { MeshError } from "../errors.ts";
 import { isObject } from "../util/is_object.ts";
 import { SseParser } from "../util/sse_parse.ts";
 import { type Command, type CommandParts, type Flags, UsageError } from "./command.ts";
+import type { ChatBody, StreamedAsk } from "./conversation.ts";
 import { LocalProxy } from "./local_proxy.ts";
 import { fetchPools } from "./pools.ts";
 import { ProgressLine } from "./progress.ts";
@@ -21,8 +22,9 @@ export type AnyProxy = Pick<RemoteProxy, "send" | "json">;
 const usage = `Usage: modelmesh chat [prompt] [options]
 
 Sends one prompt. The response is streamed to standard output, and the model that served it is printed to standard error.
-Without a prompt, or with "-", the prompt is read from standard input. The request runs in this process, with the configured
-or detected providers, unless --url names a running proxy.
+Without a prompt, a terminal begins a conversation: each line is sent with all before it. Ctrl-C stops a response, and at the
+prompt it ends the conversation, as Ctrl-D does. Otherwise, and with "-", standard input is the prompt. Requests run in this
+process, with the configured or detected providers, unless --url names a running proxy.
 
 Options:
   --model <name>       Pool, model or capability; by default the first pool for chat
@@ -34,6 +36,7 @@ ${remoteHelp}
   --help               Show this help
 
 Examples:
+  modelmesh chat
   modelmesh chat "What is an entry point?"
   modelmesh chat "Translate to French" --system "Answer in one line" --model chat-completion
   modelmesh chat - --url http://127.0.0.1:8080 --json
@@ -46,18 +49,24 @@ export const chat: Command = {
   values: ["model", "system", "config", ...remoteValues],
   maxArguments: 1,
   async run(flags, parts) {
-    const prompt = await readPrompt(flags, parts);
+    const isConversation = flags.positional.length === 0 && parts.shell.isInteractive;
+    const prompt = isConversation ? undefined : await readPrompt(flags, parts);
+    if (isConversation && flags.json) throw new UsageError('"--json" needs a prompt: modelmesh chat "…" --json');
     const { proxy, close } = await openProxy(flags, parts);
     try {
       const system = flags.value("system");
-      const body = {
-        model: flags.value("model") ?? await defaultModel(proxy),
-        messages: [
-          ...system === undefined ? [] : [{ role: "system", content: system }],
-          { role: "user", content: prompt },
-        ],
-      };
-      await (flags.json ? askNonStreaming : askStreamed)(body, proxy, parts);
+      const before = system === undefined ? [] : [{ role: "system", content: system } as const];
+      const model = flags.value("model") ?? await defaultModel(proxy);
+      if (prompt === undefined) {
+        const { converse } = await import("./conversation.ts");
+        await converse(
+          { model, before, ask: (body, options) => askStreamed(body, proxy, { ...parts, ...options }) },
+          parts,
+        );
+      } else {
+        const body = { model, messages: [...before, { role: "user", content: prompt } as const] };
+        await (flags.json ? askNonStreaming : askStreamed)(body, proxy, parts);
+      }
       return 0;
     } finally {
       await close();
@@ -67,9 +76,6 @@ export const chat: Command = {
 
 async function readPrompt(flags: Flags, { shell }: CommandParts): Promise<string> {
   const [text] = flags.positional;
-  if (text === undefined && shell.isInteractive) {
-    throw new UsageError('Give the prompt, in quotes: modelmesh chat "…"');
-  }
   const prompt = text === undefined || text === "-" ? await shell.readInput() : text;
   if (prompt.trim() === "") throw new UsageError("The prompt is blank");
   return prompt;
@@ -101,11 +107,6 @@ async function defaultModel(proxy: AnyProxy): Promise<string> {
   throw new MeshError("No pool serves chat: name a model with --model");
 }
 
-interface ChatBody {
-  readonly model: string;
-  readonly messages: readonly unknown[];
-}
-
 const path = "/v1/chat/completions";
 
 async function askNonStreaming(body: ChatBody, proxy: AnyProxy, { shell }: CommandParts): Promise<void> {
@@ -133,16 +134,21 @@ async function askNonStreaming(body: ChatBody, proxy: AnyProxy, { shell }: Comma
   shell.stdout.write(`${JSON.stringify(shown)}\n`);
 }
 
-async function askStreamed(body: ChatBody, proxy: AnyProxy, { shell, runtime }: CommandParts): Promise<void> {
+async function askStreamed(
+  body: ChatBody,
+  proxy: AnyProxy,
+  { shell, runtime, signal, onText }: Pick<CommandParts, "shell" | "runtime"> & StreamedAsk,
+): Promise<void> {
   const startedAt = runtime.clock.monotonic();
   const streamed = { ...body, stream: true, stream_options: { include_usage: true } };
   const progress = waiting(shell);
-  const response = await proxy.send(path, { method: "POST", body: streamed }).finally(() => progress.end());
+  const response = await proxy.send(path, { method: "POST", body: streamed, signal }).finally(() => progress.end());
   const { isTerminal } = shell.stdout;
   const safe = (text: string) => isTerminal ? text.split("\n").map(printable).join("\n") : text;
   let last = "\n";
   const tokens = await readStream(response, (text) => {
     shell.stdout.write(safe(text));
+    onText?.(text);
     last = text;
   });
   if (!last.endsWith("\n")) shell.stdout.write("\n");
@@ -151,7 +157,7 @@ async function askStreamed(body: ChatBody, proxy: AnyProxy, { shell, runtime }: 
 }
 
 /** Several models may be tried before the first words come. */
-function waiting({ stderr }: CommandParts["shell"]): ProgressLine {
+function waiting({ stderr }: Pick<CommandParts["shell"], "stderr">): ProgressLine {
   const progress = new ProgressLine(stderr);
   progress.show("Waiting for the response");
   return progress;

@@ -38,7 +38,7 @@ export class LocalProxy {
    *
    * @throws {MeshError} When the response is an error.
    */
-  async send(path: string, { method = "GET", body, headers = {} }: RemoteCall = {}): Promise<UpstreamResponse> {
+  async send(path: string, { method = "GET", body, headers = {}, signal }: RemoteCall = {}): Promise<UpstreamResponse> {
     const response = await this.#handler(
       new Request(`http://127.0.0.1${path}`, {
         method,
@@ -48,6 +48,7 @@ export class LocalProxy {
           ...(body !== undefined && { "content-type": "application/json" }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(signal !== undefined && { signal }),
       }),
     );
     const plain = {

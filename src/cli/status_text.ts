@@ -4,9 +4,10 @@
  */
 import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { ModelStatus, PoolStatus } from "../registry/status.ts";
-import { describeSpan } from "../util/windows.ts";
+import { groupBy } from "../util/entries.ts";
+import { describeBudgetStep } from "../util/budget_text.ts";
 import { counted, type Paint, printable, table } from "./table.ts";
-import { formatUsd } from "../util/price_text.ts";
+import { formatUsd } from "../util/pricing.ts";
 
 /** Response body of `GET /mesh/status`. */
 export interface ProxyStatus {
@@ -82,14 +83,22 @@ function providersText({ providers }: ProxyStatus, { now }: Drawing): string {
   return rows.length === 0 ? "" : table(rows);
 }
 
+/** Pools with the same models in the same states are one entry, and a model in the same state is named once. */
 function poolsText({ pools }: ProxyStatus, { paint, now }: Drawing): string {
   const all = Object.entries(pools);
   const width = Math.max(0, ...all.flatMap(([, { models }]) => models.map(({ name }) => printable(name).length)));
-  return all.map(([name, { status, strategy, active, total, models }]) => {
+  const shown = new Set<string>();
+  return [...groupBy(all, ([, pool]) => JSON.stringify({ ...pool, capability: "" })).values()].map((group) => {
+    const { status, strategy, active, total, models } = group[0]![1];
+    const names = group.map(([name]) => paint.strong(printable(name))).join(", ");
     const state = status === "ok" ? paint.good("ok") : paint.bad(status);
     const counts = `${active} of ${counted(total, "model")} active`;
-    return `  ${paint.strong(printable(name))}  ${state}  ${counts}  ${paint.dim(printable(strategy))}\n` +
-      models.map((model) => `    ${modelText(model, { paint, now, width })}\n`).join("");
+    const rows = models.map((model) => `    ${modelText(model, { paint, now, width })}\n`);
+    const further = rows.filter((row) => !shown.has(row));
+    for (const row of rows) shown.add(row);
+    const others = rows.length - further.length;
+    return `  ${names}  ${state}  ${counts}  ${paint.dim(printable(strategy))}\n${further.join("")}` +
+      (others === 0 ? "" : `    ${paint.dim(`${counted(others, "model")} as above`)}\n`);
   }).join("");
 }
 
@@ -133,9 +142,10 @@ function clientsText({ clients = [] }: ProxyStatus): string {
 function formatRecord(record: RecentRecord): string {
   if (record.type === "event") {
     const { event, pool, model, provider, from, to, reason, metadata } = record;
-    if (event === "budget") return formatBudgetStep(metadata);
-    const change = from === undefined && to === undefined ? "" : ` ${from ?? "?"} -> ${to ?? "?"}`;
-    return `${event}${pool === undefined ? "" : ` ${pool}`}: ${model ?? provider}${change} (${reason})`;
+    if (event === "budget") return `budget ${describeBudgetStep(metadata)}`;
+    const change = from === undefined && to === undefined ? [] : [`${from ?? "?"} -> ${to ?? "?"}`];
+    const subject = event === "rotation" ? [] : [model ?? provider]; // the change names the models
+    return `${event}${pool === undefined ? "" : ` ${pool}`}: ${[...subject, ...change].join(" ")} (${reason})`;
   }
   const { pool, model, fallback_chain, status, duration_ms, cost_usd, client } = record;
   const path = fallback_chain.map((step) => `${step.model} ${step.outcome}`).join(" -> ") || (model ?? "no model");
@@ -146,13 +156,6 @@ function formatRecord(record: RecentRecord): string {
     client === undefined ? [] : `by ${client}`,
   ].flat();
   return `${pool}: ${path}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
-}
-
-/** Which budget has reached a step, and where it is. */
-function formatBudgetStep({ scope, id, window, timezone, spent, limit }: MeshEvent["metadata"]): string {
-  const owner = id === "" ? String(scope) : `${scope} ${id}`;
-  const span = describeSpan({ window: String(window), ...(timezone !== undefined && { timezone: String(timezone) }) });
-  return `budget ${owner}: ${formatUsd(Number(spent))} of ${formatUsd(Number(limit))} spent ${span}`;
 }
 
 /** Formats a duration by its two largest units. */

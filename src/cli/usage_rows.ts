@@ -4,7 +4,7 @@
  */
 import type { UsageDimension, UsageRow } from "../proxy/usage/usage_table.ts";
 import { printable, table } from "./table.ts";
-import { formatUsd } from "../util/price_text.ts";
+import { formatUsd } from "../util/pricing.ts";
 
 /**
  * Formats rows as a table.

@@ -218,6 +218,13 @@ export interface Shell {
   readonly isInteractive: boolean;
   /** Reads all of standard input as text. */
   readInput(): Promise<string>;
+  /**
+   * Reads a line that is typed at a terminal.
+   *
+   * @param prompt Printed to standard error before it.
+   * @returns Undefined at the end of standard input (Ctrl-D), and after Ctrl-C.
+   */
+  readLine(prompt: string): Promise<string | undefined>;
   /** Sets an environment variable of the process. */
   setVariable(name: string, value: string): void;
   /**

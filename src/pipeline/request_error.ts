@@ -34,8 +34,9 @@ export function createRequestError(context: RequestContext): MeshError {
       retryAfterMs: retryAfterMs ?? failureWaitMs(context), // the limit of a caller's key leaves no standby
     });
   }
+  const spent = `Every budget for the pool "${pool.name}" is spent`;
   const limited = context.plan.load.scopes?.createError(kind, {
-    pool: pool.name,
+    spent,
     retryAfterMs,
     denials: context.denials,
   });
@@ -45,7 +46,7 @@ export function createRequestError(context: RequestContext): MeshError {
     return new RateLimitError(message, { code: "insufficient_quota", retryAfterMs });
   }
   if (kind === "budget") {
-    return new BudgetExceededError(`Every budget for the pool "${pool.name}" is spent`, retryAfterMs);
+    return new BudgetExceededError(describeBudgets(spent, context), retryAfterMs);
   }
   if (failures.length > 0) {
     return createRefusedKeys(context) ??
@@ -59,6 +60,22 @@ export function createRequestError(context: RequestContext): MeshError {
     `Every model of the pool "${pool.name}" is in standby${recovery}: ${list}`,
     { retryAfterMs, reasons: Object.fromEntries(reasons) },
   );
+}
+
+/**
+ * The message of a request for which no budget of the mesh suffices. Clients with a name see no amounts, which are also
+ * those of others.
+ */
+function describeBudgets(spent: string, { plan: { eligible, request, load }, deps }: RequestContext): string {
+  const wallTimeMs = deps.runtime.clock.now();
+  const budgets = new Set(eligible.flatMap(({ state }) => state.tracker.listBudgets(load)));
+  const left = [...budgets].flatMap((budget) => {
+    const text = budget.describeLeft(wallTimeMs);
+    return text === undefined ? [] : `the ${budget.name === "all" ? "total budget" : budget.name} has ${text}`;
+  });
+  const isSpent = [...budgets].some((budget) => budget.isSpent(wallTimeMs));
+  const message = isSpent ? spent : `${spent}, or too little is left for this request`;
+  return request.client !== undefined || left.length === 0 ? message : `${message}: ${left.join(", ")}`;
 }
 
 /** The error of a request whose own keys were all refused; undefined for any other. */

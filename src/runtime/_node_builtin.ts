@@ -15,6 +15,7 @@ interface Builtins {
   "node:net": typeof import("node:net");
   "node:os": typeof import("node:os");
   "node:path": typeof import("node:path");
+  "node:readline": typeof import("node:readline");
   "node:stream": typeof import("node:stream");
   "node:tls": typeof import("node:tls");
   "node:tty": typeof import("node:tty");
@@ -32,6 +33,7 @@ interface NodeProcess {
   readonly env: Record<string, string | undefined>;
   readonly versions: { readonly node?: string };
   readonly stdin: AsyncIterable<Uint8Array>;
+  readonly stderr: { write(text: string): boolean };
   readonly getBuiltinModule?: (name: string) => unknown;
   on(event: string, listener: (message: unknown) => void): unknown;
   off(event: string, listener: (message: unknown) => void): unknown;

@@ -81,6 +81,7 @@ export function denoShell(): Shell {
     isInteractive: Deno.stdin.isTerminal(),
     setVariable: (name, value) => Deno.env.set(name, value),
     readInput: () => new Response(Deno.stdin.readable).text(),
+    readLine: async (prompt) => await (await import("./_read_line.ts")).readLine(prompt),
     serve,
     checkTls: async (pair) => (await import("./_tls_server.ts")).checkKeyPair(pair),
     onSignal,

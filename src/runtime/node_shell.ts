@@ -78,6 +78,7 @@ export function nodeShell(): Shell {
     isInteractive: builtin("node:tty").isatty(0),
     setVariable: (name, value) => void (process.env[name] = value),
     readInput,
+    readLine: async (prompt) => await (await import("./_read_line.ts")).readLine(prompt),
     serve,
     checkTls: async (pair) => (await import("./_tls_server.ts")).checkKeyPair(pair),
     onSignal,

@@ -2,6 +2,8 @@
 import { assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { serve } from "../../proxy.ts";
+import { statusText } from "../../src/cli/status_text.ts";
+import type { ModelStatus } from "../../src/registry/status.ts";
 import { runCommand, startCommand } from "../support/_cli.ts";
 import { assertOutput } from "../support/_cli_outputs.ts";
 import { happens, until } from "../support/patience.ts";
@@ -46,7 +48,7 @@ describe("modelmesh status", () => {
     assertMatch(out, /\n {2}\d\d:\d\d:\d\d chat: bad \S+ -> good \S+ \(200, \d+ ms, \$0\.50, by team\)\n/);
     assertEquals(await proxy.chat("t-team-0123456789"), 200);
     const later = await runCommand(["status"], { env, now });
-    assertMatch(later.out, /\n {2}\d\d:\d\d:\d\d budget all: \$1\.00 of \$2\.00 spent this day\n/);
+    assertMatch(later.out, /\n {2}\d\d:\d\d:\d\d budget all: \$1\.00 of \$2\.00 spent this day, \$1\.00 left\n/);
     const value = assertOutput("status", (await runCommand(["status", "--json"], { env })).out);
     assertEquals(value.recent.at(-1).type, "routing");
     const colored = await runCommand(["status"], { env, isTerminal: true });
@@ -54,6 +56,85 @@ describe("modelmesh status", () => {
     assertFalse(
       (await runCommand(["status"], { env: { ...env, NO_COLOR: "1" }, isTerminal: true })).out.includes("\x1b["),
     );
+  });
+});
+
+describe("statusText()", () => {
+  const active = (name: string, provider = "acme") => ({ name, provider, status: "active" } as const);
+  const standby = (name: string) =>
+    ({
+      name,
+      provider: "acme",
+      status: "standby",
+      reason: "rate_limited",
+      retryAt: "2026-01-01T00:01:00.000Z",
+    }) as const;
+  const pool = (...models: ModelStatus[]) => ({
+    capability: null,
+    strategy: "mesh.round-robin.v1",
+    status: "ok",
+    active: models.filter(({ status }) => status === "active").length,
+    standby: 0,
+    total: models.length,
+    models,
+  } as const);
+  const plain = (text: string) => text;
+  const drawing = {
+    paint: { good: plain, bad: plain, dim: plain, strong: plain },
+    url: "http://127.0.0.1:8080",
+    now: Date.parse("2026-01-01T00:00:00Z"),
+  };
+  const status = {
+    version: "1.0.0",
+    uptime_seconds: 1,
+    providers: [],
+    budgets: [],
+    in_flight: 0,
+    pools: {},
+    recent: [],
+  };
+  const show = (more: Partial<Parameters<typeof statusText>[0]>) => statusText({ ...status, ...more }, drawing);
+
+  it("shows pools with the same models together, and names a model in one state once", () => {
+    const text = show({
+      pools: {
+        chat: pool(active("large"), active("small")),
+        code: pool(active("large"), active("small")),
+        vision: pool(active("large"), active("eye")),
+        slow: pool(standby("large"), active("small")),
+      },
+    });
+    const [, pools] = text.split("Pools\n");
+    assertEquals(
+      pools,
+      `  chat, code  ok  2 of 2 models active  mesh.round-robin.v1
+    large  active   acme
+    small  active   acme
+  vision  ok  2 of 2 models active  mesh.round-robin.v1
+    eye    active   acme
+    1 model as above
+  slow  ok  1 of 2 models active  mesh.round-robin.v1
+    large  standby  acme: rate_limited, back in 1m (2026-01-01 00:01:00 UTC)
+    1 model as above
+`,
+    );
+  });
+
+  it("names the models of a rotation once, and what is left of a budget", () => {
+    const base = { type: "event", id: "1", timestamp: "2026-01-01T00:00:00.000Z", provider: "acme" } as const;
+    const change = { pool: "chat", model: "small", from: "large", to: "small", reason: "server", metadata: {} };
+    const standby = { ...change, model: "large", from: "active", to: "standby", reason: "retry_limit" };
+    const spent = { scope: "pool", id: "chat", window: "month", spent: 4, limit: 5, window_end: "" };
+    const text = show({
+      recent: [
+        { ...base, ...change, event: "rotation" },
+        { ...base, ...standby, event: "deactivation" },
+        { ...base, event: "budget", reason: "alert_at", metadata: spent },
+      ],
+    });
+    assertStringIncludes(text, "00:00:00 rotation chat: large -> small (server)\n");
+    assertStringIncludes(text, "00:00:00 deactivation chat: large active -> standby (retry_limit)\n");
+    assertStringIncludes(text, "00:00:00 budget pool chat: $4.00 of $5.00 spent this month, $1.00 left\n");
   });
 });
 

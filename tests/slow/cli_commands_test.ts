@@ -168,8 +168,9 @@ describe("A command as a process of its own", () => {
       assertStringIncludes(checked.out, "Looking secrets up in mesh.env.v1\r\x1b[K");
       assertStringIncludes(checked.out, "Probed 1 of 1 provider\r\x1b[K");
       assertStringIncludes(checked.out, "mesh.json is valid: ");
-      const asked = await runOnTerminal(["chat"], options);
-      assertEquals([asked.code, asked.out.split("\n").length], [2, 2], asked.out);
+      const asked = await runOnTerminal(["chat"], { ...options, input: "Hi\n\u0004" });
+      assertEquals(asked.code, 0, asked.out);
+      assertMatch(asked.out, /Conversation with chat\. .*> .*Hello world\n.*Served by a of a .*> /s);
     });
   });
 

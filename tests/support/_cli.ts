@@ -50,6 +50,8 @@ export interface FakeShellOptions {
   readonly input?: string;
   /** Whether standard input is a terminal. */
   readonly isInteractive?: boolean;
+  /** Lines that are typed at it, then Ctrl-D. A function is called before the next line. */
+  readonly lines?: readonly (string | (() => void))[];
   /** Environment variables. */
   readonly variables?: Record<string, string>;
 }
@@ -59,6 +61,7 @@ class Exited extends Error {}
 /** Creates a shell for one command. */
 export function fakeShell(options: FakeShellOptions = {}): FakeShell {
   const { isTerminal = false, isInteractive = false, listens = true, input = "", variables = {} } = options;
+  const lines = [...options.lines ?? []];
   const written = { out: "", err: "" };
   const waiting: { text: string; resolve: () => void }[] = [];
   const served: ServeOptions[] = [];
@@ -83,6 +86,11 @@ export function fakeShell(options: FakeShellOptions = {}): FakeShell {
     variables,
     isInteractive,
     readInput: () => Promise.resolve(input),
+    readLine(prompt) {
+      written.err += prompt;
+      while (typeof lines[0] === "function") (lines.shift() as () => void)();
+      return Promise.resolve(lines.shift() as string | undefined);
+    },
     setVariable: (name, value) => void (variables[name] = value),
     async serve(handler: RequestHandler, options: ServeOptions) {
       served.push(options);

@@ -5,7 +5,8 @@
  */
 import { defaultAlertAt } from "../../config/settings/defaults.ts";
 import type { BudgetLimit, BudgetSettings } from "../../config/settings/settings.ts";
-import { dayWindow, formatUtcDay, monthWindow } from "../../util/windows.ts";
+import { formatUsd, nanoPerUsd } from "../../util/pricing.ts";
+import { dayWindow, describeSpan, formatUtcDay, monthWindow } from "../../util/windows.ts";
 import { roundUp, type SavedWindow, type WindowSums } from "../counters/window_counter.ts";
 import {
   type ReservedAmounts,
@@ -96,7 +97,8 @@ interface CountedLimit {
  */
 export class Budget extends WindowLimits {
   #counted: readonly CountedLimit[] = [];
-  readonly #name: string;
+  /** Its scope: `provider <id>`, `pool <name>`, `client <id>`, `all`; empty if it has none. */
+  readonly name: string;
   /** Receives steps that are reached with what other processes have spent. */
   #onLateSteps: OnSteps = () => {};
 
@@ -108,7 +110,7 @@ export class Budget extends WindowLimits {
    */
   constructor(settings: BudgetSettings, name = "", before?: Budget) {
     super([]);
-    this.#name = name;
+    this.name = name;
     this.#setLimits(settings, before && before.#counted);
   }
 
@@ -139,7 +141,7 @@ export class Budget extends WindowLimits {
   /** Creates the counter of a window. */
   #createCounter(id: string, { limit, before }: Pick<WindowLimitParts, "limit"> & { before: WindowLimit | undefined }) {
     const parts = { limit, before, measure: "costNanoUsd", isStrict: true, reason: "budget" } as const;
-    const scope = `budget ${this.#name}`;
+    const scope = `budget ${this.name}`;
     const counter = id !== "day" && id !== "month" ? others!.createBudgetWindow(id, scope, parts) : new WindowLimit({
       ...parts,
       windowAt: utcWindows[id],
@@ -181,14 +183,14 @@ export class Budget extends WindowLimits {
     if (reached === undefined) return [];
     const { steps, spent, end, claim } = reached;
     return steps.map((step) => ({
-      id: this.#name,
+      id: this.name,
       window: span,
       ...(timezone !== undefined && { timezone }),
       step,
       spent,
       limit,
       end,
-      claim: { name: `budget ${this.#name} ${id} ${claim.name} ${step}`, expiresAt: claim.expiresAt },
+      claim: { name: `budget ${this.name} ${id} ${claim.name} ${step}`, expiresAt: claim.expiresAt },
     }));
   }
 
@@ -231,6 +233,21 @@ export class Budget extends WindowLimits {
       const all = { spent: spent + othersSpent, reserved: reserved + Math.max(0, othersTaken - othersSpent) };
       return { window, ...(timezone !== undefined && { timezone }), limit, ...all, end };
     });
+  }
+
+  /**
+   * Describes what is left of the limit with the least left, such as `$0.01 of $5.00 left this day`.
+   *
+   * @param wallTimeMs Wall-clock ms.
+   * @returns Undefined without a limit.
+   */
+  describeLeft(wallTimeMs: number): string | undefined {
+    const [least] = this.windows(wallTimeMs)
+      .map((window) => ({ ...window, left: Math.max(0, window.limit - window.spent - window.reserved) }))
+      .sort((first, second) => first.left - second.left);
+    if (least === undefined) return undefined;
+    const format = (nanoUsd: number) => formatUsd(nanoUsd / nanoPerUsd);
+    return `${format(least.left)} of ${format(least.limit)} left ${describeSpan(least)}`;
   }
 
   /** Returns the state to persist. */

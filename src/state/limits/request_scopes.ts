@@ -102,15 +102,16 @@ export class RequestScopes {
    * Returns the error of a request that no model has served because of these limits; undefined if it has another cause.
    *
    * @param kind Why all models have denied it.
-   * @param facts The name of the pool, the time until there is room again, ms, and the denials of models.
+   * @param facts The message about other budgets, the time until there is room again, ms, and the denials of models.
    */
-  createError(kind: string | undefined, { pool, retryAfterMs, denials }: {
-    readonly pool: string;
+  createError(kind: string | undefined, { spent, retryAfterMs, denials }: {
+    /** The message about the budgets of the mesh. */
+    readonly spent: string;
     readonly retryAfterMs: number | undefined;
     readonly denials: ReadonlyMap<unknown, AdmissionDenial>;
   }): BudgetExceededError | RateLimitError | undefined {
     if (kind === "budget" && this.budgets.length > 0) {
-      const message = this.describeBudget(`Every budget for the pool "${pool}" is spent`, this.#clock.now());
+      const message = this.describeBudget(spent, this.#clock.now());
       return new BudgetExceededError(message, retryAfterMs);
     }
     if (kind !== "client_limit") return undefined;
@@ -127,9 +128,15 @@ export class RequestScopes {
   describeBudget(otherwise: string, wallTimeMs: number): string {
     const spent = this.#scopes.find(({ budget }) => budget?.isSpent(wallTimeMs));
     if (spent !== undefined) return `The budget of the ${spent.label} is spent`;
-    const labels = this.#scopes.filter(({ budget }) => budget !== undefined).map(({ label }) => `the ${label}`);
-    if (labels.length === 0) return otherwise;
-    return `${otherwise}, or what is left to ${labels.join(" or ")} is too little for this request`;
+    const scopes = this.#scopes.filter(({ budget }) => budget !== undefined);
+    if (scopes.length === 0) return otherwise;
+    const labels = scopes.map(({ label }) => `the ${label}`).join(" or ");
+    // a sum of several clients would show one of them what others have spent
+    const own = scopes.flatMap(({ identity: { kind }, label, budget }) =>
+      kind === "client" || kind === "user" ? `the ${label} has ${budget!.describeLeft(wallTimeMs)}` : []
+    );
+    const left = own.length === 0 ? "" : `: ${own.join(", ")}`;
+    return `${otherwise}, or what is left to ${labels} is too little for this request${left}`;
   }
 
   async #admitShared(replication: Replication): Promise<void> {
