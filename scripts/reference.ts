@@ -7,7 +7,7 @@ import { apiPage } from "./reference/api.ts";
 import { withCommands } from "./reference/command_line.ts";
 import { capabilityTable } from "./reference/capabilities.ts";
 import { programErrors, requestErrors } from "./reference/errors.ts";
-import { eventKinds, standbyReasons } from "./reference/events.ts";
+import { eventKinds, rotationReasons, standbyReasons } from "./reference/events.ts";
 import { recordTables } from "./reference/records.ts";
 
 /** Tables by page, and by the name in the comments around them. */
@@ -21,6 +21,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, () => string | Pro
   "docs/observability.md": {
     events: () => table(["`event`", "When", "`from`, `to`", "`reason`"], lines(eventKinds)),
     records: recordTables,
+    rotations: () => table(["Reason", "Another model is used because"], lines(rotationReasons)),
     reasons: () => table(["Reason", "The model is in standby because", "Setting"], lines(standbyReasons)),
   },
 };

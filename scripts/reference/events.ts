@@ -3,14 +3,18 @@
  * @module
  */
 import type { EventKind } from "../../src/contracts/events.ts";
+import type { FailureKind } from "../../src/contracts/provider.ts";
 import type { StandbyReason } from "../../src/contracts/rotation.ts";
+import type { RotationCause } from "../../src/pipeline/apply_strategy.ts";
+import type { AdmissionDenial } from "../../src/state/counters/admission_denial.ts";
 
 /** When an event is emitted, and the meaning of its members `from`, `to` and `reason`. */
 export const eventKinds: Readonly<Record<EventKind, readonly [when: string, change: string, reason: string]>> = {
   rotation: [
-    "A pool has changed its current model; once per change.",
+    "A pool has changed its current model; once per change. A request that goes on to another model by its own fault, or " +
+    "by its own routing, has one as well; the current model stays.",
     "models",
-    "[the cause](routing.md#active-and-standby)",
+    "one of [these](#reasons-of-rotations)",
   ],
   deactivation: ["A model or provider goes into standby.", "`active`, `standby`", "one of the reasons below"],
   recovery: ["A model or provider is active again.", "`standby`, `active`", "the reason of the standby"],
@@ -68,4 +72,38 @@ export const standbyReasons: Readonly<Record<StandbyReason, readonly [cause: str
     "`models.<name>.pricing`",
   ],
   manual: ["it was deactivated manually", "`POST /mesh/deactivate`, `mesh.deactivate()`"],
+};
+
+/** What a failed attempt is called in records if its kind does not say it. */
+type AttemptCause = "content_filter" | "first_token_timeout" | "min_rate" | "empty";
+
+/** Why a rotation happens, besides the reasons of a standby. */
+export const rotationReasons: Readonly<
+  Record<
+    Exclude<FailureKind | AttemptCause | RotationCause | AdmissionDenial["reason"], StandbyReason>,
+    readonly [string]
+  >
+> = {
+  network: ["the provider could not be reached"],
+  timeout: ["the provider did not respond in time"],
+  first_token_timeout: ["a stream had no content in time: `first_token_timeout`"],
+  min_rate: ["a stream was too slow: `execution.min_rate`"],
+  server: ["the provider failed: 500, 502, 503, 504, 529, 408, 409, 425"],
+  auth: ["the provider refused the API key: 401, 403"],
+  request: [
+    "the model refused the request itself: 400, 413, 422. Another model may accept it; at most three are tried",
+  ],
+  content_filter: ["the provider refused the content: `on_content_filter: rotate`"],
+  misconfigured: ["the address is probably wrong: 404, 405, 415, 451, a redirect"],
+  invalid_response: ["the response was unreadable or cut off"],
+  empty: ["the response was empty"],
+  budget: ["what is left of a budget is too little for the request"],
+  client_limit: ["the tokens per minute of the client, its team, a tag or the end user do not suffice"],
+  storage_unavailable: ["the budget is shared, and its storage is unavailable: `storage.on_unavailable: closed`"],
+  min_delta: ["the last request to the model was a moment ago: `rate_limit.min_delta`"],
+  max_rpm: ["the model has received its requests of this minute: `rate_limit.max_rpm`"],
+  threshold: ["the model approaches its rate limit: `rate_limit.threshold`"],
+  failure: ["a stream of the model broke"],
+  half_open: ["the model is on its trial request"],
+  recovery: ["a model that takes precedence is active again"],
 };

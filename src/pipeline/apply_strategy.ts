@@ -2,12 +2,13 @@
  * Step 5: selection of one candidate.
  * @module
  */
-import type { SelectionContext, SelectionOutcome, SelectionStrategy } from "../contracts/rotation.ts";
+import type { SelectionContext, SelectionOutcome, SelectionStrategy, StandbyReason } from "../contracts/rotation.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import { findLeadingTier, isListed } from "../rotation/tiers.ts";
 import { callNow, notifySafely } from "../util/once.ts";
 import type { Runtime } from "../contracts/runtime.ts";
+import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import type { Load } from "../state/model/usage.ts";
 import type { ModelState } from "../state/model/model_state.ts";
 import { firstGuess } from "../state/metrics/output_tokens.ts";
@@ -183,8 +184,17 @@ function moveTo({ member, candidates }: Choice, pool: Pool): Member {
   return pool.current = (isChosen ? undefined : candidates.find(({ model }) => model.name === current)) ?? member;
 }
 
+/** Why a pool changes its model before an attempt has failed. */
+export type RotationCause =
+  | StandbyReason
+  | AdmissionDenial["reason"]
+  | "recovery"
+  | "half_open"
+  | "failure"
+  | "threshold";
+
 /** The reason for which a pool has changed its model; undefined if its strategy distributes requests. */
-function findRotationCause({ state }: Member, after: Member, context: RequestContext): string | undefined {
+function findRotationCause({ state }: Member, after: Member, context: RequestContext): RotationCause | undefined {
   const { plan: { pool, load }, clock } = context;
   if (state.status === "standby") return state.reason;
   if (strategyFor(after, pool).current === undefined) {

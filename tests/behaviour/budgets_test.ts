@@ -102,6 +102,38 @@ function createTuning(tuning: object): object {
   return (tuning as { pool?: object }).pool ?? {};
 }
 
+describe("the message about a budget", () => {
+  const twoFifty = { models: { a: dollar }, pool: { budget: { daily_limit: 2.5 } } };
+
+  it("says that too little is left, and how much of which budget", async () => {
+    await using scene = await stage({ a }, tuned({ ...twoFifty, config: { budget: { monthly_limit: 100 } } }));
+    await scene.askTimes(2);
+    assertEquals(
+      (await scene.ask()).error?.message,
+      'Every budget for the pool "chat" is spent, or too little is left for this request: ' +
+        "the pool chat has $0.50 of $2.50 left this day, the total budget has $98.00 of $100.00 left this month",
+    );
+  });
+
+  it("says which budget is spent", async () => {
+    await using scene = await stage({ a }, tuned({ models: { a: dollar }, pool: { budget: threeDollars } }));
+    await scene.askTimes(3);
+    const expected = 'Every budget for the pool "chat" is spent: the pool chat has $0 of $3.00 left this day';
+    assertEquals((await scene.ask()).error?.message, expected);
+  });
+
+  it("shows a client with a name no amounts, which are also those of others", async () => {
+    const token = "t-of-the-app-0123456789";
+    const auth = { auth: { tokens: [{ token, name: "app" }] } };
+    await using scene = await stage({ a }, tuned({ ...twoFifty, config: { proxy: auth } }));
+    const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+    const ask = () => scene.proxy.chat({}, { headers });
+    for (let number = 0; number < 2; number++) await (await ask()).body?.cancel();
+    const { error } = await (await ask()).json();
+    assertEquals(error.message, 'Every budget for the pool "chat" is spent, or too little is left for this request');
+  });
+});
+
 describe("a spent budget", () => {
   it("of a pool lets models that are free serve", async () => {
     await using scene = await stage(

@@ -274,7 +274,8 @@ describe("A client's budget", () => {
   it("that has not enough left for a request says so", async () => {
     await using site = await startSite({ budget: { monthly_limit: 0.5 } });
     const { error } = await (await site.ask("app")).json();
-    assertMatch(error.message, /what is left to the client "app" is too little for this request/);
+    const reason = 'what is left to the client "app" is too little for this request';
+    assertMatch(error.message, new RegExp(`${reason}: the client "app" has \\$0\\.50 of \\$0\\.50 left this month$`));
     assertEquals(site.upstream.requests.length, 0);
   });
 });

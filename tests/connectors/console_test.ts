@@ -100,6 +100,9 @@ Deno.test("mesh.console.v1 writes one JSON line per record, type first", async (
 Deno.test("mesh.console.v1 writes compact lines for people", () => {
   const { observability, lines } = sink({ format: "text" });
   for (const record of [rotation, deactivation, outage, routing]) observability.emit(record);
+  const spent = { scope: "pool", id: "demo", window: "day", step: 0.5, spent: 2.5, limit: 5, window_end: "" };
+  observability.emit({ ...outage, event: "budget", reason: "alert_at", metadata: spent });
+  observability.emit({ ...outage, event: "budget", reason: "alert_at", metadata: { ...spent, id: "", scope: "all" } });
   observability.emit({ ...routing, status: 200, duration_ms: 12, tokens_in: 3, tokens_out: 4, cost_usd: 0.01 });
   observability.log?.(refusal);
   observability.log?.({ ...refusal, client: "app", suppressed: 3 });
@@ -109,6 +112,8 @@ Deno.test("mesh.console.v1 writes compact lines for people", () => {
     "12:03:04 deactivation demo: a active -> standby (retry_limit)",
     "12:03:04 health: one (probe_failed)",
     "12:03:04 routing demo: a rate_limited -> b ok (attempts 2, overhead 0.1 ms)",
+    "12:03:04 budget pool demo: $2.50 of $5.00 spent this day, $2.50 left",
+    "12:03:04 budget all: $2.50 of $5.00 spent this day, $2.50 left",
     "12:03:04 routing demo: a rate_limited -> b ok (attempts 2, overhead 0.1 ms, 200 in 12 ms, 3 + 4 tokens, 0.01 USD)",
     "12:03:04 warning refused GET /v1/models: 401 invalid_api_key",
     "12:03:04 warning refused GET /v1/models from app: 401 invalid_api_key, and 3 more before",
