@@ -5,7 +5,7 @@
 import { MeshError } from "../errors.ts";
 import { type Flags, UsageError } from "./command.ts";
 import { printable } from "./table.ts";
-import { formatUsd } from "../util/pricing.ts";
+import { formatUsd } from "../util/price_text.ts";
 
 /** Limits per UTC day and month, USD. */
 interface UtcLimits {

@@ -7,7 +7,7 @@ import type { ModelStatus, PoolStatus } from "../registry/status.ts";
 import { groupBy } from "../util/entries.ts";
 import { describeBudgetStep } from "../util/budget_text.ts";
 import { counted, type Paint, printable, table } from "./table.ts";
-import { formatUsd } from "../util/pricing.ts";
+import { formatUsd } from "../util/price_text.ts";
 
 /** Response body of `GET /mesh/status`. */
 export interface ProxyStatus {

@@ -4,7 +4,7 @@
  */
 import type { UsageDimension, UsageRow } from "../proxy/usage/usage_table.ts";
 import { printable, table } from "./table.ts";
-import { formatUsd } from "../util/pricing.ts";
+import { formatUsd } from "../util/price_text.ts";
 
 /**
  * Formats rows as a table.

@@ -9,6 +9,7 @@ import type { Member, ModelEntry } from "../registry/registry.ts";
 import { Reservation, takenElsewhereMs } from "../state/counters/reservation.ts";
 import type { Budget } from "../state/limits/budget.ts";
 import { reportUnpriced } from "../pipeline/charge.ts";
+import { describeLeft } from "../util/budget_text.ts";
 import { priceUsage, type Quantities } from "../util/cost.ts";
 import { isObject } from "../util/is_object.ts";
 import { batchOperationFor } from "./batch_operations.ts";
@@ -95,7 +96,7 @@ function exceeded(
   const ends = budgets.flatMap((budget) => budget.resetsAt(wallTimeMs, cost) ?? []);
   const waitMs = ends.length === 0 ? undefined : Math.max(0, Math.max(...ends) - wallTimeMs);
   const message = "The remaining budget is too small for this batch";
-  return new BudgetExceededError(scopes?.describeBudget(message, wallTimeMs) ?? message, waitMs);
+  return new BudgetExceededError(scopes?.describeBudget(message, wallTimeMs, describeLeft) ?? message, waitMs);
 }
 
 /** Charges a cost for which this process has no reservation. */

@@ -9,6 +9,7 @@ import type { Member } from "../registry/registry.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import { maxHintMs } from "../state/breaker/circuit_breaker.ts";
 import { findRefusal } from "./admission.ts";
+import { describeLeft } from "../util/budget_text.ts";
 import { mayPass } from "../util/passing.ts";
 import { describeOutcome, isOverloaded } from "./failure.ts";
 import type { FailedAttempt, RequestContext } from "./request_context.ts";
@@ -37,6 +38,7 @@ export function createRequestError(context: RequestContext): MeshError {
   const spent = `Every budget for the pool "${pool.name}" is spent`;
   const limited = context.plan.load.scopes?.createError(kind, {
     spent,
+    describeLeft,
     retryAfterMs,
     denials: context.denials,
   });
@@ -70,7 +72,7 @@ function describeBudgets(spent: string, { plan: { eligible, request, load }, dep
   const wallTimeMs = deps.runtime.clock.now();
   const budgets = new Set(eligible.flatMap(({ state }) => state.tracker.listBudgets(load)));
   const left = [...budgets].flatMap((budget) => {
-    const text = budget.describeLeft(wallTimeMs);
+    const text = describeLeft(budget.windows(wallTimeMs));
     return text === undefined ? [] : `the ${budget.name === "all" ? "total budget" : budget.name} has ${text}`;
   });
   const isSpent = [...budgets].some((budget) => budget.isSpent(wallTimeMs));

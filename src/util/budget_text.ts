@@ -3,7 +3,8 @@
  * @module
  */
 import type { MeshEvent } from "../contracts/events.ts";
-import { formatUsd } from "./pricing.ts";
+import { formatUsd } from "./price_text.ts";
+import { nanoPerUsd } from "./pricing.ts";
 import { describeSpan } from "./windows.ts";
 
 /**
@@ -17,4 +18,28 @@ export function describeBudgetStep({ scope, id, window, timezone, spent, limit }
   const span = describeSpan({ window: String(window), ...(timezone !== undefined && { timezone: String(timezone) }) });
   const left = Math.max(0, Number(limit) - Number(spent));
   return `${owner}: ${formatUsd(Number(spent))} of ${formatUsd(Number(limit))} spent ${span}, ${formatUsd(left)} left`;
+}
+
+/** A limit of a budget in its current window; amounts in nano-dollars. */
+interface LimitWindow {
+  readonly window: string;
+  readonly timezone?: string;
+  readonly limit: number;
+  readonly spent: number;
+  readonly reserved: number;
+}
+
+/**
+ * Describes what is left of the limit with the least left, such as `$0.01 of $5.00 left this day`.
+ *
+ * @param windows The limits of a budget.
+ * @returns Undefined without any.
+ */
+export function describeLeft(windows: readonly LimitWindow[]): string | undefined {
+  const [least] = windows
+    .map((window) => ({ ...window, left: Math.max(0, window.limit - window.spent - window.reserved) }))
+    .sort((first, second) => first.left - second.left);
+  if (least === undefined) return undefined;
+  const format = (nanoUsd: number) => formatUsd(nanoUsd / nanoPerUsd);
+  return `${format(least.left)} of ${format(least.limit)} left ${describeSpan(least)}`;
 }

@@ -3,7 +3,6 @@
  * @module
  */
 import type { Pricing } from "../contracts/provider.ts";
-import { formatUsd } from "./pricing.ts";
 
 /** Prices other than those of tokens in general, in output order. */
 export const otherPrices: readonly (readonly [keyof Pricing, string])[] = [
@@ -36,6 +35,16 @@ const mainPrices: typeof otherPrices = [
 
 /** What stands in for a price of output tokens. */
 const outputPrices = otherPrices.filter(([name]) => name === "audio_output" || name === "image_output");
+
+/** Formats USD: cents for amounts of at least one dollar, else three significant digits. */
+export function formatUsd(amount: number): string {
+  if (amount === 0) return "$0";
+  return `$${amount >= 1 ? amount.toFixed(2) : formatCents(Number(amount.toPrecision(3)))}`;
+}
+
+function formatCents(amount: number): string {
+  return amount.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 9, useGrouping: false });
+}
 
 /**
  * Describes what calls of a model cost, such as `$0.75 in, $4.50 out`.

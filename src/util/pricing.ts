@@ -150,13 +150,3 @@ function isMember(name: string, value: unknown): boolean {
 export function isPriceAmount(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && value < Infinity;
 }
-
-/** Formats USD: cents for amounts of at least one dollar, else three significant digits. */
-export function formatUsd(amount: number): string {
-  if (amount === 0) return "$0";
-  return `$${amount >= 1 ? amount.toFixed(2) : formatCents(Number(amount.toPrecision(3)))}`;
-}
-
-function formatCents(amount: number): string {
-  return amount.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 9, useGrouping: false });
-}

@@ -176,6 +176,18 @@ const cases: readonly (readonly [document: object, ...lines: (string | RegExp)[]
     'pools.strategy: is a key of an entry: indent it below "chat-completion", which is empty',
   ],
   [
+    { pools: { p: { models: ["zeta/large", "zeta.any", "acme/large-2", "home.x"] } } },
+    'pools.p.models[0]: no model "zeta/large": add "zeta.api.v1" to "providers"',
+    'pools.p.models[1]: no model "zeta.any": add "zeta.api.v1" to "providers"',
+    /^pools\.p\.models\[2\]: no model "acme\/large-2", did you mean /,
+    'pools.p.models[3]: no model "home.x": add "home.local.v1" to "providers"',
+  ],
+  [
+    { providers: { "zeta.api.v1": {} }, pools: { p: { models: ["acme/large", "large", "small", "zeta/none"] } } },
+    'pools.p.models[1]: no model "large": add "acme.llm.v1" to "providers"',
+    /^pools\.p\.models\[3\]: no model "zeta\/none"; allowed: /,
+  ],
+  [
     { providers: ["openai"], pools: [{ name: "chat" }] },
     "providers: expected an object, found a list: write the name of each entry as its key",
     "pools: expected an object, found a list: write the name of each entry as its key",

@@ -24,6 +24,7 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/proxy/served.ts#describeServed": "the operator's own configuration, once at the start",
   "src/runtime/_read_line.ts#readLine": ownProcess,
   "src/util/budget_text.ts#describeBudgetStep": oneValue,
+  "src/util/budget_text.ts#describeLeft": "the limits of one budget",
   "src/util/price_text.ts#describePrice": oneValue,
   "connectors/clouds/_environment.ts#readFile": ownFile,
   "connectors/clouds/_environment.ts#readTokenFile": ownFile,

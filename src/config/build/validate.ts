@@ -160,6 +160,7 @@ function buildDomain(
   const names = new ModelNames({
     entries,
     findConnector: findEntryConnector,
+    connectors: knownConnectors.providers,
     configured: models,
     aliases: values.aliases ?? new Map(),
     isRenewed: values.discovery?.catalogue !== undefined,

@@ -105,12 +105,16 @@ export class ModelNames {
   readonly #open = new Set<string>();
   /** Providers whose models are not known yet: those that list them, and those of a catalogue that is renewed. */
   readonly #listing = new Set<string>();
+  /** Connectors that the document could use, and does not. */
+  readonly #unused: readonly KnownProvider[];
   /** Upstream ids of models whose catalogue is renewed. */
   readonly #renewed: string[] = [];
   #isPartial = false;
 
   /** @param parts What the document defines. */
-  constructor({ entries, findConnector: connectorOf, configured, aliases, isRenewed }: {
+  constructor({ entries, findConnector: connectorOf, connectors, configured, aliases, isRenewed }: {
+    /** Connectors of providers that are registered. */
+    readonly connectors: readonly KnownProvider[];
     readonly entries: ReadonlyMap<string, ProviderEntry>;
     /** The connector of an entry; undefined if unknown. */
     readonly findConnector: (entry: ProviderEntry) => KnownProvider | undefined;
@@ -120,6 +124,8 @@ export class ModelNames {
     readonly isRenewed: boolean;
   }) {
     this.#aliases = aliases;
+    const used = new Set([...entries.values()].map(({ connector }) => connector));
+    this.#unused = connectors.filter(({ id }) => !used.has(id));
     this.#configured = [...configured.keys()];
     const getVendor = (provider: string) => {
       const entry = entries.get(provider);
@@ -176,9 +182,18 @@ export class ModelNames {
     return this.find(name) === undefined ? this.#aliases.get(name) ?? name : name;
   }
 
-  /** Describes a name that no model has: with the nearest one, or what to set in place of a pattern. */
+  /**
+   * Describes a name that no model has: with the provider that would have it, the nearest one, or what to set in place of
+   * a pattern.
+   */
   describeUnknown(name: string): string {
-    if (!name.includes("*")) return `no model ${show(name)}${suggest(name, this.all())}`;
+    if (!name.includes("*")) {
+      const missing = this.#unused.find(({ vendor, models }) =>
+        name.startsWith(`${vendor}/`) || name.startsWith(`${vendor}.`) || models.some(({ id }) => id === name)
+      );
+      const hint = missing === undefined ? suggest(name, this.all()) : `: add "${missing.id}" to "providers"`;
+      return `no model ${show(name)}${hint}`;
+    }
     return `${show(name)} is a pattern: list names, or let "capability" and "providers" of a pool select models`;
   }
 

@@ -5,8 +5,7 @@
  */
 import { defaultAlertAt } from "../../config/settings/defaults.ts";
 import type { BudgetLimit, BudgetSettings } from "../../config/settings/settings.ts";
-import { formatUsd, nanoPerUsd } from "../../util/pricing.ts";
-import { dayWindow, describeSpan, formatUtcDay, monthWindow } from "../../util/windows.ts";
+import { dayWindow, formatUtcDay, monthWindow } from "../../util/windows.ts";
 import { roundUp, type SavedWindow, type WindowSums } from "../counters/window_counter.ts";
 import {
   type ReservedAmounts,
@@ -233,21 +232,6 @@ export class Budget extends WindowLimits {
       const all = { spent: spent + othersSpent, reserved: reserved + Math.max(0, othersTaken - othersSpent) };
       return { window, ...(timezone !== undefined && { timezone }), limit, ...all, end };
     });
-  }
-
-  /**
-   * Describes what is left of the limit with the least left, such as `$0.01 of $5.00 left this day`.
-   *
-   * @param wallTimeMs Wall-clock ms.
-   * @returns Undefined without a limit.
-   */
-  describeLeft(wallTimeMs: number): string | undefined {
-    const [least] = this.windows(wallTimeMs)
-      .map((window) => ({ ...window, left: Math.max(0, window.limit - window.spent - window.reserved) }))
-      .sort((first, second) => first.left - second.left);
-    if (least === undefined) return undefined;
-    const format = (nanoUsd: number) => formatUsd(nanoUsd / nanoPerUsd);
-    return `${format(least.left)} of ${format(least.limit)} left ${describeSpan(least)}`;
   }
 
   /** Returns the state to persist. */

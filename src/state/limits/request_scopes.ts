@@ -9,9 +9,16 @@ import type { AdmissionDenial } from "../counters/admission_denial.ts";
 import type { ReservedPart } from "../counters/reservation.ts";
 import type { RateGrant } from "../counters/shared_rate.ts";
 import type { Replication, SharedCounters } from "../counters/shared_counters.ts";
-import type { Budget } from "./budget.ts";
+import type { Budget, BudgetWindow } from "./budget.ts";
 import type { ConcurrencySlots } from "./concurrency_slots.ts";
 import type { LimitedScope } from "./limited_scope.ts";
+
+/** Describes what is left of limits; passed in, since only errors need it. */
+type DescribeLeft = (windows: readonly BudgetWindow[]) => string | undefined;
+
+function describeSpent({ label }: LimitedScope): string {
+  return `The budget of the ${label} is spent`;
+}
 
 /** The scopes of one request, from its admission to the end of its response. */
 export class RequestScopes {
@@ -76,7 +83,8 @@ export class RequestScopes {
     const wallTimeMs = this.#clock.now();
     const ends = this.budgets.flatMap((budget) => budget.resetsAt(wallTimeMs) ?? []);
     if (ends.length > 0) {
-      throw new BudgetExceededError(this.describeBudget("", wallTimeMs), Math.max(...ends) - wallTimeMs);
+      const spent = this.#scopes.find(({ budget }) => budget?.resetsAt(wallTimeMs) !== undefined)!;
+      throw new BudgetExceededError(describeSpent(spent), Math.max(...ends) - wallTimeMs);
     }
   }
 
@@ -104,14 +112,15 @@ export class RequestScopes {
    * @param kind Why all models have denied it.
    * @param facts The message about other budgets, the time until there is room again, ms, and the denials of models.
    */
-  createError(kind: string | undefined, { spent, retryAfterMs, denials }: {
+  createError(kind: string | undefined, { spent, describeLeft, retryAfterMs, denials }: {
     /** The message about the budgets of the mesh. */
     readonly spent: string;
+    readonly describeLeft: DescribeLeft;
     readonly retryAfterMs: number | undefined;
     readonly denials: ReadonlyMap<unknown, AdmissionDenial>;
   }): BudgetExceededError | RateLimitError | undefined {
     if (kind === "budget" && this.budgets.length > 0) {
-      const message = this.describeBudget(spent, this.#clock.now());
+      const message = this.describeBudget(spent, this.#clock.now(), describeLeft);
       return new BudgetExceededError(message, retryAfterMs);
     }
     if (kind !== "client_limit") return undefined;
@@ -124,16 +133,17 @@ export class RequestScopes {
    *
    * @param otherwise The message if no budget of these scopes is spent.
    * @param wallTimeMs Wall-clock ms.
+   * @param describeLeft Describes what is left of the limits of a budget.
    */
-  describeBudget(otherwise: string, wallTimeMs: number): string {
+  describeBudget(otherwise: string, wallTimeMs: number, describeLeft: DescribeLeft): string {
     const spent = this.#scopes.find(({ budget }) => budget?.isSpent(wallTimeMs));
-    if (spent !== undefined) return `The budget of the ${spent.label} is spent`;
+    if (spent !== undefined) return describeSpent(spent);
     const scopes = this.#scopes.filter(({ budget }) => budget !== undefined);
     if (scopes.length === 0) return otherwise;
     const labels = scopes.map(({ label }) => `the ${label}`).join(" or ");
     // a sum of several clients would show one of them what others have spent
     const own = scopes.flatMap(({ identity: { kind }, label, budget }) =>
-      kind === "client" || kind === "user" ? `the ${label} has ${budget!.describeLeft(wallTimeMs)}` : []
+      kind === "client" || kind === "user" ? `the ${label} has ${describeLeft(budget!.windows(wallTimeMs))}` : []
     );
     const left = own.length === 0 ? "" : `: ${own.join(", ")}`;
     return `${otherwise}, or what is left to ${labels} is too little for this request${left}`;
