@@ -16,13 +16,8 @@ import type {
 import type { Observability } from "../../src/contracts/observability.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { describeBudgetStep } from "../../src/util/budget_text.ts";
+import { printable } from "../../src/util/printable.ts";
 import { consoleDeclaration } from "./declarations.ts";
-
-/**
- * Characters that a terminal or line parser would interpret: control characters, line breaks, bidirectional controls.
- */
-// deno-lint-ignore no-control-regex
-const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
  * Writes each record as a line. The setting `write` is a function that receives the line without its line break
@@ -42,8 +37,8 @@ function createConsoleSink(settings: Readonly<Record<string, unknown>>): Observa
   if (format !== "json" && format !== "text") throw createConsoleError("format", '"json" or "text"', format);
   if (typeof color !== "boolean") throw createConsoleError("color", "true or false", color);
   const formatColored = (record: MeshRecord | StatsRecord) => {
-    if (format === "json") return toPrintable(JSON.stringify(record));
-    const text = toPrintable(formatLine(record));
+    if (format === "json") return printable(JSON.stringify(record));
+    const text = printable(formatLine(record));
     return color ? colored(text, record) : text;
   };
   let lost = 0;
@@ -69,17 +64,9 @@ function createConsoleSink(settings: Readonly<Record<string, unknown>>): Observa
   };
 }
 
-function toPrintable(line: string): string {
-  return line.replace(unprintable, escapeControl);
-}
-
 function createConsoleError(setting: string, allowed: string, found: unknown): ConfigError {
   const message = `"${setting}" of "mesh.console.v1" must be ${allowed}: ${JSON.stringify(found) ?? typeof found}`;
   return new ConfigError([{ path: "observability", message }]);
-}
-
-function escapeControl(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** Any record that is written when it occurs. */

@@ -24,7 +24,8 @@ import { readPublicKey } from "../util/ed25519.ts";
 import { findAction } from "./actions.ts";
 import { type Command, type CommandParts, type Flags, UsageError } from "./command.ts";
 import { resolveSecrets } from "./requirements.ts";
-import { counted, printable } from "./table.ts";
+import { printable } from "../util/printable.ts";
+import { counted } from "./table.ts";
 
 interface Task {
   /** What its argument is. */

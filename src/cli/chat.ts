@@ -14,7 +14,8 @@ import { LocalProxy } from "./local_proxy.ts";
 import { fetchPools } from "./pools.ts";
 import { ProgressLine } from "./progress.ts";
 import { readBodyChunks, readBodyText, remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
-import { counted, paintFor, printable } from "./table.ts";
+import { printable } from "../util/printable.ts";
+import { counted, paintFor } from "./table.ts";
 
 /** A running proxy, or one in this process. */
 export type AnyProxy = Pick<RemoteProxy, "send" | "json">;

@@ -22,7 +22,8 @@ import { loadPackages } from "../registry/packages.ts";
 import { type Command, UsageError } from "./command.ts";
 import { ProgressLine } from "./progress.ts";
 import { incompatibleSettings, missingRequirements, resolveSecrets } from "./requirements.ts";
-import { counted, printable } from "./table.ts";
+import { printable } from "../util/printable.ts";
+import { counted } from "./table.ts";
 
 export const check: Command = {
   help: `Usage: modelmesh check <file> [options]

@@ -4,7 +4,7 @@
  */
 import { MeshError } from "../errors.ts";
 import { type Flags, UsageError } from "./command.ts";
-import { printable } from "./table.ts";
+import { printable } from "../util/printable.ts";
 import { formatUsd } from "../util/price_text.ts";
 
 /** Limits per UTC day and month, USD. */

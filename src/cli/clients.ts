@@ -17,7 +17,8 @@ import {
   parseBudget,
 } from "./client_budget.ts";
 import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
-import { printable, table } from "./table.ts";
+import { printable } from "../util/printable.ts";
+import { table } from "./table.ts";
 import { readPeriod } from "./usage_period.ts";
 import { formatUsageRows } from "./usage_rows.ts";
 

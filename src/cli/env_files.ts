@@ -4,9 +4,9 @@
  */
 import { isProvider } from "../config/settings/known.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
-import { MeshError } from "../errors.ts";
+import { ConfigError, MeshError, NoProvidersError, SecretNotFoundError } from "../errors.ts";
 import { type Dotenv, type DotenvEntry, parseDotenv } from "../util/dotenv.ts";
-import type { CommandParts, Flags } from "./command.ts";
+import type { Command, CommandParts, Flags } from "./command.ts";
 
 const defaultEnvFile = ".env";
 
@@ -50,26 +50,43 @@ export function formatProblems(problems: Dotenv["problems"]): string {
 }
 
 /**
- * Returns a hint for when no provider is detected and a file `.env` has a provider's API key: it is read only when
+ * Returns hints for an error that a file in the folder may solve: `.env` and configurations are read only when they are
  * named.
  */
-export async function envFileHint(flags: Flags, { connectors, runtime }: CommandParts): Promise<string> {
+export async function findFileHints(
+  error: unknown,
+  { command, flags, parts }: { readonly command: Command; readonly flags: Flags; readonly parts: CommandParts },
+): Promise<readonly string[]> {
+  const isMissing = SecretNotFoundError.isInstance(error) || ConfigError.isInstance(error); // of a start, of check
+  if (isMissing && error.message.includes(`in the store "${environmentStore}"`)) {
+    const names = [...error.message.matchAll(/"([A-Za-z_]\w{0,200})"/g)].map(([, name]) => name!);
+    return [await envFileHint(names, { flags, parts })];
+  }
+  if (!NoProvidersError.isInstance(error)) return [];
+  const hint = await envFileHint(keyVariables(parts.connectors), { flags, parts });
+  return command.values.includes("config") ? [hint, await configFileHint(flags, parts)] : [hint];
+}
+
+/** The secret store that `--env-file` adds to. */
+const environmentStore = "mesh.env.v1";
+
+/** Names the variables that `.env` has. */
+async function envFileHint(
+  names: readonly string[],
+  { flags, parts: { runtime } }: { readonly flags: Flags; readonly parts: CommandParts },
+): Promise<string> {
   if (flags.all("env-file").length > 0) return "";
-  const keys = keyVariables(connectors);
   const { entries } = await readDotenv(defaultEnvFile, runtime).catch(() => ({
     entries: [] as readonly DotenvEntry[],
   }));
-  const present = entries.filter(({ name, value }) => keys.includes(name) && !isUnset(value)).map(({ name }) => name);
+  const present = entries.filter(({ name, value }) => names.includes(name) && !isUnset(value)).map(({ name }) => name);
   if (present.length === 0) return "";
   return `The file "${defaultEnvFile}" here has ${
     [...new Set(present)].join(", ")
   }: pass it with --env-file ${defaultEnvFile}`;
 }
 
-/**
- * Returns a hint for when no provider is detected and there is a configuration in the folder: it is read only when named.
- */
-export async function configFileHint(flags: Flags, { runtime: { files } }: CommandParts): Promise<string> {
+async function configFileHint(flags: Flags, { runtime: { files } }: CommandParts): Promise<string> {
   if (flags.value("config") !== undefined) return "";
   for (const name of configFiles) {
     const isThere = await files!.readText(name).then(() => true, () => false);

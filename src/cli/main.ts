@@ -2,12 +2,12 @@
  * Entry point of the command line: runs a command, and turns errors into messages and exit codes.
  * @module
  */
-import { ConfigError, type ConfigProblem, MeshError, NoProvidersError } from "../errors.ts";
+import { ConfigError, type ConfigProblem, MeshError } from "../errors.ts";
 import { nearest } from "../util/nearest.ts";
 import { version } from "../version.ts";
 import { isConfigPath, readFlags } from "./args.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
-import { applyEnvFiles, configFileHint, envFileHint } from "./env_files.ts";
+import { applyEnvFiles, findFileHints } from "./env_files.ts";
 
 /** Each is imported when it runs. */
 const commands: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Command> }>> = {
@@ -88,9 +88,7 @@ export async function runCli(args: readonly string[], parts: CommandParts): Prom
     if (commandArgs.includes("--json")) {
       stdout.write(`${JSON.stringify({ ok: false, problems: listProblems(error) })}\n`);
     }
-    const hints = flags !== undefined && NoProvidersError.isInstance(error)
-      ? [await envFileHint(flags, parts), command!.values.includes("config") && await configFileHint(flags, parts)]
-      : [];
+    const hints = command && flags ? await findFileHints(error, { command, flags, parts }) : [];
     const advice = [command?.advice?.(error), ...hints].filter(Boolean).join("\n");
     await printFailure({ message: formatThrown(error), advice, problems: listProblems(error) }, commandArgs, parts);
     return 1;

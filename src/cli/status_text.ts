@@ -6,7 +6,8 @@ import type { MeshEvent, RoutingRecord } from "../contracts/events.ts";
 import type { ModelStatus, PoolStatus } from "../registry/status.ts";
 import { groupBy } from "../util/entries.ts";
 import { describeBudgetStep } from "../util/budget_text.ts";
-import { counted, type Paint, printable, table } from "./table.ts";
+import { printable } from "../util/printable.ts";
+import { counted, type Paint, table } from "./table.ts";
 import { formatUsd } from "../util/price_text.ts";
 
 /** Response body of `GET /mesh/status`. */

@@ -3,7 +3,8 @@
  * @module
  */
 import type { UsageDimension, UsageRow } from "../proxy/usage/usage_table.ts";
-import { printable, table } from "./table.ts";
+import { printable } from "../util/printable.ts";
+import { table } from "./table.ts";
 import { formatUsd } from "../util/price_text.ts";
 
 /**

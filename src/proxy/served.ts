@@ -3,7 +3,7 @@
  * @module
  */
 import { formatDuration } from "../config/schema/units.ts";
-import type { DatedPricing } from "../contracts/provider.ts";
+import type { DatedPricing, ModelInfo } from "../contracts/provider.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import { isListed } from "../rotation/tiers.ts";
@@ -11,6 +11,7 @@ import { selectionContext } from "../pipeline/apply_strategy.ts";
 import { priceAt } from "../util/cost.ts";
 import { groupBy } from "../util/entries.ts";
 import { describePrice } from "../util/price_text.ts";
+import { printable } from "../util/printable.ts";
 
 /** A pool, and what its requests use. */
 export interface ServedPool {
@@ -72,23 +73,25 @@ export function listServed({ registry }: Engine): {
 
 /** Describes what requests to each pool use, what it costs, and what follows a failure. */
 export function describeServed(mesh: Engine, { strong, dim }: Colors = plain): string {
-  const { registry: { pools } } = mesh;
+  const { registry: { pools }, runtime } = mesh;
   if (pools.every(({ members }) => members.length === 0)) return describeNothing(mesh);
-  const served = listServedPools(mesh);
-  const groups = [...groupBy(pools.map((pool, index) => ({ pool, served: served[index]! })), toKey).values()];
+  const now = runtime.clock.now();
+  const groups = [
+    ...groupBy(pools.map((pool) => ({ pool, members: sortMembers(pool, runtime) })), toKey).values(),
+  ];
   const isUniform = new Set(pools.map(describePolicy)).size === 1;
   const blocks = groups.slice(0, maxGroups).map((group) => {
-    const { pool, served: { models } } = group[0]!;
+    const { pool, members } = group[0]!;
     const names = group.map(({ pool: { name } }) => strong(name)).join(", ");
-    const rest = models.length - maxModels;
-    return `  ${names}\n${formatModels(models.slice(0, maxModels), dim)}` +
+    const rest = members.length - maxModels;
+    return `  ${names}\n${formatModels(members.slice(0, maxModels), { dim, now })}` +
       (rest > 0 ? `    … and ${rest} more\n` : "") +
       (isUniform ? "" : dim(indent(describePolicy(pool), "    ")));
   });
   const omitted = groups.length - maxGroups;
   if (omitted > 0) blocks.push(`  … and ${omitted} more ${omitted === 1 ? "pool" : "pools"}\n`);
   if (isUniform) blocks.push(indent(describePolicy(pools[0]!), "  "));
-  if (omitted > 0 || served.some(({ models }) => models.length > maxModels)) {
+  if (omitted > 0 || pools.some(({ members }) => members.length > maxModels)) {
     blocks.push('  Everything: "modelmesh pools" and "modelmesh models", or --json at the start\n');
   }
   return `\nModels of each pool, in this order; prices in USD, those of tokens per million:\n\n${blocks.join("\n")}`;
@@ -97,8 +100,8 @@ export function describeServed(mesh: Engine, { strong, dim }: Colors = plain): s
 const plain: Colors = { strong: (text) => text, dim: (text) => text };
 
 /** Pools with the same models, in the same order and with the same strategy, are shown together. */
-function toKey({ pool, served: { strategy, models } }: { readonly pool: Pool; readonly served: ServedPool }): string {
-  return JSON.stringify([strategy, models.map(({ name }) => name), describePolicy(pool)]);
+function toKey({ pool, members }: { readonly pool: Pool; readonly members: readonly Member[] }): string {
+  return JSON.stringify([members.map(({ model: { name } }) => name), describePolicy(pool)]);
 }
 
 function describeNothing({ registry: { instances } }: Engine): string {
@@ -147,14 +150,25 @@ function describeStrategy({ strategyId, routing: { modelPriority, providerPriori
   return `${name}${how === undefined ? "" : `: ${how}`}${name === "priority-selection" ? "" : priority}`;
 }
 
-function formatModels(models: readonly ServedModel[], dim: Colors["dim"]): string {
-  if (models.length === 0) return "    no model yet\n";
-  const widths = [0, 1].map((column) =>
-    Math.max(...models.map(({ name, provider }) => [name, provider][column]!.length))
-  );
-  return models.map(({ name, provider, pricing }) =>
-    `    ${name.padEnd(widths[0]!)}  ${dim(provider.padEnd(widths[1]!))}  ${describePrice(pricing ?? undefined)}\n`
+function formatModels(
+  members: readonly Member[],
+  { dim, now }: Pick<Colors, "dim"> & { readonly now: number },
+): string {
+  if (members.length === 0) return "    no model yet\n";
+  const rows = members.map(({ model: { name, info, instance } }) => [
+    printable(name), // a provider may have listed it
+    printable(instance.entry.id),
+    describeCost(info, now),
+  ]);
+  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.map(([name = "", provider = "", price]) =>
+    `    ${name.padEnd(widths[0]!)}  ${dim(provider.padEnd(widths[1]!))}  ${price}\n`
   ).join("");
+}
+
+function describeCost({ pricing, assumedPricing }: ModelInfo, now: number): string {
+  if (pricing === undefined && assumedPricing !== undefined) return "price stated with each response";
+  return describePrice(priceAt(pricing, now, 0));
 }
 
 /** Describes how a pool selects a model, and what follows a failed attempt; a line each. */

@@ -4,6 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { describePrice } from "../../src/util/price_text.ts";
 import { assertOutput } from "../support/_cli_outputs.ts";
 import { type CommandSetup, inTime, startCommand } from "../support/_cli.ts";
+import { json, startUpstream } from "../support/upstream.ts";
 
 const local = { connector: "openai.compatible.v1", base_url: "http://127.0.0.1:9/v1", api_key: "key-0123456789" };
 const model = (provider: string, pricing?: object, more = {}) => ({
@@ -116,6 +117,25 @@ Models of each pool, in this order; prices in USD, those of tokens per million:
     assertMatch(err, /\n {4}openai\.tts-1 +openai\.llm\.v1 +\$15\.00 per 1M characters\n/);
     assertMatch(err, /\n {4}openai\.omni-moderation-latest +openai\.llm\.v1 +free\n/);
     assertEquals(err.match(/after a failure/g)?.length, 1);
+  });
+
+  it("shows models that a provider lists without letting their names steer the terminal", async () => {
+    const listed = { object: "list", data: [{ id: "small\u001b[2J", object: "model", created: 1, owned_by: "a" }] };
+    await using upstream = await startUpstream(json(listed));
+    const server = { ...local, base_url: upstream.url };
+    const { err } = await start({ providers: { server }, pools: { chat: { capability: "chat-completion" } } });
+    assertMatch(err, /\n {4}\S*small\\u001b\[2J {2}server {2}price unknown\n/);
+    assertFalse(err.includes("\u001b"));
+  });
+
+  it("says of whose models the vendor states the cost", async () => {
+    const provider = "openrouter.gateway.v1";
+    const { err } = await start({
+      providers: { [provider]: { api_key: "sk-or-0123456789" } },
+      models: { odd: model(provider, undefined, { model: "vendor/odd" }) },
+      pools: { chat: { models: ["odd"] } },
+    });
+    assertStringIncludes(err, `\n    odd  ${provider}  price stated with each response\n`);
   });
 
   it("cuts what is long, and says how to see everything", async () => {

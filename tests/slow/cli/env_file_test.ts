@@ -85,6 +85,25 @@ describe("A file .env with a provider's key in it", () => {
     assertEquals(code, 0);
   });
 
+  it("is named where a configuration refers to what it has", async () => {
+    const provider = { api_key: ["${secrets:OPENAI_API_KEY}", "${secrets:ABSENT}"] };
+    const refers = { ...files, "mesh.json": JSON.stringify({ providers: { "openai.llm.v1": provider } }) };
+    for (const args of [["proxy", "--config", "mesh.json"], ["check", "mesh.json", "--secrets"]]) {
+      const { code, err } = await runCommand(args, { files: refers });
+      assertEquals(code, 1);
+      assertStringIncludes(err, 'The file ".env" here has OPENAI_API_KEY: pass it with --env-file .env\n');
+    }
+    const secrets = { store: "mesh.dotenv.v1", path: "keys.env" };
+    const stored = {
+      ...files,
+      "keys.env": "",
+      "mesh.json": JSON.stringify({ secrets, providers: { "openai.llm.v1": provider } }),
+    };
+    const { code, err } = await runCommand(["proxy", "--config", "mesh.json"], { files: stored });
+    assertEquals(code, 1);
+    assertNotMatch(err, /--env-file/);
+  });
+
   it("is not named where it would not help", async () => {
     const withoutKey = await runCommand(["proxy"], { files: { ".env": "OTHER=1\nOPENAI_API_KEY=\n" } });
     assertNotMatch(withoutKey.err, /--env-file/);
