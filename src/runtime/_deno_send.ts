@@ -15,11 +15,10 @@ import { classifyFetchFault } from "./_fetch_faults.ts";
 import { http1Client, type Network } from "./http1/client.ts";
 import type { Socket } from "./http1/connection.ts";
 import type { Target } from "./http1/request.ts";
+import { ByobReader, SentOnce, type SentOnceParts } from "./_deno_fetch_bodies.ts";
+import { ReadHeaders } from "./_read_headers.ts";
 import { createTlsFault } from "./_tls_faults.ts";
 import { withUserAgent } from "./_user_agent.ts";
-
-/** Size of the read buffer for bodies, bytes. */
-const chunkBytes = 4096;
 
 /**
  * The upstream client over Deno's `fetch`, which does not expose the connection phase: `connectTimeoutMs` has no
@@ -29,14 +28,9 @@ export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse
   classifyFetchFault,
   {
     fetcher: (url, init, others) => (url.startsWith("http:") ? fetch : trustingFetch(others))(url, init),
-    bodyOf: (body) => isIncoming(body) ? readableFrom(body) : new Blob(Array.isArray(body) ? body : [body as BlobPart]),
-    open: (body) => {
-      const reader = body.getReader({ mode: "byob" }); // takes two thirds of the time of a default reader
-      return {
-        read: () => reader.read(new Uint8Array(chunkBytes)) as Promise<ReadableStreamReadResult<Uint8Array>>,
-        cancel: (reason) => reader.cancel(reason),
-      };
-    },
+    bodyOf: (body) => isIncoming(body) ? readableFrom(body) : new SentOnce(body as SentOnceParts),
+    open: (body) => new ByobReader(body),
+    readHeaders: (headers) => new ReadHeaders(headers),
   },
 ));
 

@@ -3,14 +3,16 @@
  * has begun only if head and body arrived in one read (2.9.6).
  * @module
  */
-import type { Cancel } from "../contracts/runtime.ts";
-import type { RequestHandler, RunningServer, ServeOptions } from "../contracts/shell.ts";
+import type { Cancel, StopSignal } from "../contracts/runtime.ts";
+import type { Peer, PlainRequest, RequestHandler, RunningServer, ServeOptions } from "../contracts/shell.ts";
 import { once } from "../util/once.ts";
 import { isSocketRequest } from "../util/request_id.ts";
 import { toResponse } from "../util/to_response.ts";
-import { DenoCall } from "./_deno_request.ts";
+import type { DenoUpgrade } from "./_deno_upgrade.ts";
 import { listenError } from "./_listen_error.ts";
-import { OpenResponses } from "./_open_responses.ts";
+import { OpenResponses, type PlainCall } from "./_open_responses.ts";
+import { ReadHeaders } from "./_read_headers.ts";
+import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 
 /** Time for the last responses after the grace period, ms. */
@@ -72,6 +74,57 @@ async function respondToUpgrade(
   const upgrade = new DenoUpgrade(request, info, open.sockets);
   const response = await open.respondPlain(plain, new DenoCall(request, info, upgrade));
   return upgrade.response ?? toResponse(response);
+}
+
+/** A request, and what the server knows of its connection. */
+class DenoCall implements PlainCall {
+  readonly stop: Stop = new Stop();
+  readonly request: PlainRequest;
+  readonly peer: Peer;
+  readonly #request: Request;
+  readonly #info: Deno.ServeHandlerInfo<Deno.NetAddr>;
+
+  constructor(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>, upgrade?: DenoUpgrade) {
+    this.#request = request;
+    this.#info = info;
+    this.request = new DenoRequest(request, this.stop, upgrade?.upgrade);
+    this.peer = upgrade?.peer ?? (() => info.remoteAddr.hostname);
+  }
+
+  left(): StopSignal {
+    return this.#request.signal;
+  }
+
+  untilOver(): Promise<unknown> {
+    return this.#info.completed;
+  }
+}
+
+/** A request whose head has been read from the runtime once: every access to a `Request` is an operation, or a check. */
+class DenoRequest implements PlainRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: PlainRequest["headers"];
+  readonly signal: StopSignal;
+  readonly upgrade?: NonNullable<PlainRequest["upgrade"]>;
+  readonly #request: Request;
+
+  constructor(request: Request, signal: StopSignal, upgrade?: PlainRequest["upgrade"]) {
+    this.#request = request;
+    if (upgrade !== undefined) this.upgrade = upgrade;
+    this.method = request.method;
+    this.url = request.url;
+    this.headers = new ReadHeaders(request.headers);
+    this.signal = signal;
+  }
+
+  get body(): AsyncIterable<Uint8Array> | null {
+    return this.#request.body;
+  }
+
+  bytes(): Promise<Uint8Array> {
+    return this.#request.bytes();
+  }
 }
 
 /** `Deno.serve` (2.9.6) ends when it cannot accept a connection, such as for lack of descriptors: it is started again. */

@@ -38,12 +38,15 @@ export function fetchSender(
     fetcher = fetch,
     bodyOf = (body) => (Array.isArray(body) ? new Blob(body) : body) as BodyInit,
     open = (body) => body.getReader(),
+    readHeaders = (headers) => headers,
   }: {
     readonly fetcher?: (url: string, init: RequestInit, authorities?: Authorities) => Promise<Response>;
     /** Converts a body to the form in which it is sent. */
     readonly bodyOf?: (body: NonNullable<UpstreamRequest["body"]>) => BodyInit | Promise<BodyInit>;
     /** Opens the body of a response for reading. */
     readonly open?: (body: ReadableStream<Uint8Array>) => BodyReader;
+    /** Reads the headers of a response, which may be looked up often. */
+    readonly readHeaders?: (headers: Headers) => UpstreamResponse["headers"];
   } = {},
 ): (request: UpstreamRequest) => Promise<UpstreamResponse> {
   return async (request) => {
@@ -66,23 +69,24 @@ export function fetchSender(
       throw translate(error, signal, { classify, otherwise: withoutResponse });
     }
     onBytes?.();
-    return toUpstreamResponse(response, request, { classify, open });
+    return toUpstreamResponse(response, request, { classify, open, readHeaders });
   };
 }
 
 function toUpstreamResponse(
   response: Response,
   request: UpstreamRequest,
-  { classify, open }: {
+  { classify, open, readHeaders }: {
     readonly classify: FaultClassifier;
     readonly open: (body: ReadableStream<Uint8Array>) => BodyReader;
+    readonly readHeaders: (headers: Headers) => UpstreamResponse["headers"];
   },
 ): UpstreamResponse {
   let stream: ReadableStream<Uint8Array> | null | undefined;
   return {
     // browsers hide redirects from pages
     status: response.type === "opaqueredirect" ? 302 : response.status,
-    headers: plainHeaders(response.headers, request.headers),
+    headers: readHeaders(plainHeaders(response.headers, request.headers)),
     // created on demand, since a stream costs more than reading the whole body
     get body() {
       return stream ??= response.body && toReadableStream(this.reader()!);
