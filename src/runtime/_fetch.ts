@@ -69,37 +69,50 @@ export function fetchSender(
       throw translate(error, signal, { classify, otherwise: withoutResponse });
     }
     onBytes?.();
-    return toUpstreamResponse(response, request, { classify, open, readHeaders });
+    return new FetchedResponse(response, request, { classify, open, readHeaders });
   };
 }
 
-function toUpstreamResponse(
-  response: Response,
-  request: UpstreamRequest,
-  { classify, open, readHeaders }: {
-    readonly classify: FaultClassifier;
-    readonly open: (body: ReadableStream<Uint8Array>) => BodyReader;
-    readonly readHeaders: (headers: Headers) => UpstreamResponse["headers"];
-  },
-): UpstreamResponse {
-  let stream: ReadableStream<Uint8Array> | null | undefined;
-  return {
-    // browsers hide redirects from pages
-    status: response.type === "opaqueredirect" ? 302 : response.status,
-    headers: readHeaders(plainHeaders(response.headers, request.headers)),
-    // created on demand, since a stream costs more than reading the whole body
-    get body() {
-      return stream ??= response.body && toReadableStream(this.reader()!);
-    },
-    reader: () => response.body && guarded(open(response.body), request, classify),
-    async bytes() {
-      try {
-        return new Uint8Array(await response.arrayBuffer());
-      } catch (error) {
-        throw translate(error, request.signal, { classify, otherwise: cutShort });
-      }
-    },
-  };
+/** How a runtime reads a response. */
+interface ReadingParts {
+  readonly classify: FaultClassifier;
+  readonly open: (body: ReadableStream<Uint8Array>) => BodyReader;
+  readonly readHeaders: (headers: Headers) => UpstreamResponse["headers"];
+}
+
+class FetchedResponse implements UpstreamResponse {
+  readonly status: number;
+  readonly headers: UpstreamResponse["headers"];
+  readonly #response: Response;
+  readonly #request: UpstreamRequest;
+  readonly #parts: ReadingParts;
+  #stream: ReadableStream<Uint8Array> | null | undefined;
+
+  constructor(response: Response, request: UpstreamRequest, parts: ReadingParts) {
+    this.status = response.type === "opaqueredirect" ? 302 : response.status; // browsers hide redirects from pages
+    this.headers = parts.readHeaders(plainHeaders(response.headers, request.headers));
+    this.#response = response;
+    this.#request = request;
+    this.#parts = parts;
+  }
+
+  /** Created on demand, since a stream costs more than reading the whole body. */
+  get body(): ReadableStream<Uint8Array> | null {
+    return this.#stream ??= this.#response.body && toReadableStream(this.reader()!);
+  }
+
+  reader(): BodyReader | null {
+    const { body } = this.#response;
+    return body && guarded(this.#parts.open(body), this.#request, this.#parts.classify);
+  }
+
+  async bytes(): Promise<Uint8Array> {
+    try {
+      return new Uint8Array(await this.#response.arrayBuffer());
+    } catch (error) {
+      throw translate(error, this.#request.signal, { classify: this.#parts.classify, otherwise: cutShort });
+    }
+  }
 }
 
 /** A reader with classified errors. */

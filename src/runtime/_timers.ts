@@ -137,9 +137,17 @@ const longMs = 2_000;
 /** Resolution of long timers, ms. */
 const grainMs = 50;
 
-interface Wait extends Indexed {
+class Wait implements Indexed {
+  index?: number;
   readonly task: () => void;
+
+  constructor(task: () => void) {
+    this.task = task;
+  }
 }
+
+/** Maximum number of empty sets that are kept. */
+const maxSpares = 64;
 
 /**
  * Creates the `after` of a clock. Short timers are exact, long ones fire up to 50 ms late, never early.
@@ -159,6 +167,8 @@ export function coarseTimers(detach?: (timer: Timer) => void): Clock["after"] {
 class Wheel {
   readonly #detach: ((timer: Timer) => void) | undefined;
   readonly #waits = new Map<number, IndexedSet<Wait>>();
+  /** Empty sets: most ticks have few timers, which are cancelled soon. */
+  readonly #spares: IndexedSet<Wait>[] = [];
   #size = 0;
   /** The tick for which the native timer is set; Infinity without one. */
   #armedTick = Infinity;
@@ -172,8 +182,8 @@ class Wheel {
     const now = performance.now();
     const tick = Math.ceil((now + ms) / grainMs);
     let waits = this.#waits.get(tick);
-    if (waits === undefined) this.#waits.set(tick, waits = new IndexedSet());
-    const wait: Wait = { task };
+    if (waits === undefined) this.#waits.set(tick, waits = this.#spares.pop() ?? new IndexedSet());
+    const wait = new Wait(task);
     waits.add(wait);
     if (tick < this.#armedTick) this.#arm(tick, now);
     this.#size++;
@@ -217,7 +227,10 @@ class Wheel {
 
   /** The native timer remains set while there are others, since the next one would require it again. */
   #forget(tick: number, waits: IndexedSet<Wait>): void {
-    if (waits.size === 0 && this.#waits.get(tick) === waits) this.#waits.delete(tick);
+    if (waits.size === 0 && this.#waits.get(tick) === waits) {
+      this.#waits.delete(tick);
+      if (this.#spares.length < maxSpares) this.#spares.push(waits);
+    }
     if (--this.#size > 0) return;
     this.#cancelTimer();
     this.#armedTick = Infinity;

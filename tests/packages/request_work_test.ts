@@ -1,4 +1,7 @@
-/** How much of the product a request enters: what a reader who follows one has to read, counted on Node 24. */
+/**
+ * How much of the product a request enters: what a reader who follows one has to read; and how much it allocates, which is
+ * what it leaves to the garbage collector. Counted on Node 24.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { findNode } from "../../scripts/npm/node.ts";
@@ -72,6 +75,53 @@ const limits: Readonly<Record<string, readonly [files: number, functions: number
   embeddings: [99, 457],
 };
 
+/**
+ * A program that sends requests to a handler, and prints the bytes that one of them allocates. It is not optimized, and its
+ * young generation has room for all of it, so that the number is the same on every machine.
+ */
+const allocating = `
+  const [root] = process.argv.slice(1);
+  const { ModelMesh } = await import(root + "mod.ts");
+  const { createHandler } = await import(root + "proxy.ts");
+  const message = { role: "assistant", content: "Hello" };
+  const choices = [{ index: 0, message, finish_reason: "stop" }];
+  const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
+  const encode = (value) => new TextEncoder().encode(JSON.stringify(value));
+  const answer = encode({ id: "c", object: "chat.completion", created: 1, model: "m", choices, usage });
+  const headersOf = ({ length }) => new Headers({ "content-type": "application/json", "content-length": String(length) });
+  const arrayBuffer = async () => answer.slice().buffer;
+  const response = { type: "default", status: 200, headers: headersOf(answer), body: null, arrayBuffer };
+  const mesh = new ModelMesh({ fetch: async () => response });
+  await mesh.initialize({
+    providers: { a: { connector: "openai.compatible.v1", base_url: "http://127.0.0.1:9/v1", api_key: "key-123456" } },
+    models: { m: { provider: "a", capabilities: ["chat-completion"] } },
+    pools: { chat: { models: ["m"] } },
+  });
+  const handler = createHandler(mesh);
+  const body = encode({ model: "chat", messages: [{ role: "user", content: "Hello" }] });
+  const [url, { signal }] = ["http://127.0.0.1/v1/chat/completions", new AbortController()];
+  const request = { method: "POST", url, headers: headersOf(body), signal, body: null, bytes: async () => body };
+  const statuses = new Set();
+  const send = async (count) => {
+    for (let sent = 0; sent < count; sent++) statuses.add((await handler.plain(request)).status);
+  };
+  await send(200);
+  globalThis.gc();
+  const before = process.memoryUsage().heapUsed;
+  await send(500);
+  const bytes = (process.memoryUsage().heapUsed - before) / 500;
+  console.log(JSON.stringify({ bytes, statuses: [...statuses] }));
+  process.exit(0);
+`;
+
+const allocatingFlags = [
+  ...["--expose-gc", "--no-opt", "--no-maglev", "--no-sparkplug"],
+  ...["--min-semi-space-size=64", "--max-semi-space-size=64"],
+];
+
+/** The most that a request may allocate without optimization, bytes; optimized code allocates about two thirds of it. */
+const maxAllocated = 69_000;
+
 describe("A warm request enters few files and functions", () => {
   it("whatever it asks for, and so does a start", async () => {
     await using folder = await makeFolder();
@@ -84,5 +134,14 @@ describe("A warm request enters few files and functions", () => {
       assert(entered[name].files <= files, `${name} enters ${entered[name].files} files`);
       assert(entered[name].functions <= functions, `${name} enters ${entered[name].functions} functions`);
     }
+  });
+
+  it("and allocates little", async () => {
+    await using folder = await makeFolder();
+    const command = [await findNode("24"), ...allocatingFlags, "--input-type=module", "--eval", allocating, root.href];
+    const { out } = await run(command, { folder: folder.path });
+    const { bytes, statuses } = JSON.parse(out);
+    assertEquals(statuses, [200]);
+    assert(bytes > 0 && bytes <= maxAllocated, `${Math.round(bytes)} bytes`);
   });
 });
