@@ -74,6 +74,8 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   readonly client?: RequestClient | undefined;
   /** What distinguishes its sender from others without a client; undefined if nothing does. */
   readonly identity?: string | undefined;
+  /** Whether it is a turn of a conversation that the proxy stores, which passes by the cache. */
+  readonly isStoredTurn?: boolean | undefined;
   /** Names of guards, besides those of its client and pool. */
   readonly guards?: readonly string[] | undefined;
   /** Its team, tags and end user; undefined if it has none. */

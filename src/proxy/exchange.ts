@@ -70,6 +70,8 @@ export interface Exchange {
   readonly reserve: SocketAccess["reserve"] | undefined;
   /** Work that goes on after its request was answered. */
   readonly background: Set<Promise<void>>;
+  /** Whether it is a turn of a conversation that the proxy stores. */
+  isStoredTurn?: boolean;
   /** Whether `onEnd` is called later than at the end of the response. */
   isDetached: boolean;
   /** Must be called at the end of a streamed response. */

@@ -84,6 +84,7 @@ export function toRoutedRequest<Body extends RequestBody, Response>(
     routingConstraints,
     client,
     identity: exchange.sender?.identity,
+    isStoredTurn: exchange.isStoredTurn,
     guards,
     ...(labels && { labels }),
     scopes: mesh.state.scopes && selectScopes(exchange, labels),

@@ -1,9 +1,13 @@
 /** The cache of responses: what is repeated, for whom, and what a client sees of it. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import { stateIn } from "../../mod.ts";
+import { MemoryStorage } from "../../connectors/storage/memory.ts";
+import { fakeClock } from "../../src/runtime/test.ts";
 import { askCached, cacheStage, requests } from "../support/_cached.ts";
-import type { Json } from "../support/_dialects.ts";
-import { answer, type Behaviour, reset, status } from "../support/upstream.ts";
+import { startDialectProxy } from "../support/_dialect_proxy.ts";
+import { dialects, type Json, speaking } from "../support/_dialects.ts";
+import { answer, type Behaviour, reset, startUpstream, status } from "../support/upstream.ts";
 
 describe("A repeated response", () => {
   for (const dialect of Object.keys(requests)) {
@@ -20,6 +24,23 @@ describe("A repeated response", () => {
         assertEquals(stage.sent(), 1);
       });
     }
+  }
+
+  for (const vendor of dialects) {
+    it(`has them also if its provider has an API of its own: ${vendor}`, async () => {
+      await using upstream = await startUpstream(speaking[vendor].answer());
+      const provider = { dialect: vendor, url: upstream.url };
+      for (const isStreamed of [false, true]) {
+        for (const dialect of Object.keys(requests)) {
+          await using proxy = await startDialectProxy({ a: provider }, { config: { cache: {} } });
+          const first = await askCached(proxy.url, dialect, { isStreamed });
+          const second = await askCached(proxy.url, dialect, { isStreamed });
+          assertEquals([first.status, first.cache], [200, "MISS"], first.text);
+          assertMatch(second.cache, /^HIT/, `${dialect} ${isStreamed}`);
+          assertEquals(second.text, first.text);
+        }
+      }
+    });
   }
 
   it("is that of the same request in another dialect", async () => {
@@ -189,6 +210,23 @@ describe("Never repeated", () => {
       });
     }
   }
+
+  it("is a turn of a stored conversation", async () => {
+    const clock = fakeClock({ skipSleeps: true });
+    const config = { storage: { connector: "mesh.memory.v1" }, proxy: { responses: { state: true } } };
+    await using stage = await cacheStage({ clock, storage: stateIn(new MemoryStorage(clock)), config });
+    const ask = async (body: Json, isStreamed = false) => await askCached(stage.url, "responses", { body, isStreamed });
+    const { id } = JSON.parse((await ask({})).text);
+    const turns = [{}, { store: true }, { previous_response_id: id }, { previous_response_id: id, store: false }];
+    for (const body of [...turns, ...turns]) {
+      for (const isStreamed of [false, true]) {
+        const { status, cache } = await ask(body, isStreamed);
+        assertEquals([status, cache], [200, ""], JSON.stringify(body));
+      }
+    }
+    assertEquals((await ask({ store: false })).cache, "MISS");
+    assertMatch((await ask({ store: false })).cache, /^HIT/);
+  });
 
   it("is a stream that its client leaves, or whose provider fails midway", async () => {
     const cut = answer({ pieces: ["Hello", " world"], cut: { after: 1, how: "reset" } });

@@ -66,11 +66,13 @@ function readTtl(value: unknown): CacheControl | undefined {
 }
 
 /** Whether the response to a request may be repeated for equal ones. */
-export function isCacheable({ operation: { name }, body, original, providerKey }: RoutedRequest, {
+export function isCacheable({ operation: { name }, body, original, providerKey, isStoredTurn }: RoutedRequest, {
   mode,
   ttlMs,
 }: CacheControl): boolean {
-  if (mode === "no-store" || providerKey !== undefined || original?.isNativeOnly === true) return false;
+  if (mode === "no-store" || isStoredTurn === true || providerKey !== undefined || original?.isNativeOnly === true) {
+    return false;
+  }
   const { temperature, seed, random_seed, store, web_search_options, tools } = body as Readonly<
     Record<string, unknown>
   >;

@@ -32,6 +32,7 @@ export async function respondToTurn(
   const response = new TurnResponse(turn, exchange.mesh.runtime.clock.now());
   const work = { ...received, itemsName: toItemsName(response.id) };
   let isOver = true;
+  exchange.isStoredTurn = turn.isStored || turn.previousId !== null;
   try {
     if (turn.isBackground) {
       const { respondInBackground } = await import("./background_response.ts");
