@@ -84,6 +84,20 @@ describe("A response is shared", () => {
   });
 });
 
+describe("A response to a caller with a key of its own", () => {
+  it("is not shared, and not repeated", async () => {
+    await using stage = await cacheStage({
+      provider: { api_key: undefined, credentials: "header" },
+      config: { proxy: { auth: { tokens: [{ name: "ann", token: toToken("ann"), byok: true }] } } },
+    });
+    const headers = { authorization: `Bearer ${toToken("ann")}`, "x-provider-key": "a=key-of-ann-0123456789" };
+    for (let sent = 1; sent <= 2; sent++) {
+      const { status, cache, text } = await askCached(stage.url, "chat", { headers });
+      assertEquals([status, cache, stage.sent()], [200, "", sent], text);
+    }
+  });
+});
+
 describe("A response from the cache", () => {
   it("counts as a request of its client, and is refused beyond the limit", async () => {
     await using stage = await open({ clients: { ann: { rpm: 2 } } });

@@ -1,7 +1,7 @@
 /** The cache for operations other than chat, in further dialects, and in the library. */
 import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { MeshError, routingOf, UnsupportedRequestError } from "../../mod.ts";
+import { MeshError, RateLimitError, routingOf, UnsupportedRequestError } from "../../mod.ts";
 import { clientOver, messages } from "../support/_library.ts";
 import { type OperationStage, operationStage } from "../support/_operations.ts";
 import { answer, type Behaviour, cutAt, embeddings, json, startUpstream, status, whole } from "../support/upstream.ts";
@@ -180,6 +180,20 @@ describe("In the library, a response", () => {
     }, "enough");
     const last = scene.records.filter((record) => record.type === "routing").at(-1);
     assertEquals([last?.cached, last?.status], [true, 499]);
+  });
+
+  it("is in flight until it has been read", async () => {
+    await using upstream = await startUpstream(answer());
+    const config = { cache: {}, tags: { t: { concurrent: 1 } } };
+    await using scene = clientOver({ upstreams: { a: upstream.url }, config });
+    const { completions } = scene.client.chat;
+    const ask = () => completions.create({ ...options, stream: true, mesh: { tags: ["t"] } });
+    for (let sent = 0; sent < 3; sent++) {
+      const stream = await ask();
+      await assertRejects(ask, RateLimitError);
+      for await (const _ of stream) continue;
+    }
+    assertEquals(upstream.requests.length, 1);
   });
 
   it("may not be repeated by a mesh without a cache", async () => {

@@ -170,6 +170,7 @@ const passing: readonly (readonly [what: string, body: Json, headers?: Readonly<
   ["with a temperature that is null", { temperature: null }],
   ["that is to be stored", { store: true }],
   ["with a search", { web_search_options: {} }],
+  ["with a tool that its provider runs", { tools: [{ type: "code_interpreter" }] }],
   ["with the header no-store", {}, { "x-mesh-cache": "no-store" }],
   ["with no-store in its body", { mesh: { cache: "no-store" } }],
 ];
@@ -210,6 +211,22 @@ describe("Never repeated", () => {
       });
     }
   }
+
+  it("is what only one vendor understands, such as tools that it runs", async () => {
+    await using upstream = await startUpstream(speaking.anthropic.answer());
+    const provider = { dialect: "anthropic", url: upstream.url } as const;
+    await using proxy = await startDialectProxy({ a: provider }, { config: { cache: {} } });
+    const tools = [{ type: "web_search_20250305", name: "web_search" }];
+    for (const name of ["x-other", "x-mesh-cache"]) {
+      for (let sent = 0; sent < 2; sent++) {
+        const { status, cache } = await askCached(proxy.url, "messages", {
+          body: { tools },
+          headers: { [name]: "ttl=60" },
+        });
+        assertEquals([status, cache], [200, ""]);
+      }
+    }
+  });
 
   it("is a turn of a stored conversation", async () => {
     const clock = fakeClock({ skipSleeps: true });
