@@ -165,7 +165,7 @@ describe("A storage of the cache", () => {
   it("has what is expired no longer", async () => {
     await using stage = await open({ cache: { ttl: "1m" } });
     await stage.ask();
-    assertEquals((await stage.memory.entries.stats()).entries, 1);
+    await until(async () => (await stage.memory.entries.stats()).entries === 1, "the entry");
     await stage.clock.advance(60_001);
     assertEquals((await stage.memory.entries.stats()).entries, 0);
   });
