@@ -4,6 +4,7 @@
  * @module
  */
 import { isOfNewClient, showBudgets, withCost } from "./accounts.ts";
+import { Cache } from "./cache.ts";
 import { Clients } from "./clients.ts";
 import { Connection, ResponseError, TokenError } from "./connection.ts";
 import { Decisions } from "./decisions.ts";
@@ -37,6 +38,7 @@ const decisions = new Decisions();
 const spend = new Spend(connection, () => drawSoon());
 const clients = new Clients(connection, () => drawSoon());
 const processes = new Processes(connection, () => drawSoon());
+const cache = new Cache(connection, () => drawSoon());
 const playground = new Playground(connection);
 const pools = new Pools(override);
 const providers = new Providers(override);
@@ -58,6 +60,7 @@ function draw(): void {
   setText(byId("about"), `Version ${status.version}, up for ${span(uptimeMs)}`);
   showHealth(status, now);
   traffic.draw(now);
+  cache.draw();
   spend.draw(now);
   decisions.draw();
   pools.draw(status, now);
@@ -141,7 +144,7 @@ function show(state: "connecting" | "live" | "lost", text: string): void {
 async function follow(onLive: () => void): Promise<void> {
   if (await connection.lacksToken()) throw new TokenError("The proxy requires a token");
   await refresh();
-  await Promise.all([spend, clients, processes].map((part) => part.read(status!)));
+  await Promise.all([spend, clients, processes, cache].map((part) => part.read(status!)));
   spendReadAt = connection.now;
   byId("app").hidden = false;
   byId("forget").hidden = !connection.hasToken;

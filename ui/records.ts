@@ -63,6 +63,8 @@ export interface MeshStatus {
   readonly providers: readonly ProviderStatus[];
   readonly budgets: readonly BudgetStatus[];
   readonly clients?: readonly ClientTotals[];
+  /** Whether `/mesh/cache` has counts of a cache. */
+  readonly cache?: boolean;
   /** Whether teams are configured. */
   readonly teams?: boolean;
   /** Whether `/mesh/usage` has the usage of days. */

@@ -71,6 +71,7 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
     "The prompt is too long for every model of the pool, or for the one that was asked.",
     "Shorten the conversation, or add a model with a larger context window.",
   ],
+  no_cache: ["400", "The proxy has no cache.", "Add a section `cache` to the configuration."],
   no_storage: [
     "400",
     "Clients created at runtime, usage per day and the list of processes require a storage.",
@@ -147,7 +148,7 @@ export const requestErrors: Readonly<Record<RequestErrorCode, Line>> = {
     "Retry after `Retry-After`, or a few seconds; raise the limit.",
   ],
   shutting_down: ["503", "The proxy is shutting down.", "Retry the request at another process."],
-  storage_unavailable: ["503", "The storage of clients is unavailable.", "See the error in the log."],
+  storage_unavailable: ["503", "The storage of clients or of the cache is unavailable.", "See the error in the log."],
   cache_miss: [
     "504",
     "The request may only be served from the cache (`x-mesh-cache: only`), which has no response to it.",

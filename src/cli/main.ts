@@ -41,6 +41,10 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
     summary: "Create, list, update, rotate and revoke clients of a running proxy, and show their usage",
     load: async () => (await import("./clients.ts")).clients,
   },
+  cache: {
+    summary: "Show and empty the cache of a running proxy",
+    load: async () => (await import("./cache.ts")).cache,
+  },
   usage: {
     summary: "Show requests, tokens and cost of a running proxy per day, client, team, pool, model or tag",
     load: async () => (await import("./usage.ts")).usage,

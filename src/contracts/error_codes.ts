@@ -27,6 +27,7 @@ export type RequestErrorCode =
   | "missing_provider_key"
   | "model_not_found"
   | "no_active_model"
+  | "no_cache"
   | "no_storage"
   | "not_acceptable"
   | "not_an_administrator"

@@ -8,7 +8,7 @@ import { nanoPerUsd } from "../util/pricing.ts";
 import { countOrZero } from "./_stats_counters.ts";
 import { Histogram } from "./_histograms.ts";
 import type { RoutingRecord } from "../contracts/events.ts";
-import type { FinishedRequest, RefusedRequest } from "./hub_events.ts";
+import type { CacheLookup, FinishedRequest, RefusedRequest } from "./hub_events.ts";
 
 /** Histogram bounds of durations, seconds. */
 const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
@@ -52,6 +52,13 @@ export interface CountedRequest
   extends
     Pick<FinishedRequest, "tries" | "tokensIn" | "tokensOut" | "tokensCached" | "costNanoUsd" | "callerCostNanoUsd"> {
   readonly record: Pick<RoutingRecord, typeof countedMembers[number]>;
+}
+
+/** What the cache has served and saved. */
+export interface CacheTotals {
+  readonly hits: number;
+  readonly misses: number;
+  readonly saved_usd: number;
 }
 
 /** What a guard has done, as metrics count it. */
@@ -103,6 +110,9 @@ export class RequestMetrics {
   readonly #attempts = new Map<string, Sum>();
   readonly #rotations = new Map<string, Sum>();
   readonly #guards = new Map<string, Sum>();
+  readonly #lookups = new Map<string, Sum>();
+  /** What repeated responses have saved, USD. */
+  readonly #saved = new Map<string, Sum>();
   readonly #hedged = new Map<string, Sum>();
   readonly #hedgesWon = new Map<string, Sum>();
 
@@ -153,6 +163,20 @@ export class RequestMetrics {
     countRequest(this.#guards, `${guard}\n${stage}\n${action}`, () => ({ guard, stage, action }));
   }
 
+  /** Counts what the cache was asked for a request. */
+  addLookup({ pool, result, savedUsd = 0 }: CacheLookup): void {
+    countRequest(this.#lookups, `${pool}\n${result}`, () => ({ pool, result }));
+    if (result === "hit") getOrCreate(this.#saved, pool, () => ({ labels: { pool }, value: 0 })).value += savedUsd;
+  }
+
+  /** Returns the totals of the cache. */
+  cache(): CacheTotals {
+    const count = (wanted: CacheLookup["result"]) =>
+      [...this.#lookups.values()].reduce((sum, { labels, value }) => labels.result === wanted ? sum + value : sum, 0);
+    const saved_usd = [...this.#saved.values()].reduce((sum, { value }) => sum + value, 0);
+    return { hits: count("hit"), misses: count("miss"), saved_usd };
+  }
+
   /** Returns the totals of each named client. */
   clients(): readonly ClientTotals[] {
     const totals = new Map<string, ClientTotals>();
@@ -190,6 +214,16 @@ export class RequestMetrics {
         [
           ...this.#guards.values(),
         ],
+      ),
+      counter(
+        "modelmesh_cache_requests_total",
+        "Requests by what the cache did for them: repeated a response, had none, passed them by, or failed.",
+        [...this.#lookups.values()],
+      ),
+      counter(
+        "modelmesh_cache_saved_usd_total",
+        "Cost of repeated responses when they were received, in USD, where prices are known.",
+        [...this.#saved.values()],
       ),
       counter("modelmesh_hedged_total", "Requests for which a second model was asked.", [...this.#hedged.values()]),
       counter("modelmesh_hedge_won_total", "Hedged requests that the second model answered.", [

@@ -51,6 +51,7 @@ export function countEvents(hub: Hub, statistics: Statistics): void {
     statistics.addTransition({ owner, to, reason: reason as StandbyReason });
   });
   hub.on("request_started", () => statistics.inFlight++);
+  hub.on("cache_lookup", (lookup) => statistics.metrics?.addLookup(lookup));
   hub.on("request_refused", (request) => statistics.metrics?.addRefused(request));
   hub.on("request_finished", (request) => {
     statistics.inFlight--;

@@ -55,6 +55,7 @@ export async function status(exchange: Exchange): Promise<PlainResponse> {
     ...(clients.length === 0 ? {} : { clients: clients.map((client) => withNotes(client, exchange)) }),
     in_flight: inFlight,
     ...(exchange.usage === undefined ? {} : { daily_usage: true }),
+    ...(mesh.caching === undefined ? {} : { cache: true }),
     ...((mesh.settings.teams?.size ?? 0) === 0 ? {} : { teams: true }),
     ...(exchange.processes === undefined ? {} : { process: exchange.processes.id }),
     role: getRole(exchange),

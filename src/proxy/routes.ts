@@ -111,6 +111,10 @@ const others: Readonly<Record<string, RouteEntry>> = {
     { methods: ["GET"], isAdministrative: true },
     async () => ({ handle: (await import("./processes/processes_route.ts")).handleProcesses }),
   ),
+  "/mesh/cache": imported(
+    { methods: ["GET", "DELETE"], isAdministrative: true },
+    async () => ({ handle: (await import("./cache_route.ts")).handleCache }),
+  ),
   "/mesh/teams": imported(
     { methods: ["GET"], isAdministrative: true },
     async () => ({ handle: (await import("./teams_route.ts")).listTeams }),

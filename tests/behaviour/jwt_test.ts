@@ -273,6 +273,8 @@ describe("the client of a JWT", () => {
         ["GET", "/mesh/status"],
         ["GET", "/metrics"],
         ["GET", "/mesh/clients"],
+        ["GET", "/mesh/cache"],
+        ["DELETE", "/mesh/cache"],
         ["POST", "/mesh/deactivate"],
         ["POST", "/mesh/clients"],
       ];
@@ -284,9 +286,9 @@ describe("the client of a JWT", () => {
       };
       const statuses = tokens.map((token) => Promise.all(calls.map((one) => call(token, one))));
       assertEquals(await Promise.all(statuses), [
-        [200, 200, 400, 200, 400], // there is no storage of clients
-        [200, 200, 400, 403, 403],
-        [200, 200, 403, 403, 403],
+        [200, 200, 400, 400, 400, 200, 400], // there is no storage of clients, and no cache
+        [200, 200, 400, 400, 403, 403, 403],
+        [200, 200, 403, 403, 403, 403, 403],
       ]);
       const role = async (token: string) =>
         (await (await fetch(`${proxy.url}/mesh/status`, { headers: bearer(token) })).json()).role;

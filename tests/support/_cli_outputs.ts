@@ -59,6 +59,8 @@ export type OutputName =
   | "clients"
   | "revoked"
   | "usage"
+  | "cache"
+  | "cleared"
   | "secrets";
 
 const schemas: Readonly<Record<OutputName, Record<string, unknown>>> = {
@@ -170,6 +172,7 @@ const schemas: Readonly<Record<OutputName, Record<string, unknown>>> = {
     "clients?": list(members({ name: text, ...used })),
     "in_flight": count,
     "daily_usage?": { const: true },
+    "cache?": { const: true },
     "teams?": { const: true },
     "process?": text,
     "role": { enum: ["administrator", "client"] },
@@ -177,6 +180,8 @@ const schemas: Readonly<Record<OutputName, Record<string, unknown>>> = {
   }),
   client: members({ ...client, "token?": { type: "string", pattern: "^mm_" } }),
   clients: list(members(client)),
+  cache: members({ entries: count, bytes: count, hits: count, misses: count, saved_usd: amount }),
+  cleared: members({ cleared: count }),
   revoked: members({ id: text, name: text, deleted: { const: true } }),
   usage: members({
     id: text,

@@ -6,7 +6,7 @@ import type { MetricFamily } from "../../contracts/metrics.ts";
 import type { Observability } from "../../contracts/observability.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { type ClientTotals, RequestMetrics } from "../../observe/request_metrics.ts";
+import { type CacheTotals, type ClientTotals, RequestMetrics } from "../../observe/request_metrics.ts";
 import { RecordRing, type RecordSource } from "./record_ring.ts";
 
 /** Current values and counters. */
@@ -16,6 +16,8 @@ export interface Overview {
   /** Requests in progress. */
   readonly inFlight: number;
   readonly clients: readonly ClientTotals[];
+  /** Absent unless it was requested. */
+  readonly cache?: CacheTotals | undefined;
   /** Metrics of requests, by label. */
   readonly families: readonly MetricFamily[];
   /** Records that sinks could not deliver, by connector id. */
@@ -23,7 +25,7 @@ export interface Overview {
 }
 
 /** The requested lists of an overview; others are empty. */
-export type OverviewPart = "clients" | "families" | "uptime";
+export type OverviewPart = "clients" | "families" | "cache" | "uptime";
 
 /** Receives the records of a proxy, and reports those of all its processes. */
 export interface ProxyOverview {
@@ -67,6 +69,7 @@ export class OwnOverview implements ProxyOverview {
       uptimeMs: this.#clock.monotonic() - this.#startedAt,
       inFlight,
       clients: part === "clients" ? metrics?.clients() ?? [] : [],
+      ...(part === "cache" && { cache: metrics?.cache() }),
       families: part === "families" ? metrics?.families(owner) ?? [] : [],
       lost: [...hub.lost],
     };

@@ -5,7 +5,7 @@
 import type { Observability } from "../../contracts/observability.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { FinishedRequest, RefusedRequest } from "../../observe/hub_events.ts";
+import type { CacheLookup, FinishedRequest, RefusedRequest } from "../../observe/hub_events.ts";
 import {
   countedMembers,
   type CountedRequest,
@@ -25,6 +25,7 @@ export interface OverviewReport {
   readonly refused: readonly RefusedRequest[];
   readonly rotations: readonly (readonly [pool: string, reason: string])[];
   readonly guarded: readonly GuardAction[];
+  readonly lookups: readonly CacheLookup[];
   /** Current values. */
   readonly inFlight: number;
   /** Counters since the start of the process. */
@@ -55,12 +56,14 @@ export class OverviewOwner {
   }
 
   /** Adds a report. */
-  receive(process: number, { records, finished, refused, rotations, guarded, inFlight, lost }: OverviewReport): void {
+  receive(process: number, report: OverviewReport): void {
+    const { records, finished, refused, rotations, guarded, lookups, inFlight, lost } = report;
     for (const record of records) this.#records.emit(record);
     for (const request of finished) this.#metrics.addRequest(request);
     for (const request of refused) this.#metrics.addRefused(request);
     for (const [pool, reason] of rotations) this.#metrics.addRotation(pool, reason);
     for (const action of guarded) this.#metrics.addGuardAction(action);
+    for (const lookup of lookups) this.#metrics.addLookup(lookup);
     this.#processes.set(process, { inFlight, lost });
   }
 
@@ -83,6 +86,7 @@ export class OverviewOwner {
       uptimeMs: this.#clock.monotonic() - this.#startedAt,
       inFlight,
       clients: question.part === "clients" ? this.#metrics.clients() : [],
+      ...(question.part === "cache" && { cache: this.#metrics.cache() }),
       families: question.part === "families" ? this.#metrics.families(question.owner) : [],
       lost: [...lost],
     };
@@ -131,6 +135,7 @@ export class SharedOverview implements ProxyOverview {
       refused: (request) => this.#see("refused", request),
       rotated: (pool, reason) => this.#see("rotations", [pool, reason]),
       guarded: (action) => this.#see("guarded", action),
+      lookedUp: (lookup) => this.#see("lookups", lookup),
     });
   }
 
@@ -168,10 +173,11 @@ interface Seen {
   readonly refused: RefusedRequest[];
   readonly rotations: (readonly [pool: string, reason: string])[];
   readonly guarded: GuardAction[];
+  readonly lookups: CacheLookup[];
 }
 
 function nothingSeen(): Seen {
-  return { records: [], finished: [], refused: [], rotations: [], guarded: [] };
+  return { records: [], finished: [], refused: [], rotations: [], guarded: [], lookups: [] };
 }
 
 /** Receives metrics. */
@@ -180,6 +186,7 @@ interface CountReceiver {
   readonly refused: (request: RefusedRequest) => void;
   readonly rotated: (pool: string, reason: string) => void;
   readonly guarded: (action: GuardAction) => void;
+  readonly lookedUp: (lookup: CacheLookup) => void;
 }
 
 /** Aggregates metrics for local sinks, and reports them. */
@@ -212,5 +219,10 @@ class ReportingMetrics extends RequestMetrics {
   override addGuardAction(action: GuardAction): void {
     super.addGuardAction(action);
     this.#receiver.guarded(action);
+  }
+
+  override addLookup(lookup: CacheLookup): void {
+    super.addLookup(lookup);
+    this.#receiver.lookedUp(lookup);
   }
 }
