@@ -7,6 +7,12 @@ import { el, setSpan } from "./dom.ts";
 import { duration, words } from "./format.ts";
 import { isFailedStep } from "./records.ts";
 
+/** The model whose response was repeated. */
+export function showCached(model: string): HTMLElement {
+  const chip = el("span", { class: "chip", "data-tone": "good" }, model, el("small", {}, "from the cache"));
+  return el("span", { class: "chain" }, chip);
+}
+
 /** The models that were asked, in one line. */
 export function showChain(steps: readonly FallbackStep[], status?: number): HTMLElement {
   const chips = steps.flatMap((step, index) => {

@@ -3,7 +3,7 @@
  * @module
  */
 import type { RoutingRecord } from "../src/contracts/events.ts";
-import { showAttempts, showChain, showFacts } from "./attempts.ts";
+import { showAttempts, showCached, showChain, showFacts } from "./attempts.ts";
 import { el } from "./dom.ts";
 import { showPool, showTime } from "./event_row.ts";
 import { count, duration, usd, words } from "./format.ts";
@@ -22,7 +22,9 @@ export function decisionRow(record: RoutingRecord): HTMLElement {
     el("span", { title: "Cost" }, record.cost_usd === undefined ? "" : usd(record.cost_usd)),
   );
   const where = showPool(client === undefined ? pool : `${pool} · ${client}`);
-  const models = showChain(chain, isFailed(record) ? status : undefined);
+  const models = record.cached
+    ? showCached(record.model ?? "")
+    : showChain(chain, isFailed(record) ? status : undefined);
   const row = el("details", {}, el("summary", {}, showTime(record.timestamp), where, models, facts));
   const fill = () => row.open && row.children.length === 1 && row.append(showDetails(record));
   row.addEventListener("toggle", fill); // most rows are never opened
@@ -45,6 +47,7 @@ function showDetails(record: RoutingRecord): HTMLElement {
     "Tokens in": tokens_in === undefined ? undefined : count(tokens_in),
     "Tokens out": tokens_out === undefined ? undefined : count(tokens_out),
     "Cost": cost_usd === undefined ? undefined : usd(cost_usd) + (record.estimated ? ", estimated" : ""),
+    "Saved": record.saved_usd === undefined ? undefined : usd(record.saved_usd),
     "Capability": record.capability ?? undefined,
     "Client": record.client,
     "Trace": record.traceparent,

@@ -115,7 +115,8 @@ export class Series {
   add(record: RoutingRecord): void {
     const at = Date.parse(record.timestamp);
     if (Number.isNaN(at)) return;
-    const labels = { pool: record.pool, model: record.model ?? "no model", client: record.client ?? "no name" };
+    const model = record.cached ? "the cache" : record.model ?? "no model";
+    const labels = { pool: record.pool, model, client: record.client ?? "no name" };
     for (const layer of this.#layers) {
       layer.add(at, labels, (totals) => totals.addRecord(record));
       for (const step of record.fallback_chain) {
