@@ -10,6 +10,7 @@ import { Caching } from "../pipeline/cache/caching.ts";
 import type { RouteDeps } from "../pipeline/request.ts";
 import { MemoryEntries } from "../util/memory_entries.ts";
 import { notifySafely } from "../util/once.ts";
+import { createCacheStorage } from "./cache_storage.ts";
 import { openStorage, type StorageUser } from "./open_storage.ts";
 
 /** Maximum size of all entries in memory, bytes. */
@@ -65,12 +66,8 @@ async function openOwnStorage(
 ): Promise<Storage> {
   const { catalogue, runtime, redactor } = mesh;
   const coding = { format: "json", compression: false, encryption: resolved.storage?.encryption ?? false } as const;
-  const storage = await openStorage({ connector, config, ...coding }, {
-    catalogue,
-    runtime,
-    redactor,
-    settings: resolved,
-  });
+  const user = { catalogue, runtime, redactor, settings: resolved };
+  const storage = await createCacheStorage(() => openStorage({ connector, config, ...coding }, user));
   if (storage.entries !== undefined) return storage;
   await storage.close();
   const message = `the entries of ${JSON.stringify(connector)} cannot expire`;

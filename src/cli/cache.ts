@@ -5,7 +5,8 @@
 import { findAction } from "./actions.ts";
 import type { Command, ExitCode } from "./command.ts";
 import { remoteHelp, RemoteProxy, remoteValues } from "./remote.ts";
-import { counted, table, usd } from "./table.ts";
+import { counted, table } from "./table.ts";
+import { formatUsd } from "../util/price_text.ts";
 
 /** Response body of `GET /mesh/cache`. */
 interface CacheStats {
@@ -68,7 +69,7 @@ function formatStats({ entries, bytes, hits, misses, saved_usd }: CacheStats): s
     ["entries", String(entries)],
     ["size", formatBytes(bytes)],
     ["hits", `${hits} of ${counted(asked, "request")}${share}`],
-    ["saved", usd(saved_usd)],
+    ["saved", formatUsd(saved_usd)],
   ]);
 }
 

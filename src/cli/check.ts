@@ -2,6 +2,7 @@
  * `modelmesh check`: validates a configuration, and probes its providers on request.
  * @module
  */
+import { findCacheStorage } from "../background/cache_storage.ts";
 import { openProvider } from "../background/open_provider.ts";
 import { probeProvider } from "../background/probe.ts";
 import { retirementWarnings } from "../config/check/retirement.ts";
@@ -36,7 +37,7 @@ Options:
   --secrets          Resolve all referenced secrets, and print those that are missing
   --probe            Check once that each provider is reachable and accepts its key, by its list of models if it has one
   --env-file <file>  Load variables from a dotenv file; repeatable. Variables already set take precedence
-  --json             Print {"ok", "problems", "warnings"} as JSON; with --probe also "probes"
+  --json             Print {"ok", "problems", "warnings"} as JSON; with a cache also "cache", with --probe also "probes"
   --help             Show this help
 
 Examples:
@@ -74,8 +75,10 @@ Exit code: 0 valid, 1 invalid, 2 usage error
     const warnings = [...(secrets?.settings ?? settings).warnings, ...retired];
     const probes = has("probe") ? await probeAll(settings, mesh, shell) : undefined;
     const ok = probes?.every((probe) => probe.ok) ?? true;
+    const cache = settings.cache && { storage: findCacheStorage(settings, mesh.catalogue) ?? memoryId };
     if (json) {
-      shell.stdout.write(`${JSON.stringify({ ok, problems: [], warnings, ...(probes && { probes }) })}\n`);
+      const found = { ok, problems: [], warnings, ...(cache && { cache }), ...(probes && { probes }) };
+      shell.stdout.write(`${JSON.stringify(found)}\n`);
       return ok ? 0 : 1;
     }
     for (const { path, message } of warnings) shell.stderr.write(`warning: ${path}: ${message}\n`);
@@ -83,6 +86,7 @@ Exit code: 0 valid, 1 invalid, 2 usage error
     const counts = [counted(providers.size, "provider"), countModels(settings, mesh), counted(pools.size, "pool")];
     if (secrets !== undefined) counts.push(counted(secrets.count, "secret"));
     shell.stdout.write(`${path} is valid: ${counts.join(", ")}\n`);
+    if (cache !== undefined) shell.stdout.write(`  cache: ${cacheText(cache.storage)}\n`);
     for (const probe of probes ?? []) shell.stdout.write(probeText(probe));
     return ok ? 0 : 1;
   },
@@ -105,6 +109,14 @@ function countModels(settings: Settings, mesh: Engine): string {
     ...(listed === "" ? [] : [`what ${listed} will list`]),
   ].join(", and ");
   return counted(models.size, "model") + (more === "" ? "" : ` (and ${more})`);
+}
+
+/** The storage of entries in the memory of a process. */
+const memoryId = "mesh.memory.v1";
+
+/** Where the responses of the cache are kept. */
+function cacheText(storage: string): string {
+  return storage === memoryId ? `in the memory of each process (${memoryId})` : `in the storage ${printable(storage)}`;
 }
 
 /** The problem of a proxy that requires tokens and has none. */

@@ -7,6 +7,8 @@ import { under } from "../config/schema/report.ts";
 import { isPlainObject } from "../config/schema/tree.ts";
 import { referencesIn } from "../config/schema/references.ts";
 import type { Settings } from "../config/settings/settings.ts";
+import type { StorageSettings } from "../config/settings/storage.ts";
+import { createCacheStorage } from "../background/cache_storage.ts";
 import type { ConnectorKinds, MeshParts } from "../contracts/connector.ts";
 import { resolveSettings } from "../engine/resolve.ts";
 import { ConfigError, type ConfigProblem, ConnectorError, SecretNotFoundError } from "../errors.ts";
@@ -23,7 +25,7 @@ interface Used {
 
 /**
  * Imports the packages that configured connectors need, reads the files of certificate authorities, and lets providers,
- * sinks and the storage check their settings.
+ * sinks and storages check their settings.
  *
  * @returns A problem for each requirement that is missing or invalid.
  */
@@ -33,7 +35,7 @@ export async function missingRequirements(settings: Settings, engine: Engine): P
 }
 
 /**
- * Creates every provider and sink, and the storage, and discards them. Their code checks what a declaration cannot express, such as a
+ * Creates every provider, sink and storage, and discards them. Their code checks what a declaration cannot express, such as a
  * region that the environment may define. Those whose settings refer to secrets are skipped.
  *
  * @returns A problem for each invalid setting.
@@ -44,6 +46,10 @@ export async function incompatibleSettings(
 ): Promise<ConfigProblem[]> {
   const isKnown = (value: unknown) => referencePaths(value).size === 0;
   const mesh: MeshParts = { storage: () => undefined };
+  const tryStorage = async ({ connector, config }: Pick<StorageSettings, "connector" | "config">) => {
+    const created = await (await catalogue.load("storage", connector)).create(config, runtime);
+    await created.close?.();
+  };
   const makings = [
     ...[...settings.providers.values()]
       .filter(({ enabled, instance, config, baseUrl }) => enabled && !instance && isKnown([config, baseUrl]))
@@ -56,10 +62,9 @@ export async function incompatibleSettings(
         (await catalogue.load("observability", connector)).create(config, runtime, mesh)
       ),
     ...[settings.storage].filter((storage) => storage !== undefined && isKnown(storage.config))
-      .map((storage) => async () => {
-        const created = await (await catalogue.load("storage", storage!.connector)).create(storage!.config, runtime);
-        await created.close?.();
-      }),
+      .map((storage) => () => tryStorage(storage!)),
+    ...[settings.cache?.storage].filter((storage) => storage !== undefined && isKnown(storage.config))
+      .map((storage) => () => createCacheStorage(() => tryStorage(storage!))),
   ];
   return (await Promise.all(makings.map(problemsOfMaking))).flat();
 }
@@ -86,7 +91,7 @@ async function uselessFiles(settings: Settings, { runtime }: Engine): Promise<re
 }
 
 async function missingPackages(settings: Settings, { catalogue }: Engine): Promise<ConfigProblem[]> {
-  const { providers, secrets, storage, observability, guards = new Map() } = settings;
+  const { providers, secrets, storage, cache, observability, guards = new Map() } = settings;
   const configured = [...providers.values()].filter(({ enabled, instance }) => enabled && instance === undefined);
   const used: Used[] = [
     ...configured.map(({ id, connector }): Used => (
@@ -99,6 +104,9 @@ async function missingPackages(settings: Settings, { catalogue }: Engine): Promi
     )),
   ];
   if (storage !== undefined) used.push({ path: "storage.connector", kind: "storage", id: storage.connector });
+  if (cache?.storage !== undefined) {
+    used.push({ path: "cache.storage.connector", kind: "storage", id: cache.storage.connector });
+  }
   const loads = used.map(({ path, kind, id }) =>
     checkRequirement(path, async () => await (await catalogue.load(kind, id)).loadPackages?.())
   );

@@ -51,19 +51,19 @@ export function explainRequest(
   const body = operation.check(request, files);
   const routingConstraints = readRoutingConstraints(undefined, body);
   const labels = readLabels(body, { ...routingConstraints });
-  return explain(
-    {
-      id: "explain",
-      operation,
-      delivery: requestedDelivery(operation, body),
-      model: body.model ?? poolFor(operation),
-      body,
-      files,
-      timeoutMs: 0,
-      session: findSession(undefined, body),
-      routingConstraints,
-      scopes: engine.state.scopes?.select({ own: [], client: "", ...labels }),
-    },
-    engine.routeDeps,
-  );
+  const routed = {
+    id: "explain",
+    operation,
+    delivery: requestedDelivery(operation, body),
+    model: body.model ?? poolFor(operation),
+    body,
+    files,
+    timeoutMs: 0,
+    session: findSession(undefined, body),
+    routingConstraints,
+    scopes: engine.state.scopes?.select({ own: [], client: "", ...labels }),
+  };
+  const explanation = explain(routed, engine.routeDeps);
+  const { caching } = engine;
+  return caching === undefined ? explanation : { ...explanation, cache: caching.explain(routed, explanation.pool) };
 }

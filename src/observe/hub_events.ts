@@ -70,7 +70,7 @@ export interface RefusedRequest {
 }
 
 /** What the cache was asked for a request. */
-interface CacheLookup {
+export interface CacheLookup {
   /** Name of the pool. */
   readonly pool: string;
   /** `bypass`: the request may not be cached, or passes by. `error`: the storage failed. */

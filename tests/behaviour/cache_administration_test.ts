@@ -130,6 +130,39 @@ describe("/mesh/cache", () => {
   });
 });
 
+describe("explain", () => {
+  const messages = [{ role: "user", content: "Hi" }];
+
+  it("says whether a request would be looked up, and why not", async () => {
+    await using proxy = await open({
+      config: { cache: { pools: ["chat"] }, pools: { chat: { models: ["a"] }, other: { models: ["a"] } } },
+    });
+    const explain = async (body: Record<string, unknown>) => {
+      const { cache } = await proxy.mesh.explain({ model: "chat", messages, ...body } as never);
+      return cache?.isLookedUp === true ? "yes" : cache?.reason;
+    };
+    const bodies = {
+      yes: [{ temperature: 0 }, { seed: 1 }, { mesh: { cache: "only" } }, { mesh: { cache: { ttl: "10s" } } }],
+      not_deterministic: [{}, { temperature: 0.1 }, { temperature: null, seed: null }],
+      no_store: [{ temperature: 0, mesh: { cache: "no-store" } }],
+      provider_tools: [
+        { temperature: 0, web_search_options: {} },
+        { temperature: 0, tools: [{ type: "web_search" }], mesh: { cache: { ttl: "10s" } } },
+      ],
+      stored: [{ temperature: 0, store: true }],
+      pool: [{ model: "other", temperature: 0 }],
+    };
+    for (const [reason, asked] of Object.entries(bodies)) {
+      for (const body of asked) assertEquals(await explain(body), reason, JSON.stringify(body));
+    }
+  });
+
+  it("says nothing of a cache that is not there", async () => {
+    await using proxy = await open({ config: { cache: undefined } });
+    assertEquals("cache" in await proxy.mesh.explain({ model: "chat", messages } as never), false);
+  });
+});
+
 describe("metrics of the cache", () => {
   it("count requests by pool and result, and what was saved", async () => {
     await using proxy = await open();

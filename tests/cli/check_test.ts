@@ -3,6 +3,7 @@ import { describe, it } from "@std/testing/bdd";
 import { serverConnectors } from "../../connectors/server.ts";
 import { isProvider } from "../../src/config/settings/known.ts";
 import { runCommand } from "../support/_cli.ts";
+import { assertOutput } from "../support/_cli_outputs.ts";
 
 const valid = `
 providers:
@@ -56,6 +57,41 @@ models:
     const { code, out, err } = await runCommand(["check", "mesh.yaml", "--json"], { files: { "mesh.yaml": valid } });
     assertEquals([code, JSON.parse(out), err], [0, { ok: true, problems: [], warnings: [] }, ""]);
     assertMatch(out, /^[^\n]+\n$/, "one line");
+  });
+
+  it("says where the cache keeps responses", async () => {
+    const redis = "storage: { connector: redis.redis.v1, host: 127.0.0.1 }";
+    const kept: readonly (readonly [sections: string, storage: string, line: string])[] = [
+      ["cache: {}", "mesh.memory.v1", "in the memory of each process (mesh.memory.v1)"],
+      [`cache: {}\n${redis}`, "redis.redis.v1", "in the storage redis.redis.v1"],
+      ["cache: {}\nstorage: { connector: mesh.local-file.v1 }", "mesh.memory.v1", "in the memory of each process"],
+      [
+        `cache: { storage: { connector: mesh.postgres.v1 } }\n${redis}`,
+        "mesh.postgres.v1",
+        "in the storage mesh.postgres.v1",
+      ],
+    ];
+    for (const [sections, storage, line] of kept) {
+      const files = { "mesh.yaml": `${valid}${sections}\n` };
+      const { out, err } = await runCommand(["check", "mesh.yaml"], { files });
+      assertStringIncludes(out, `1 pool\n  cache: ${line}`, err);
+      const json = await runCommand(["check", "mesh.yaml", "--json"], { files });
+      assertEquals(assertOutput("check", json.out).cache, { storage });
+    }
+  });
+
+  it("reports what the storage of the cache lacks, at its own path", async () => {
+    const problems = {
+      "{ connector: mesh.local-file.v1 }": ["cache.storage.connector", "no entries that expire"],
+      "{ connector: redis.redis.v1, host: a, url: 'redis://b' }": ["cache.storage.host", ""],
+      "{ connector: redis.redis.v1, hots: a }": ["cache.storage.hots", '"host"'],
+      "{ connector: redis.redis.v1, prefix: 'a b' }": ["cache.storage.prefix", "expected 1 to 64 letters"],
+    };
+    for (const [storage, [path, text]] of Object.entries(problems)) {
+      const files = { "mesh.yaml": `${valid}cache: { storage: ${storage} }\n` };
+      const { code, err } = await runCommand(["check", "mesh.yaml"], { files });
+      assertEquals([code, err.includes(`${path}: `), err.includes(text!)], [1, true, true], err);
+    }
   });
 
   it("prints every problem with its path and the nearest name, and exits 1", async () => {

@@ -70,6 +70,7 @@ const schemas: Readonly<Record<OutputName, Record<string, unknown>>> = {
     "ok": { type: "boolean" },
     "problems": list(problem),
     "warnings": list(problem),
+    "cache?": members({ storage: text }),
     "probes?": list(
       members({
         "provider": text,

@@ -7,6 +7,7 @@ import type { ChatCompletionChunk } from "../../contracts/openai.ts";
 import { UnsupportedRequestError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
 import { getOrCreate } from "../../util/once.ts";
+import type { CacheBypass } from "../explain.ts";
 import type { RoutedRequest } from "../request.ts";
 import type { CacheDirective } from "../routing_constraints.ts";
 
@@ -65,21 +66,22 @@ function readTtl(value: unknown): CacheControl | undefined {
   return ttlMs ? { ttlMs } : undefined;
 }
 
-/** Whether the response to a request may be repeated for equal ones. */
-export function isCacheable({ operation: { name }, body, original, providerKey, isStoredTurn }: RoutedRequest, {
+/** Returns why a request passes by the cache; undefined if its response may be repeated for equal ones. */
+export function findBypass({ operation: { name }, body, original, providerKey, isStoredTurn }: RoutedRequest, {
   mode,
   ttlMs,
-}: CacheControl): boolean {
-  if (mode === "no-store" || isStoredTurn === true || providerKey !== undefined || original?.isNativeOnly === true) {
-    return false;
-  }
+}: CacheControl): CacheBypass | undefined {
+  if (mode === "no-store") return "no_store";
+  if (providerKey !== undefined) return "provider_key";
+  if (original?.isNativeOnly === true) return "native_form";
   const { temperature, seed, random_seed, store, web_search_options, tools } = body as Readonly<
     Record<string, unknown>
   >;
-  if (store === true || (web_search_options ?? null) !== null) return false;
-  if (Array.isArray(tools) && !tools.every((tool) => callerTools.has(Object(tool).type))) return false;
-  const isRequested = mode === "only" || ttlMs !== undefined;
-  return isRequested || temperature === 0 || (seed ?? random_seed ?? null) !== null || deterministic.has(name);
+  if (store === true || isStoredTurn === true) return "stored";
+  if ((web_search_options ?? null) !== null) return "provider_tools";
+  if (Array.isArray(tools) && !tools.every((tool) => callerTools.has(Object(tool).type))) return "provider_tools";
+  if (mode === "only" || ttlMs !== undefined || deterministic.has(name)) return undefined;
+  return temperature === 0 || (seed ?? random_seed ?? null) !== null ? undefined : "not_deterministic";
 }
 
 /**

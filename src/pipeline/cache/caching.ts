@@ -11,11 +11,12 @@ import type { Pool } from "../../registry/registry.ts";
 import { untilAborted } from "../../util/until_aborted.ts";
 import { waitAtMost } from "../../util/within.ts";
 import type { GuardedDeps } from "../guards/guarding.ts";
+import type { ExplainedCache } from "../explain.ts";
 import type { RouteDeps, RoutedRequest } from "../request.ts";
 import { poolFor } from "../select_pool.ts";
 import { type CacheEntry, decodeEntry, encodeEntry, measureForm } from "./cache_entry.ts";
 import { createCacheKey } from "./cache_key.ts";
-import { type CacheControl, isCacheable, readCacheControl } from "./cache_policy.ts";
+import { type CacheControl, findBypass, readCacheControl } from "./cache_policy.ts";
 
 /** Maximum time of a lookup, ms. */
 const lookupMs = 100;
@@ -72,7 +73,7 @@ export class Caching {
     const pool = deps.registry.relist === undefined
       ? poolFor(request.model, request, deps.registry)
       : await (await import("../pool_once_listed.ts")).poolOnceListed(request, deps);
-    if (!this.#covers(pool) || !isCacheable(request, control)) {
+    if (!this.#covers(pool) || findBypass(request, control) !== undefined) {
       if (control.mode === "only") throw createMissError();
       if (this.#covers(pool)) this.#parts.hub.publish("cache_lookup", { pool: pool.name, result: "bypass" });
       return undefined;
@@ -81,6 +82,18 @@ export class Caching {
     const key = await createCacheKey(request, { pool, scope, generation });
     const sent = request.original === undefined ? request : { ...request, original: request.original.withoutNative() };
     return new CachedRequest(sent, { key, pool, control, caching: this });
+  }
+
+  /**
+   * Explains what would be done for a request.
+   *
+   * @param pool Name of its pool.
+   * @throws {UnsupportedRequestError} If what it says about the cache is invalid.
+   */
+  explain(request: RoutedRequest, pool: string): ExplainedCache {
+    const control = readCacheControl(request.routingConstraints?.cache);
+    const reason = this.#covers({ name: pool }) ? findBypass(request, control) : "pool";
+    return reason === undefined ? { isLookedUp: true } : { isLookedUp: false, reason };
   }
 
   /**
@@ -134,7 +147,7 @@ export class Caching {
     await waitAtMost(() => this.#settleWrites(), { clock: this.#parts.clock, ms: closeMs });
   }
 
-  #covers({ name }: Pool): boolean {
+  #covers({ name }: Pick<Pool, "name">): boolean {
     return this.settings.pools?.includes(name) ?? true;
   }
 
