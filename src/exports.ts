@@ -96,14 +96,7 @@ export { ChatStream } from "./client/stream.ts";
 export type { TextTranscriptionRequest, TranscriptionRequest } from "./client/media.ts";
 export type { ListedPool, Mesh } from "./engine/mesh.ts";
 export { routingOf } from "./observe/routing_of.ts";
-export type {
-  CacheBypass,
-  ExcludedModel,
-  ExplainedCache,
-  ExplainedModel,
-  ExplainedQueue,
-  Explanation,
-} from "./pipeline/explain.ts";
+export type { ExcludedModel, ExplainedModel, ExplainedQueue, Explanation } from "./pipeline/explain.ts";
 export type { ModelList } from "./registry/model_list.ts";
 export type { ListedModel, PoolStatus } from "./registry/status.ts";
 export type { MeshSnapshot } from "./state/persistence/snapshot.ts";

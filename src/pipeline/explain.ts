@@ -40,30 +40,27 @@ export interface Explanation {
   /** The queue of the pool; absent if it has none. */
   readonly queue?: ExplainedQueue;
   /** What the cache would do; absent without one. */
-  readonly cache?: ExplainedCache;
+  readonly cache?: {
+    /** Whether its response would be looked up, and kept. */
+    readonly isLookedUp: boolean;
+    /**
+     * Why not: `pool` (not one whose responses are kept), `no_store` (it says so), `provider_key` (it has a key of its
+     * caller), `native_form` (only one vendor understands it), `stored` (`store: true`), `provider_tools`, or
+     * `not_deterministic` (neither temperature 0 nor a seed, and it does not ask for the cache).
+     */
+    readonly reason?:
+      | "pool"
+      | "no_store"
+      | "provider_key"
+      | "native_form"
+      | "stored"
+      | "provider_tools"
+      | "not_deterministic";
+  };
 }
-
-/**
- * Why a request passes by the cache: `pool` (not one whose responses are kept), `no_store` (it says so), `provider_key` (it
- * has a key of its caller), `native_form` (only one vendor understands it), `stored` (`store: true`), `provider_tools`, or
- * `not_deterministic` (neither temperature 0 nor a seed, and it does not ask for the cache).
- */
-export type CacheBypass =
-  | "pool"
-  | "no_store"
-  | "provider_key"
-  | "native_form"
-  | "stored"
-  | "provider_tools"
-  | "not_deterministic";
 
 /** What the cache would do for a request. */
-export interface ExplainedCache {
-  /** Whether its response would be looked up, and kept. */
-  readonly isLookedUp: boolean;
-  /** Why not. */
-  readonly reason?: CacheBypass;
-}
+export type ExplainedCache = NonNullable<Explanation["cache"]>;
 
 /** The queue of a pool. */
 export interface ExplainedQueue {

@@ -83,10 +83,13 @@ Deno.test("docs/observability.md has every metric, with its labels", async () =>
         c: { provider: "c", pricing: { input: 1, output: 1 } },
       },
       budget: { daily_limit: 9 },
+      cache: {},
     },
   });
   proxy.mesh.addSink(broken);
-  await (await proxy.chat({ messages: [{ role: "user", content: "a@example.com" }] })).text();
+  for (let sent = 0; sent < 2; sent++) { // the second one is repeated
+    await (await proxy.chat({ messages: [{ role: "user", content: "a@example.com" }], temperature: 0 })).text();
+  }
   const own = { "content-type": "application/json", "x-provider-key": "key-of-a-caller-0123456789" };
   await (await proxy.chat({ model: "c" }, { headers: own })).text();
   const hedged = proxy.chat({ stream: true });

@@ -7,7 +7,7 @@ import type { ChatCompletionChunk } from "../../contracts/openai.ts";
 import { UnsupportedRequestError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
 import { getOrCreate } from "../../util/once.ts";
-import type { CacheBypass } from "../explain.ts";
+import type { ExplainedCache } from "../explain.ts";
 import type { RoutedRequest } from "../request.ts";
 import type { CacheDirective } from "../routing_constraints.ts";
 
@@ -70,7 +70,7 @@ function readTtl(value: unknown): CacheControl | undefined {
 export function findBypass({ operation: { name }, body, original, providerKey, isStoredTurn }: RoutedRequest, {
   mode,
   ttlMs,
-}: CacheControl): CacheBypass | undefined {
+}: CacheControl): ExplainedCache["reason"] {
   if (mode === "no-store") return "no_store";
   if (providerKey !== undefined) return "provider_key";
   if (original?.isNativeOnly === true) return "native_form";
