@@ -20,6 +20,12 @@ export function findCacheStorage(
   return own?.hasEntries === true ? own.id : undefined;
 }
 
+/** Whether the entries of the cache are in the memory of each process. */
+export function isInMemory(settings: Pick<Settings, "cache" | "storage">, catalogue: ConnectorCatalogue): boolean {
+  const id = findCacheStorage(settings, catalogue);
+  return id === undefined || catalogue.get("storage", id).sharing === "none";
+}
+
 /**
  * Creates the storage of the cache.
  *

@@ -82,6 +82,10 @@ export class ConfiguredStore implements StateStore {
     return this.#storage;
   }
 
+  get siblings(): LocalShared | undefined {
+    return this.#shared;
+  }
+
   /** Whether counters and standbys are shared by several processes. */
   get isShared(): boolean {
     return this.#storage?.shared !== undefined || this.#shared !== undefined;

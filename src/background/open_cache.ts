@@ -3,14 +3,16 @@
  * @module
  */
 import type { CacheSettings, Settings } from "../config/settings/settings.ts";
-import type { ExpiringEntries, Storage } from "../contracts/storage.ts";
+import type { Storage } from "../contracts/storage.ts";
 import { ConfigError } from "../errors.ts";
 import { createGeneration } from "../pipeline/cache/cache_key.ts";
 import { Caching } from "../pipeline/cache/caching.ts";
 import type { RouteDeps } from "../pipeline/request.ts";
 import { MemoryEntries } from "../util/memory_entries.ts";
+import type { StateStore } from "../state/persistence/state_store.ts";
 import { notifySafely } from "../util/once.ts";
-import { createCacheStorage } from "./cache_storage.ts";
+import { openSiblings } from "./cache_siblings.ts";
+import { createCacheStorage, isInMemory } from "./cache_storage.ts";
 import { openStorage, type StorageUser } from "./open_storage.ts";
 
 /** Maximum size of all entries in memory, bytes. */
@@ -18,7 +20,7 @@ const memoryBytes = 64 * 1024 * 1024;
 
 /** Entries in the memory of a process, which outlast a change of its configuration. */
 export interface CacheMemory {
-  entries?: ExpiringEntries;
+  entries?: MemoryEntries;
 }
 
 /** The mesh whose responses are kept. */
@@ -26,6 +28,7 @@ interface CachedMesh extends Omit<StorageUser, "settings"> {
   /** The storage of its state, once it is open. */
   readonly storage: Storage | undefined;
   readonly cacheMemory: CacheMemory;
+  readonly siblings: StateStore["siblings"];
   onClose(task: () => Promise<void>): void;
 }
 
@@ -45,16 +48,22 @@ export async function openCache(settings: CacheSettings, { mesh, resolved, writt
   const own = settings.storage && await openOwnStorage(settings.storage, { mesh, resolved });
   notifySafely(() => own?.entries?.get("")); // connects before the first request
   const { hub, runtime: { clock } } = deps;
+  const findEntries = () =>
+    own?.entries ?? mesh.storage?.entries ?? (mesh.cacheMemory.entries ??= new MemoryEntries(clock, memoryBytes));
+  const siblings = mesh.siblings && isInMemory(resolved, mesh.catalogue)
+    ? await openSiblings(mesh.siblings, { clear: () => findEntries().clear(), hub })
+    : undefined;
   const caching = new Caching({
     settings,
     generation: await createGeneration(resolved, written),
-    entries: () =>
-      own?.entries ?? mesh.storage?.entries ?? (mesh.cacheMemory.entries ??= new MemoryEntries(clock, memoryBytes)),
+    entries: findEntries,
+    siblings,
     clock,
     hub,
   });
   mesh.onClose(async () => {
     await caching.close();
+    await siblings?.close();
     await own?.close?.();
   });
   return caching;

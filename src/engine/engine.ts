@@ -144,6 +144,11 @@ export class Engine implements Mesh {
     return this.#store?.storage;
   }
 
+  /** Messages among the worker processes of one proxy; undefined with one process. */
+  get siblings(): StateStore["siblings"] {
+    return this.#store?.siblings;
+  }
+
   /** Registers a task to be run when the mesh closes, before the storage closes. */
   onClose(task: () => Promise<void>): void {
     this.#closing.push(task);

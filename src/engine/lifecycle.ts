@@ -47,6 +47,7 @@ interface RunningEngine extends SinkOwner, RenewedMesh, ReportedMesh, ResolvingP
   readonly registry: Registry;
   readonly statistics: Statistics;
   readonly cacheMemory: CacheMemory;
+  readonly siblings: StateStore["siblings"];
   onClose(task: () => Promise<void>): void;
   publishMembers(added?: Pool): void;
   warn(messages: readonly string[]): void;

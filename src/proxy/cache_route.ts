@@ -21,8 +21,8 @@ export async function handleCache(exchange: Exchange): Promise<PlainResponse> {
     throw new HttpError(message, { status: 400, code: "no_cache" });
   }
   try {
-    const body = request.method === "DELETE" ? { cleared: await caching.clear() } : await readStats(caching, exchange);
-    return json(body, { headers });
+    const perform = request.method === "DELETE" ? clear : readStats;
+    return json(await perform(caching, exchange), { headers });
   } catch (error) {
     const reason = MeshError.isInstance(error) ? `: ${error.message}` : "";
     const facts = { status: 503, type: "server_error", code: "storage_unavailable" } as const;
@@ -31,6 +31,13 @@ export async function handleCache(exchange: Exchange): Promise<PlainResponse> {
 }
 
 async function readStats(caching: Caching, { overview }: Exchange) {
-  const [{ entries, bytes }, { cache }] = await Promise.all([caching.stats(), overview.read("cache")]);
+  const [own, { cache, held }] = await Promise.all([caching.stats(), overview.read("cache")]);
+  const { entries, bytes } = held ?? own;
   return { entries, bytes, hits: 0, misses: 0, saved_usd: 0, ...cache };
+}
+
+async function clear(caching: Caching, { overview }: Exchange) {
+  const { held } = await overview.read("cache");
+  const cleared = await caching.clear();
+  return { cleared: held?.entries ?? cleared };
 }

@@ -113,6 +113,7 @@ export class MeshGeneration {
       get storage() {
         return store.storage;
       },
+      siblings: store.siblings,
       load: async (state) => {
         const before = this.#before;
         if (before === undefined) return await store.load(state);

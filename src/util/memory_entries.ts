@@ -21,7 +21,9 @@ export class MemoryEntries implements ExpiringEntries {
   readonly #maxBytes: number;
   /** The least recently used first. */
   readonly #entries = new Map<string, Entry>();
+  /** What all entries take. */
   #bytes = 0;
+  #dataBytes = 0;
 
   /**
    * @param clock Clock by which entries expire.
@@ -30,6 +32,11 @@ export class MemoryEntries implements ExpiringEntries {
   constructor(clock: Pick<Clock, "now">, maxBytes: number) {
     this.#clock = clock;
     this.#maxBytes = maxBytes;
+  }
+
+  /** Number and size of the entries, with those that have expired and were not looked up since. */
+  get held(): EntryStats {
+    return { entries: this.#entries.size, bytes: this.#dataBytes };
   }
 
   get(key: string): Promise<Uint8Array | undefined> {
@@ -54,15 +61,14 @@ export class MemoryEntries implements ExpiringEntries {
 
   stats(): Promise<EntryStats> {
     this.#dropExpired();
-    const bytes = [...this.#entries.values()].reduce((sum, { data }) => sum + data.length, 0);
-    return Promise.resolve({ entries: this.#entries.size, bytes });
+    return Promise.resolve(this.held);
   }
 
   clear(): Promise<number> {
     this.#dropExpired();
     const cleared = this.#entries.size;
     this.#entries.clear();
-    this.#bytes = 0;
+    this.#bytes = this.#dataBytes = 0;
     return Promise.resolve(cleared);
   }
 
@@ -72,12 +78,14 @@ export class MemoryEntries implements ExpiringEntries {
     if (entry === undefined) return undefined;
     this.#entries.delete(key);
     this.#bytes -= entry.bytes;
+    this.#dataBytes -= entry.data.length;
     return entry.expiresAt > this.#clock.now() ? entry : undefined;
   }
 
   #put(key: string, entry: Entry): void {
     this.#entries.set(key, entry);
     this.#bytes += entry.bytes;
+    this.#dataBytes += entry.data.length;
   }
 
   /** Deletes the least recently used entries until the others fit. */

@@ -42,6 +42,8 @@ interface CachingParts {
   readonly generation: string;
   /** Returns the storage of the entries; undefined if it is not open. */
   readonly entries: () => ExpiringEntries | undefined;
+  /** The other processes, if each has entries in its own memory. */
+  readonly siblings?: { clear(): Promise<void> } | undefined;
   readonly clock: Clock;
   readonly hub: Hub;
 }
@@ -136,10 +138,12 @@ export class Caching {
     return await this.#open().stats();
   }
 
-  /** Deletes all entries, and returns how many. */
+  /** Deletes all entries, also those of other worker processes, and returns how many this one had. */
   async clear(): Promise<number> {
     await this.#settleWrites();
-    return await this.#open().clear();
+    const cleared = await this.#open().clear();
+    await this.#parts.siblings?.clear();
+    return cleared;
   }
 
   /** Resolves when the entries are written, after five seconds at the latest. */

@@ -4,6 +4,7 @@
  */
 import type { MetricFamily } from "../../contracts/metrics.ts";
 import type { Observability } from "../../contracts/observability.ts";
+import type { EntryStats } from "../../contracts/storage.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { type CacheTotals, type ClientTotals, RequestMetrics } from "../../observe/request_metrics.ts";
@@ -18,6 +19,8 @@ export interface Overview {
   readonly clients: readonly ClientTotals[];
   /** Absent unless it was requested. */
   readonly cache?: CacheTotals | undefined;
+  /** Entries in the memory of several processes; undefined with one process, and if the cache has another storage. */
+  readonly held?: EntryStats | undefined;
   /** Metrics of requests, by label. */
   readonly families: readonly MetricFamily[];
   /** Records that sinks could not deliver, by connector id. */

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Observability } from "../../contracts/observability.ts";
+import type { EntryStats } from "../../contracts/storage.ts";
 import type { Clock } from "../../contracts/runtime.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { CacheLookup, FinishedRequest, RefusedRequest } from "../../observe/hub_events.ts";
@@ -28,6 +29,8 @@ export interface OverviewReport {
   readonly lookups: readonly CacheLookup[];
   /** Current values. */
   readonly inFlight: number;
+  /** Entries of the cache in the memory of the process. */
+  readonly held: EntryStats | undefined;
   /** Counters since the start of the process. */
   readonly lost: Overview["lost"];
 }
@@ -45,7 +48,7 @@ export class OverviewOwner {
   readonly #records: RecordRing;
   readonly #metrics = new RequestMetrics();
   /** Current values by process. */
-  readonly #processes = new Map<number, Pick<OverviewReport, "inFlight" | "lost">>();
+  readonly #processes = new Map<number, Pick<OverviewReport, "inFlight" | "lost" | "held">>();
   /** Counters of processes that have ended. */
   readonly #lost = new Map<string, number>();
 
@@ -57,14 +60,14 @@ export class OverviewOwner {
 
   /** Adds a report. */
   receive(process: number, report: OverviewReport): void {
-    const { records, finished, refused, rotations, guarded, lookups, inFlight, lost } = report;
+    const { records, finished, refused, rotations, guarded, lookups, inFlight, lost, held } = report;
     for (const record of records) this.#records.emit(record);
     for (const request of finished) this.#metrics.addRequest(request);
     for (const request of refused) this.#metrics.addRefused(request);
     for (const [pool, reason] of rotations) this.#metrics.addRotation(pool, reason);
     for (const action of guarded) this.#metrics.addGuardAction(action);
     for (const lookup of lookups) this.#metrics.addLookup(lookup);
-    this.#processes.set(process, { inFlight, lost });
+    this.#processes.set(process, { inFlight, lost, held });
   }
 
   /** Removes a process that has ended; its counters remain. */
@@ -86,10 +89,16 @@ export class OverviewOwner {
       uptimeMs: this.#clock.monotonic() - this.#startedAt,
       inFlight,
       clients: question.part === "clients" ? this.#metrics.clients() : [],
-      ...(question.part === "cache" && { cache: this.#metrics.cache() }),
+      ...(question.part === "cache" && { cache: this.#metrics.cache(), held: this.#countHeld() }),
       families: question.part === "families" ? this.#metrics.families(question.owner) : [],
       lost: [...lost],
     };
+  }
+
+  #countHeld(): EntryStats | undefined {
+    const held = [...this.#processes.values()].flatMap((worker) => worker.held ?? []);
+    if (held.length === 0) return undefined;
+    return held.reduce((sum, { entries, bytes }) => ({ entries: sum.entries + entries, bytes: sum.bytes + bytes }));
   }
 }
 
@@ -162,8 +171,9 @@ export class SharedOverview implements ProxyOverview {
   #report(): void {
     const seen = this.#seen;
     this.#seen = nothingSeen();
-    const { statistics, hub } = this.#mesh!;
-    this.#line.report({ ...seen, inFlight: statistics.inFlight, lost: [...hub.lost] });
+    const { statistics, hub, cacheMemory } = this.#mesh!;
+    const { held } = cacheMemory.entries ?? {};
+    this.#line.report({ ...seen, inFlight: statistics.inFlight, lost: [...hub.lost], held });
   }
 }
 

@@ -3,7 +3,7 @@
  * @module
  */
 import type { TraceEntry } from "../../contracts/events.ts";
-import type { Storage } from "../../contracts/storage.ts";
+import type { Shared, Storage } from "../../contracts/storage.ts";
 import type { MeshState } from "../model/mesh_state.ts";
 
 /** Emits trace entries. */
@@ -20,6 +20,8 @@ export interface Tracer {
 export interface StateStore {
   /** The storage, once it is open. */
   readonly storage?: Storage | undefined;
+  /** Messages among the worker processes of one proxy; undefined with one process. */
+  readonly siblings?: Pick<Shared, "publish" | "subscribe"> | undefined;
   /** Restores a state, and persists it from now on. Throws when it cannot be persisted at all. */
   load(state: MeshState): Promise<void>;
   /** Schedules a write after a change of state. Returns immediately. */
