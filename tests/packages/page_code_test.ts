@@ -48,7 +48,8 @@ Deno.test("the TypeScript and JavaScript of every page runs, against the demo", 
       if (/Hello from \w+, a simulated provider/.test(out)) answers++;
     });
   }
-  assertEquals(answers, 7, "README's two, getting started, and the clients of OpenAI, Anthropic, Google and Vercel");
+  const pages = "README's two, getting started, the cache, and the clients of OpenAI, Anthropic, Google and Vercel";
+  assertEquals(answers, 8, pages);
 });
 
 Deno.test("the shell commands of every page run, against the demo, or it says why they cannot", async (test) => {
