@@ -10,7 +10,7 @@ import { newId } from "../util/request_id.ts";
 const channel = "cache";
 
 /** The other processes. */
-export interface CacheSiblings {
+interface CacheSiblings {
   /** Lets them delete their entries. */
   clear(): Promise<void>;
   /** Ends the subscription. */
@@ -18,7 +18,7 @@ export interface CacheSiblings {
 }
 
 /**
- * Deletes the entries of this process when another one is told to.
+ * Deletes the entries of this process when another one has deleted all of its own.
  *
  * @param shared Messages among the processes.
  * @param clear Deletes the entries of this process.

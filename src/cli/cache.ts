@@ -63,12 +63,12 @@ Exit code: 0 done, 1 failed, 2 usage error
 };
 
 function formatStats({ entries, bytes, hits, misses, saved_usd }: CacheStats): string {
-  const asked = hits + misses;
-  const share = asked === 0 ? "" : ` (${(hits / asked * 100).toFixed(1)} %)`;
+  const requests = hits + misses;
+  const share = requests === 0 ? "" : ` (${(hits / requests * 100).toFixed(1)} %)`;
   return table([
     ["entries", String(entries)],
     ["size", formatBytes(bytes)],
-    ["hits", `${hits} of ${counted(asked, "request")}${share}`],
+    ["hits", `${hits} of ${counted(requests, "request")}${share}`],
     ["saved", formatUsd(saved_usd)],
   ]);
 }

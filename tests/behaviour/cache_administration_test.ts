@@ -116,7 +116,7 @@ describe("/mesh/cache", () => {
     assertEquals(JSON.parse((await proxy.call("/mesh/status")).text).cache, undefined);
   });
 
-  it("says that the storage fails, and nothing of why a stranger's code did", async () => {
+  it("says that the storage fails, and nothing of the error of foreign code", async () => {
     await using proxy = await open({ storage: stateIn(createFailing()) });
     for (const method of ["GET", "DELETE"]) {
       const { status, text } = await proxy.call("/mesh/cache", "t-admin", { method });
