@@ -82,7 +82,7 @@ models:
 
   it("reports what the storage of the cache lacks, at its own path", async () => {
     const problems = {
-      "{ connector: mesh.local-file.v1 }": ["cache.storage.connector", "no entries that expire"],
+      "{ connector: mesh.local-file.v1 }": ["cache.storage.connector", "cannot expire"],
       "{ connector: redis.redis.v1, host: a, url: 'redis://b' }": ["cache.storage.host", ""],
       "{ connector: redis.redis.v1, hots: a }": ["cache.storage.hots", '"host"'],
       "{ connector: redis.redis.v1, prefix: 'a b' }": ["cache.storage.prefix", "expected 1 to 64 letters"],

@@ -10,6 +10,8 @@ const report = (facts: Partial<OverviewReport>): OverviewReport => ({
   refused: [],
   rotations: [],
   guarded: [],
+  lookups: [],
+  held: undefined,
   inFlight: 0,
   lost: [],
   ...facts,
@@ -31,6 +33,23 @@ describe("What the process above shows of several", () => {
     owner.end(2);
     owner.end(2);
     assertEquals(await read(), [0, [["console", 8]], 2]);
+  });
+
+  it("adds up what the caches have served, and hold in the memory of those that are left", async () => {
+    const owner = new OverviewOwner(fakeClock());
+    const hit = { pool: "chat", result: "hit", savedUsd: 0.5 } as const;
+    const miss = { pool: "chat", result: "miss" } as const;
+    const read = async () => {
+      const { cache, held } = await owner.respond({ part: "cache" }) as Overview;
+      return [cache, held];
+    };
+    owner.receive(1, report({ lookups: [hit, miss] }));
+    assertEquals(await read(), [{ hits: 1, misses: 1, saved_usd: 0.5 }, undefined]);
+    owner.receive(1, report({ lookups: [hit], held: { entries: 2, bytes: 20 } }));
+    owner.receive(2, report({ held: { entries: 3, bytes: 30 } }));
+    assertEquals(await read(), [{ hits: 2, misses: 1, saved_usd: 1 }, { entries: 5, bytes: 50 }]);
+    owner.end(2);
+    assertEquals(await read(), [{ hits: 2, misses: 1, saved_usd: 1 }, { entries: 2, bytes: 20 }]);
   });
 
   it("numbers the records of all in one row, and has a reader wait for the next one", async () => {
