@@ -29,6 +29,7 @@ import type { MeshClient } from "./src/client/client.ts";
 import { groupConnectors } from "./src/config/settings/known.ts";
 import { checkDocument, loadConfig, MeshConfigBase } from "./src/config/load/mesh_config.ts";
 import { getEngine } from "./src/engine/get_engine.ts";
+import type { ConfigSource } from "./src/config/load/sources.ts";
 import type { CapabilityName } from "./src/contracts/names.ts";
 import type { Clock } from "./src/contracts/runtime.ts";
 import type { Storage } from "./src/contracts/storage.ts";
@@ -63,9 +64,21 @@ const serverParts = (): CreateParts =>
  * const client = create("chat-completion", { providers: ["openai", "anthropic"], strategy: "round-robin" });
  * ```
  */
-export function create(capability: CapabilityName, options?: CreateOptions): MeshClient;
+export function create<Capability extends string, Strategy extends string, Vendor extends string>(
+  capability: CapabilityName<Capability>,
+  options?: CreateOptions<Capability, Strategy, Vendor>,
+): MeshClient;
 /**
- * Creates a client from a configuration, or from options alone.
+ * Creates a client of a configuration for a capability.
+ *
+ * @param capability A short name such as `chat-completion`, a full path or an inner node.
+ * @param options A configuration (path or document), and further options.
+ * @throws {NoProvidersError} If no provider is configured or has an API key.
+ * @throws {ConfigError} If the capability is unknown, or an option or the document is invalid.
+ */
+export function create(capability: CapabilityName, options: CreateOptions & { config: ConfigSource }): MeshClient;
+/**
+ * Creates a client from a configuration.
  *
  * @param options A configuration (path or document), and further options.
  * @throws {NoProvidersError} If no provider has an API key.
@@ -79,7 +92,17 @@ export function create(capability: CapabilityName, options?: CreateOptions): Mes
  * await client.ready();
  * ```
  */
-export function create(options: CreateOptions): MeshClient;
+export function create(options: CreateOptions & { config: ConfigSource }): MeshClient;
+/**
+ * Creates a client from options alone, with one pool per capability.
+ *
+ * @param options Providers, strategy and API keys.
+ * @throws {NoProvidersError} If no provider is passed or has an API key.
+ * @throws {ConfigError} If an option is invalid.
+ */
+export function create<Capability extends string, Strategy extends string, Vendor extends string>(
+  options: CreateOptions<Capability, Strategy, Vendor>,
+): MeshClient;
 export function create(first: string | CreateOptions, second?: CreateOptions): MeshClient {
   return createClient(serverParts(), first, second);
 }

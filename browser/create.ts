@@ -12,11 +12,12 @@ import { findPlan } from "../src/client/planned_config.ts";
 import type { MeshConfigBase } from "../src/config/load/mesh_config.ts";
 import { explicitPlan } from "../src/config/build/explicit.ts";
 import type { Engine } from "../src/engine/engine.ts";
+import type { ConfigSource } from "../src/config/load/sources.ts";
 import type { CapabilityName } from "../src/contracts/names.ts";
 import { ConfigError } from "../src/errors.ts";
 import { browserRuntime, sendWith } from "../src/runtime/browser.ts";
 
-export type { MockBody, MockOptions, MockResponse } from "../src/client/mock.ts";
+export type { DeepPartial, MockBody, MockOptions, MockResponse, Scripted } from "../src/client/mock.ts";
 
 /** Created on use: importing the package has no side effects. */
 const pageParts = (): CreateParts => ({
@@ -73,11 +74,23 @@ function configureInPage(engine: Engine, options: CreateOptions): (() => Promise
  * });
  * ```
  */
-export function create(capability: CapabilityName, options: CreateOptions): MeshClient;
+export function create<Capability extends string, Strategy extends string, Vendor extends string>(
+  capability: CapabilityName<Capability>,
+  options: CreateOptions<Capability, Strategy, Vendor>,
+): MeshClient;
 /**
- * Creates a client from providers, with one pool per capability, or from a configuration.
+ * Creates a client of a configuration for a capability.
  *
- * @param options Providers, or a configuration.
+ * @param capability A short name such as `chat-completion`, a full path or an inner node.
+ * @param options A configuration (path or document), and further options.
+ * @throws {NoProvidersError} If no provider is configured or has an API key.
+ * @throws {ConfigError} If the capability is unknown, or an option or the document is invalid.
+ */
+export function create(capability: CapabilityName, options: CreateOptions & { config: ConfigSource }): MeshClient;
+/**
+ * Creates a client from a configuration.
+ *
+ * @param options A configuration, and further options.
  * @throws {NoProvidersError} If no provider is passed.
  * @throws {ConfigError} If an option is invalid. An invalid document is reported by `ready()` and by calls.
  *
@@ -97,7 +110,17 @@ export function create(capability: CapabilityName, options: CreateOptions): Mesh
  * const client = create({ config: MeshConfig.parse(document, { secrets }) });
  * ```
  */
-export function create(options: CreateOptions): MeshClient;
+export function create(options: CreateOptions & { config: ConfigSource }): MeshClient;
+/**
+ * Creates a client from options alone, with one pool per capability.
+ *
+ * @param options Providers, strategy and API keys.
+ * @throws {NoProvidersError} If no provider is passed or has an API key.
+ * @throws {ConfigError} If an option is invalid.
+ */
+export function create<Capability extends string, Strategy extends string, Vendor extends string>(
+  options: CreateOptions<Capability, Strategy, Vendor>,
+): MeshClient;
 export function create(first: CapabilityName | CreateOptions, second?: CreateOptions): MeshClient {
   return createClient(pageParts(), first, second);
 }

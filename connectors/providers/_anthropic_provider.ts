@@ -30,7 +30,7 @@ import { type MessageFacts, toChatCompletion } from "./_anthropic_response.ts";
 import { readClaudeBilled } from "./_anthropic_usage.ts";
 import { MessageStream, toChunks } from "./_anthropic_stream.ts";
 import { BaseProvider, isSuccess, readJsonObject } from "./_base.ts";
-import { splitIntoChunks } from "./_chunks.ts";
+import { splitIntoChunks } from "../../src/util/split_completion.ts";
 import { type FaultReader, parseObject, readBytes, readHttpFault } from "./_http.ts";
 import { openStreamBody, ping } from "./_stream_body.ts";
 

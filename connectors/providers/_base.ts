@@ -2,6 +2,7 @@
  * Base class of the built-in providers: catalogue lookups, and error classification by status, code and type.
  * @module
  */
+import type { InstanceSettings } from "../../src/contracts/browser_provider.ts";
 import type { Infrastructure } from "../../src/contracts/infrastructure.ts";
 import type {
   CallOptions,
@@ -47,6 +48,11 @@ export abstract class BaseProvider implements Provider {
     return this.#id;
   }
 
+  /** The settings of an instance that a program passes to `create`: its models. */
+  get instanceSettings(): InstanceSettings {
+    return { models: this.#models };
+  }
+
   /** Calls of operations other than chat; subclasses override it. */
   protected get calls(): OperationTable {
     return {};
@@ -75,10 +81,8 @@ export abstract class BaseProvider implements Provider {
     return notOffered("chat");
   }
 
-  /** Requests a streaming response. */
-  stream(_request: CompletionRequest, _options: CallOptions): AsyncIterable<CompletionChunk> {
-    return notOffered("chat");
-  }
+  /** Requests a streaming response. Without it, streams are made of complete responses. */
+  stream?(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk>;
 
   /** Requests the provider's model list. */
   abstract listModels(options: CallOptions): Promise<readonly ModelInfo[]>;
@@ -144,7 +148,8 @@ export abstract class BaseProvider implements Provider {
   }
 }
 
-function notOffered(operation: OperationName): never {
+/** @throws {UpstreamError} Always: the provider does not have the operation. */
+export function notOffered(operation: OperationName): never {
   throw new UpstreamError(`The provider does not offer ${operation}`, { kind: "request" });
 }
 

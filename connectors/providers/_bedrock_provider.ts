@@ -27,7 +27,7 @@ import { readBedrockError, reclassify } from "./_bedrock_fault.ts";
 import { listDroppedParams, toConverseRequest } from "./_bedrock_request.ts";
 import { toChunks } from "./_anthropic_stream.ts";
 import { type ConverseFacts, ConverseStream, fromConverse, readConverseBilled } from "./_bedrock_response.ts";
-import { splitIntoChunks } from "./_chunks.ts";
+import { splitIntoChunks } from "../../src/util/split_completion.ts";
 import { cloudEmbeddings } from "./_cloud_embeddings.ts";
 import { readEventFrames } from "./_event_frames.ts";
 import { createStreamReader, readHttpFault } from "./_http.ts";

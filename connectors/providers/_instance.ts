@@ -40,7 +40,10 @@ export function providerOf(
       connector.models.map((info) => ({ ...info, defaultFor: info.defaultFor ?? [] })),
     facts: connector,
   };
-  return Object.assign(provider, { instanceSettings, attach: (runtime: Runtime) => attached.open(runtime) });
+  return Object.defineProperties<GivenProvider>(provider, {
+    instanceSettings: { value: instanceSettings },
+    attach: { value: (runtime: Runtime) => attached.open(runtime) },
+  });
 }
 
 /** The runtime of a provider that is constructed before its client. */

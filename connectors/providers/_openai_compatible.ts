@@ -22,7 +22,7 @@ import type { Runtime, UpstreamRequest, UpstreamResponse } from "../../src/contr
 import { UpstreamError } from "../../src/errors.ts";
 import { createDefaults, normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
-import { BaseProvider, isSuccess, readResponseText } from "./_base.ts";
+import { BaseProvider, isSuccess, notOffered, readResponseText } from "./_base.ts";
 import { type FaultReader, parseChunk, parseObject, readBytes, readHttpFault } from "./_http.ts";
 import {
   checkCompletion,
@@ -162,7 +162,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   /** Requests a streaming response, and retains the JSON of each event. */
   override stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
-    if (this.#vendor.withoutChat) return super.stream(request, options);
+    if (this.#vendor.withoutChat) return notOffered("chat");
     if (request.native !== undefined) return this.#streamNative(request, options);
     if (request.api === "responses") return this.#streamByResponses(request, options);
     return openChunkStream(this.#post(request, options), {

@@ -17,7 +17,7 @@ import { createDefaults, normalizeCompletion } from "../../src/util/normalize_co
 import { renameIdentifiers } from "../../src/util/rename_identifiers.ts";
 import { countHostedCalls } from "../../src/util/responses_usage.ts";
 import { readSse, type SseEvent } from "../../src/util/sse_parse.ts";
-import { splitIntoChunks } from "./_chunks.ts";
+import { splitIntoChunks } from "../../src/util/split_completion.ts";
 import { readJsonObject } from "./_base.ts";
 import { EventTolerance, parseObject, readBytes } from "./_http.ts";
 import type { NativeReading } from "./_openai_vendor.ts";

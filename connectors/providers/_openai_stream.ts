@@ -10,7 +10,7 @@ import { endIterator } from "../../src/util/end_iterator.ts";
 import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { type CompletionDefaults, normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { SseReader } from "../../src/util/sse_parse.ts";
-import { splitIntoChunks } from "./_chunks.ts";
+import { splitIntoChunks } from "../../src/util/split_completion.ts";
 import { type EventBatch, EventBatches } from "./_event_batches.ts";
 import { parseObject } from "./_http.ts";
 import { openStreamBody, ping } from "./_stream_body.ts";

@@ -69,6 +69,8 @@ export interface OpenAiCompatible {
   readonly id: string;
   /** The vendor's short name, which prefixes its model names. */
   readonly vendor: string;
+  /** Further short names by which configurations may refer to it, such as that of its models: `claude`. */
+  readonly otherNames?: readonly string[];
   /** Its name in OpenTelemetry's semantic conventions (`gen_ai.provider.name`), if that differs. */
   readonly telemetryName?: string;
   /**
@@ -210,6 +212,7 @@ export function createDeclaration(vendor: OpenAiCompatible): ProviderDeclaration
       ...(vendor.describe === undefined ? [] : ["details", "capabilities", "pricing"] as const),
       ...(vendor.quota === undefined ? [] : ["quota"] as const),
     ],
+    ...(vendor.otherNames === undefined ? {} : { otherNames: vendor.otherNames }),
     ...(vendor.telemetryName === undefined ? {} : { telemetryName: vendor.telemetryName }),
     ...(vendor.detection === undefined ? {} : { detection: vendor.detection }),
     parameters: {

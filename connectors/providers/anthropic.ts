@@ -174,6 +174,7 @@ export const anthropic: ProviderDeclaration = {
   promptCache: { marks: true },
   id: "anthropic.claude.v1",
   vendor: "anthropic",
+  otherNames: ["claude"],
   credentialHeader: "x-api-key",
   detection: { keys: ["ANTHROPIC_API_KEY"], baseUrl: ["ANTHROPIC_BASE_URL"] },
   get models() {

@@ -72,7 +72,7 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
    *
    * @throws {ConfigError} If it has no URL.
    */
-  get instanceSettings(): BrowserProviderConfig {
+  override get instanceSettings(): BrowserProviderConfig {
     this.#endpoint(this.config.models[0]!.id); // throws when a client is created, not at its first call
     return this.config;
   }

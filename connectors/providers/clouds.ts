@@ -111,6 +111,7 @@ export const bedrock: ProviderDeclaration = {
   promptCache: { marks: true },
   id: "aws.bedrock.v1",
   vendor: "bedrock",
+  otherNames: ["aws"],
   telemetryName: "aws.bedrock",
   detection: {
     keys: ["AWS_BEARER_TOKEN_BEDROCK"],

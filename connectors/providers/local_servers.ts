@@ -21,6 +21,7 @@ import type { OpenAiCompatible } from "./_openai_vendor.ts";
 export const lmstudio: OpenAiCompatible = {
   id: "lmstudio.local.v1",
   vendor: "lmstudio",
+  otherNames: ["lm-studio"],
   baseUrl: "http://127.0.0.1:1234/v1",
   detection: {
     keys: ["LMSTUDIO_API_KEY"],

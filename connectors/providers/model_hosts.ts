@@ -97,6 +97,7 @@ export const nvidia: OpenAiCompatible = {
 export const huggingface: OpenAiCompatible = {
   id: "huggingface.inference.v1",
   vendor: "huggingface",
+  otherNames: ["hf"],
   baseUrl: "https://router.huggingface.co/v1",
   detection: {
     keys: ["HF_TOKEN", "HUGGINGFACE_API_KEY", "HUGGING_FACE_HUB_TOKEN"],

@@ -67,6 +67,7 @@ const xaiParameters = { drop: ["presence_penalty", "frequency_penalty"], refuse:
 export const xai: OpenAiCompatible = {
   id: "xai.grok.v1",
   vendor: "xai",
+  otherNames: ["grok"],
   telemetryName: "x_ai",
   promptCache: { keyApis: ["responses"] }, // docs.x.ai/developers/advanced-api-usage/prompt-caching
   baseUrl: "https://api.x.ai/v1",

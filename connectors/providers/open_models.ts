@@ -34,6 +34,7 @@ const ungraded: ParameterRules = { drop: ["reasoning_effort"] };
 const moonshot: OpenAiCompatible = {
   id: "moonshot.kimi.v1",
   vendor: "moonshot",
+  otherNames: ["kimi"],
   baseUrl: "https://api.moonshot.ai/v1",
   detection: { keys: ["MOONSHOT_API_KEY"], baseUrl: ["MOONSHOT_BASE_URL"] },
   parameters: { ...fixedSampling, max_stop_sequences: 5 },
@@ -56,6 +57,7 @@ function readChoiceUsage({ usage, choices }: JsonObject): BilledUsage {
 const zai: OpenAiCompatible = {
   id: "zai.glm.v1",
   vendor: "zai",
+  otherNames: ["glm"],
   baseUrl: "https://api.z.ai/api/paas/v4",
   detection: { keys: ["ZAI_API_KEY", "ZHIPU_API_KEY", "ZHIPUAI_API_KEY"], baseUrl: ["ZAI_BASE_URL"] },
   parameters: {

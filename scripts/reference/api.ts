@@ -2,7 +2,7 @@
  * Generates `docs/api.md` from the source: the exports of each entry of the package, with signatures.
  * @module
  */
-import { type DocEntry, type DocSymbol, firstSentence, isInternal, readDoc } from "./api/doc.ts";
+import { commentLines, type DocComment, type DocEntry, type DocSymbol, isInternal, readDoc } from "./api/doc.ts";
 import { symbolLines } from "./api/symbols.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -15,8 +15,8 @@ interface Manifest {
 
 const intro = `# API reference
 
-The exports of each entry point of the package, with their signatures. This page is generated from the source (\`deno task
-reference\`); editors show the complete comments. [library.md](library.md) introduces the most important symbols.
+The exports of each entry point of the package, with their signatures and comments, as editors show them. This page is generated
+from the source (\`deno task reference\`). [library.md](library.md) introduces the most important symbols.
 `;
 
 /** Headings by what is declared, in the page's order. */
@@ -52,16 +52,16 @@ function entryText(title: string, { module_doc, symbols }: DocEntry, documented:
   const seen = symbols.filter(({ declarations }) => !declarations.some(({ jsDoc }) => isInternal(jsDoc)));
   const [again, own] = [seen.filter(isIn(documented)), seen.filter((symbol) => !isIn(documented)(symbol))];
   for (const symbol of own) documented.set(formatDeclaration(symbol), title);
-  const lines = [`## \`${title}\``, "", firstSentence(module_doc), ""];
+  const lines = [`## \`${title}\``, "", ...toMarkdown(module_doc), ""];
   for (const heading of Object.values(headings)) {
     const group = own.filter((symbol) => formatHeading(symbol) === heading).toSorted(byName);
     if (group.length === 0) continue;
     lines.push(
       `### ${heading}`,
       "",
-      "```ts",
+      "````ts", // comments have fences of their own
       group.map((each) => symbolLines(each).join("\n")).join("\n\n"),
-      "```",
+      "````",
       "",
     );
   }
@@ -70,6 +70,13 @@ function entryText(title: string, { module_doc, symbols }: DocEntry, documented:
     lines.push(`### Also exported by \`${other}\``, "", `${names.join(", ")}.`, "");
   }
   return lines.join("\n");
+}
+
+/** The comment on an entry, as a text of the page. */
+function toMarkdown(comment: DocComment | undefined): string[] {
+  return commentLines(comment).map((line) => line.replace(/^@example *(.*)$/, "$1")).filter((line, index, all) =>
+    line !== "" || all[index - 1] !== ""
+  );
 }
 
 function isIn(documented: ReadonlyMap<string, string>): (symbol: DocSymbol) => boolean {

@@ -7,7 +7,6 @@ import type { Infrastructure } from "../contracts/infrastructure.ts";
 import type {
   CallOptions,
   CapabilityPath,
-  CompletionChunk,
   CompletionRequest,
   CompletionResponse,
   DatedPricing,
@@ -90,8 +89,9 @@ class AuthorizedProvider implements Provider {
     return this.#inner.complete(request, this.#authorized(options));
   }
 
-  stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk> {
-    return this.#inner.stream(request, this.#authorized(options));
+  get stream(): Provider["stream"] {
+    if (this.#inner.stream === undefined) return undefined;
+    return (request, options) => this.#inner.stream!(request, this.#authorized(options));
   }
 
   listModels(options: CallOptions): Promise<readonly ModelInfo[]> {

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Clock } from "../contracts/runtime.ts";
+import { listNearest } from "../config/schema/report.ts";
 import { ModelNotFoundError } from "../errors.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { MeshState } from "../state/model/mesh_state.ts";
@@ -63,9 +64,7 @@ function findOwner(target: string | OverrideTarget, { registry }: OverrideContex
     ...(id === undefined ? [] : [{ kind: "provider", names: registry.instances.map(({ entry }) => entry.id) }]),
   ];
   const knownNames = kinds.flatMap(({ names }) => names);
-  const hint = knownNames.length === 0
-    ? ""
-    : `; there are ${knownNames.slice(0, 10).map((name) => `"${name}"`).join(", ")}`;
+  const hint = knownNames.length === 0 ? "" : `; there are ${listNearest(modelName ?? id ?? "", knownNames)}`;
   const summary = kinds.map(({ kind }) => `No ${kind}`).join(" and ").replace("and No", "and no");
   throw new ModelNotFoundError(`${summary} is named ${JSON.stringify(modelName ?? id)}${hint}`);
 }

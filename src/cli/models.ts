@@ -3,7 +3,7 @@
  * @module
  */
 import { type CapabilityTree, capabilityTree } from "../capability/tree.ts";
-import { isProvider } from "../config/settings/known.ts";
+import { findConnectors, isProvider } from "../config/settings/known.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
 import { findLeaves } from "../registry/offered.ts";
 import { nearest } from "../util/nearest.ts";
@@ -87,9 +87,11 @@ function listPoolModels(flags: Flags, connectors: CommandParts["connectors"]): r
 }
 
 function providersIn(name: string | undefined, providers: readonly ProviderDeclaration[]) {
-  const found = providers.filter(({ id, vendor }) => name === undefined || id === name || vendor === name);
+  if (name === undefined) return providers;
+  const ids = findConnectors(name, providers);
+  const found = providers.filter(({ id }) => ids.includes(id));
   if (found.length > 0) return found;
-  const hint = nearest(name!, providers.flatMap(({ id, vendor }) => [vendor, id]), 1)[0];
+  const hint = nearest(name, providers.flatMap(({ id, vendor }) => [vendor, id]), 1)[0];
   throw new UsageError(`Unknown provider "${name}"${hint === undefined ? "" : `; did you mean "${hint}"?`}`);
 }
 

@@ -11,6 +11,7 @@ import type { SecretStore } from "../contracts/secret_store.ts";
 import { Engine } from "../engine/engine.ts";
 import { ConnectorError, MeshError } from "../errors.ts";
 import { createConfigContext, loadImplementation } from "../registry/catalogue.ts";
+import { findConnectors } from "../config/settings/known.ts";
 import { nearest } from "../util/nearest.ts";
 import { findAction } from "./actions.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
@@ -205,21 +206,23 @@ interface NamedStore {
  */
 async function openSecretStore(flags: Flags, parts: CommandParts): Promise<NamedStore> {
   const configured = await configuredStore(flags.value("config"), parts);
-  const id = flags.value("store") ?? configured?.store;
-  if (id === undefined) throw new UsageError("Missing store: use --store <id> or --config <file>");
+  const name = flags.value("store") ?? configured?.store;
+  if (name === undefined) throw new UsageError("Missing store: use --store <id> or --config <file>");
   const stores = parts.connectors.filter((candidate): candidate is PluggableConnector<"secretStore"> =>
     candidate.kind === "secretStore"
   );
-  const connector = stores.find((candidate) => candidate.id === id);
-  if (connector === undefined) {
-    const ids = stores.map((candidate) => candidate.id);
-    const hint = nearest(id, ids, 1)[0];
+  const meant = findConnectors(name, stores);
+  const connector = stores.find((candidate) => candidate.id === meant[0]);
+  if (connector === undefined || meant.length > 1) {
+    const ids = meant.length > 1 ? meant : stores.map((candidate) => candidate.id);
+    const hint = meant.length > 1 ? undefined : nearest(name, ids, 1)[0];
     throw new UsageError(
-      `There is no secret store "${id}"${hint === undefined ? "" : `; did you mean "${hint}"?`} There are ${
+      `There is no secret store "${name}"${hint === undefined ? "" : `; did you mean "${hint}"?`} There are ${
         ids.join(", ")
       }`,
     );
   }
+  const { id } = connector;
   if (id === volatileStore) {
     throw new UsageError(`${id} does not persist secrets: use another --store`);
   }

@@ -8,20 +8,31 @@ import type { ImagesResponse } from "../contracts/images.ts";
 import type {
   ChatCompletion,
   ChatCompletionRequest,
+  Delta,
   DocumentResponse,
   EmbeddingResponse,
   ModerationResponse,
   RerankResponse,
   SearchResponse,
 } from "../contracts/openai.ts";
-import type { CompletionChunk, CompletionRequest, CompletionResponse, FailureKind } from "../contracts/provider.ts";
+import { ConfigError } from "../errors.ts";
+import { isObject } from "../util/is_object.ts";
+import { normalizeCompletion } from "../util/normalize_completion.ts";
+import { splitIntoChunks } from "../util/split_completion.ts";
+import type {
+  CompletionChunk,
+  CompletionRequest,
+  CompletionResponse,
+  FailureKind,
+  OperationName,
+} from "../contracts/provider.ts";
 import type { MeshClient } from "./client.ts";
 import { createClient, type CreateParts } from "./create.ts";
 import type { Middleware } from "./options.ts";
 
 /**
- * One scripted response: a string (the text of a chat completion), a complete response body, an error that the call
- * throws, or a function of the request that returns one of these.
+ * One scripted response: a string (the text of a chat completion), a response body, an error that the call throws, or a
+ * function of the request that returns one of these.
  */
 export type MockResponse =
   | string
@@ -29,21 +40,34 @@ export type MockResponse =
   | Error
   | ((request: ChatCompletionRequest) => string | MockBody | Error);
 
-/** The complete response body of an operation; for speech, its bytes. */
+/** The response body of an operation; for speech, its bytes. */
 export type MockBody =
-  | ChatCompletion
-  | EmbeddingResponse
-  | ModerationResponse
-  | RerankResponse
-  | SearchResponse
-  | DocumentResponse
-  | ImagesResponse
-  | Transcription
+  | Scripted<ChatCompletion, "choices">
+  | Scripted<EmbeddingResponse, "data">
+  | Scripted<ModerationResponse, "results">
+  | Scripted<RerankResponse, "results">
+  | Scripted<SearchResponse, "results">
+  | Scripted<DocumentResponse, "text" | "pages">
+  | Scripted<ImagesResponse, "data">
+  | Scripted<Transcription, "text">
   | Uint8Array;
+
+/**
+ * A response body, of which a script needs to contain only what matters: the members named here, and of these any part.
+ * The others are filled in, such as the `finish_reason` of a choice whose message has tool calls alone.
+ */
+export type Scripted<Body, Name extends keyof Body> =
+  & DeepPartial<Body>
+  & { [Key in Name]: DeepPartial<Body[Key]> };
+
+/** A value of which any member may be missing, at any depth. */
+export type DeepPartial<Value> = Value extends readonly (infer Item)[] ? DeepPartial<Item>[]
+  : Value extends object ? { [Key in keyof Value]?: DeepPartial<Value[Key]> }
+  : Value;
 
 /** Options of `mockClient`. */
 export interface MockOptions {
-  /** Responses, used in order. The last one repeats. */
+  /** Responses, used in order; at least one. The last one repeats. */
   readonly responses: readonly MockResponse[];
 }
 
@@ -51,15 +75,43 @@ export interface MockOptions {
 const scripted = Symbol("scripted");
 
 /**
+ * Checks options at run time, for programs in plain JavaScript.
+ *
+ * @throws {ConfigError} Lists every problem.
+ */
+function checkScript(options: MockOptions): void {
+  const responses: unknown = Object(options).responses;
+  if (!Array.isArray(responses) || responses.length === 0) {
+    throw new ConfigError([{
+      path: "responses",
+      message: 'expected a list of at least one response, such as ["Hello"]',
+    }]);
+  }
+  const problems = responses.flatMap((response, index) =>
+    typeof response === "string" || typeof response === "function" || isBody(response) || response instanceof Error
+      ? []
+      : { path: `responses[${index}]`, message: "expected a text, a response body, an error, or a function" }
+  );
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+function isBody(response: unknown): boolean {
+  return response instanceof Uint8Array || isObject(response);
+}
+
+/**
  * Middleware that takes the next scripted response at each request.
  *
+ * @throws {ConfigError} If there is no response, or one that is none.
  * @throws {TypeError} From a request whose scripted response has the wrong shape for its operation.
  */
-function createScript({ responses }: MockOptions): Middleware {
+function createScript(options: MockOptions): Middleware {
+  checkScript(options);
+  const { responses } = options;
   let taken = 0;
   return {
     beforeRequest(request, { operation }) {
-      const response = responses[Math.min(taken++, responses.length - 1)] ?? "";
+      const response = responses[Math.min(taken++, responses.length - 1)]!;
       const next = typeof response === "function" ? response(request) : response;
       if (next instanceof Error) throw next;
       if (typeof next === "string" && operation !== "chat") {
@@ -101,7 +153,8 @@ const mockProvider: GivenProvider = {
   operations,
   complete: readScriptedResponse,
   async *stream(request) {
-    yield* splitCompletion((await readScriptedResponse(request)).body);
+    const { body } = await readScriptedResponse(request);
+    for (const chunk of splitIntoChunks(body)) yield* splitIntoWords(chunk);
   },
   getCapabilities: () => capabilities,
   supports: (_model, _capability, delivery) => delivery !== "batch",
@@ -115,36 +168,47 @@ const mockProvider: GivenProvider = {
   isRetryable: () => false,
 };
 
-async function readScriptedResponse({ body, operation }: CompletionRequest): Promise<CompletionResponse> {
-  const scriptedResponse = Reflect.get(body, scripted) as ChatCompletion | Transcription | Uint8Array;
+async function readScriptedResponse({ body, operation = "chat" }: CompletionRequest): Promise<CompletionResponse> {
+  const scriptedResponse = Reflect.get(body, scripted) as Exclude<MockBody, Uint8Array> | Uint8Array;
   if (scriptedResponse instanceof Uint8Array) {
     return { body: {} as ChatCompletion, content: { type: "audio/mpeg", bytes: scriptedResponse } };
   }
-  if (operation === "chat") return { body: scriptedResponse as ChatCompletion };
+  // the engine completes the body further
+  const completed = { ...heads[operation], ...scriptedResponse } as ChatCompletion;
+  if (operation === "chat") return { body: fillFinishReasons(structuredClone(completed)) };
   const { findTranscriptType } = await import("../util/audio_format.ts"); // few scripts have transcripts
   const type = findTranscriptType(String(body.response_format));
-  if (type === undefined) return { body: scriptedResponse as ChatCompletion };
+  if (type === undefined) return { body: completed };
   const bytes = new TextEncoder().encode(String((scriptedResponse as Transcription).text));
-  return { body: scriptedResponse as ChatCompletion, content: { type, bytes } };
+  return { body: completed, content: { type, bytes } };
 }
 
-/** Splits a completion into chunks of one word each, as a provider would stream it. */
-function* splitCompletion({ id, created, model, choices, usage }: ChatCompletion): Generator<CompletionChunk> {
-  const head = { id, object: "chat.completion.chunk", created, model } as const;
-  for (const { index, message: { content, tool_calls, ...rest }, finish_reason } of choices) {
-    const calls = tool_calls?.map((call, position) => ({ index: position, ...call }));
-    yield {
-      value: {
-        ...head,
-        choices: [{ index, delta: calls === undefined ? rest : { ...rest, tool_calls: calls }, finish_reason: null }],
-      },
-    };
-    for (const word of content?.split(/(?<=\s)/) ?? []) {
-      yield { value: { ...head, choices: [{ index, delta: { content: word }, finish_reason: null }] } };
-    }
-    yield { value: { ...head, choices: [{ index, delta: {}, finish_reason }] } };
-  }
-  if (usage !== undefined) yield { value: { ...head, choices: [], usage } };
+/** What the bodies of operations have in common. */
+const heads: Partial<Record<OperationName, object>> = {
+  embeddings: { object: "list", model: "mock" },
+  moderation: { id: "modr-mock", model: "mock" },
+  rerank: { model: "mock" },
+  search: { object: "search", model: "mock" },
+  documents: { object: "document", model: "mock" },
+  image: { created: 0 },
+  "image-edit": { created: 0 },
+};
+
+/** Completes the choices of a completion, so that they end alike, streamed or not. */
+function fillFinishReasons(completion: ChatCompletion): ChatCompletion {
+  normalizeCompletion(completion, { model: "mock", keepsFunctionCall: true, random: () => 0, now: () => 0 });
+  return completion;
+}
+
+/** Splits the text of a chunk into chunks of one word each, as a provider would stream it. */
+function* splitIntoWords(chunk: CompletionChunk): Generator<CompletionChunk> {
+  const [choice] = chunk.value.choices;
+  const [first, ...others] = choice?.delta.content?.split(/(?<=\s)/) ?? [];
+  if (first === undefined) return yield chunk;
+  const { delta, ...rest } = choice!;
+  const withDelta = (delta: Delta) => ({ value: { ...chunk.value, choices: [{ ...rest, delta }] } });
+  yield withDelta({ ...delta, content: first });
+  for (const content of others) yield withDelta({ content });
 }
 
 function createCompletion(content: string): ChatCompletion {

@@ -14,10 +14,17 @@ import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Clock } from "../contracts/runtime.ts";
 import type { ChatStream } from "./stream.ts";
 
-/** Options of `create`. */
-export interface CreateOptions {
+/**
+ * Options of `create`. The parameters are the literals that a call has for names: of those, `create` without a
+ * configuration accepts the built-in names, ids and paths.
+ */
+export interface CreateOptions<
+  Capability extends string = string,
+  Strategy extends string = string,
+  Vendor extends string = string,
+> {
   /** The capability the client serves: a short name, a full path or an inner node of the capability tree. */
-  capability?: CapabilityName;
+  capability?: CapabilityName<Capability>;
   /**
    * A configuration: the path of a `.yaml`, `.yml` or `.json` file (not in pages), a document as an object, or a
    * `MeshConfig`.
@@ -28,7 +35,7 @@ export interface CreateOptions {
    * preference, instances such as `openai({ apiKey })` or of a class that extends `BrowserBaseProvider`. A page has no
    * environment to detect providers by name, and passes instances.
    */
-  providers?: readonly (VendorName | GivenProvider)[];
+  providers?: readonly (VendorName<Vendor> | GivenProvider)[];
   /**
    * Restricts the client to these models, in this order of preference, instead of the providers' defaults; names such
    * as `openai.gpt-5-mini`.
@@ -38,7 +45,7 @@ export interface CreateOptions {
    * The selection strategy: a short name such as `round-robin`, an id, an instance, or a connector such as `roundRobin`
    * of the browser entry. In a page, names do not resolve: pass an imported strategy.
    */
-  strategy?: StrategyName | SelectionStrategy | Connector<"strategy">;
+  strategy?: StrategyName<Strategy> | SelectionStrategy | Connector<"strategy">;
   /** The pool for calls without `model`. By default, the first pool that serves the operation. */
   pool?: string;
   /**

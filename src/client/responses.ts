@@ -57,7 +57,7 @@ export class Responses {
     const translated = (value: unknown): ChatCompletionRequest => {
       sourceRequest = value;
       translation = responses.translate(value, { headers: new Headers(settings.headers), url: "" });
-      const body = chat.check(translation.chat, []);
+      const body = chat.check({ ...translation.chat, ...pickSymbols(value) }, []);
       return body.stream === true ? { ...body, stream_options: { include_usage: true } } : body;
     };
     return call<ChatCompletionRequest, ChatCompletion, ModelResponse | ResponseStream>(this.#context, {
@@ -72,6 +72,12 @@ export class Responses {
       toResult: (result) => toModelResponse(result, translation!),
     });
   }
+}
+
+/** What middleware has added for a provider of its own, beside the JSON. */
+function pickSymbols(request: unknown): object {
+  const symbols = isObject(request) ? Object.getOwnPropertySymbols(request) : [];
+  return Object.fromEntries(symbols.map((symbol) => [symbol, Reflect.get(request as object, symbol)]));
 }
 
 function toOriginalRequest(request: unknown, { dropped = [], native }: Translation): OriginalRequest {

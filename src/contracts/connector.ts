@@ -221,6 +221,8 @@ export interface PromptCacheFacts {
 export interface ProviderDeclaration extends ConnectorDeclaration<"provider"> {
   /** The vendor's short name, which prefixes its model names. */
   readonly vendor: string;
+  /** Further short names by which configurations may refer to it, such as that of its models: `claude`. */
+  readonly otherNames?: readonly string[];
   /**
    * The vendor's name in telemetry: the value of `gen_ai.provider.name` in OpenTelemetry's semantic conventions.
    * @default `vendor`; the entry's id if `needsBaseUrl` is set

@@ -3,8 +3,8 @@
  * @module
  */
 
-/** A capability: its short name here, or a full path or an inner node. Any string is accepted; editors complete these. */
-export type CapabilityName =
+/** A capability: its short name here, or a full path, which may end in a custom node. Any string is accepted, and editors complete these. With a literal as parameter, of other names only ids and paths are. */
+export type CapabilityName<Name extends string = string> =
   | "generation"
   | "text-generation"
   | "chat-completion"
@@ -80,10 +80,10 @@ export type CapabilityName =
   | "toxicity-detection"
   | "factuality-checking"
   | "quality-scoring"
-  | (string & Record<never, never>);
+  | (string extends Name ? string & Record<never, never> : Name extends `${string}.${string}` ? Name : never);
 
-/** A strategy: its short name here, or an id. Any string is accepted; editors complete these. */
-export type StrategyName =
+/** A strategy: its short name here, or an id. Any string is accepted, and editors complete these. With a literal as parameter, of other names only ids and paths are. */
+export type StrategyName<Name extends string = string> =
   | "stick-until-failure"
   | "round-robin"
   | "cost-first"
@@ -92,10 +92,11 @@ export type StrategyName =
   | "rate-limit-aware"
   | "load-balanced"
   | "session-stickiness"
-  | (string & Record<never, never>);
+  | "priority"
+  | (string extends Name ? string & Record<never, never> : Name extends `${string}.${string}` ? Name : never);
 
-/** A vendor: its name here, or a connector's or an entry's id. Any string is accepted; editors complete these. */
-export type VendorName =
+/** A provider: its vendor or another short name here, or a connector's or an entry's id. Any string is accepted, and editors complete these. With a literal as parameter, of other names only ids and paths are. */
+export type VendorName<Name extends string = string> =
   | "openai"
   | "anthropic"
   | "google"
@@ -139,7 +140,30 @@ export type VendorName =
   | "vllm"
   | "localai"
   | "openai-compatible"
-  | (string & Record<never, never>);
+  | "claude"
+  | "grok"
+  | "hf"
+  | "aws"
+  | "kimi"
+  | "glm"
+  | "lm-studio"
+  | "gemini"
+  | "google_generative_ai"
+  | "together_ai"
+  | "togetherai"
+  | "co"
+  | "pplx"
+  | "fireworks_ai"
+  | "nvidia_nim"
+  | "azure_openai"
+  | "zhipu"
+  | "zhipuai"
+  | "dashscope"
+  | "alibaba"
+  | "ai_gateway"
+  | "vercel_ai_gateway"
+  | "eleven"
+  | (string extends Name ? string & Record<never, never> : Name extends `${string}.${string}` ? Name : never);
 
 /** Id of a connector: a built-in one, or one of a package or a program. Any string is accepted; editors complete these. */
 export type ConnectorName =

@@ -183,8 +183,10 @@ export interface ModelExecution {
    * Requests a streaming response. The iteration throws as {@linkcode ModelExecution.complete} does, before the first
    * event or at any later one. It ends normally only if the provider reported the end of the stream. Ending the
    * iteration early aborts the call.
+   *
+   * Without this method, `complete` is called for streams as well, with `stream` false, and its response is streamed.
    */
-  stream(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk>;
+  stream?(request: CompletionRequest, options: CallOptions): AsyncIterable<CompletionChunk>;
 }
 
 /** Counting of tokens by the vendor. */
@@ -298,6 +300,7 @@ export interface Provider
   readonly operations?: readonly OperationName[];
   /**
    * Native dialects in addition to OpenAI's, of all models or of a given one: see {@linkcode CompletionRequest.native}.
+   * A provider without {@linkcode ModelExecution.stream} has none.
    */
   readonly dialects?: readonly string[] | ((model: string) => readonly string[]);
   /** The APIs through which it can send a chat request; its own alone when omitted. */

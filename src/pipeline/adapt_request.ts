@@ -38,6 +38,9 @@ const essentials: ReadonlySet<string> = new Set([
 
 const streamOptions = "stream_options";
 
+/** Changes to a request at a provider that cannot stream. */
+const withoutStream = { stream: undefined, [streamOptions]: undefined };
+
 const none: ReadonlySet<string> = new Set();
 
 const nothing: readonly string[] = [];
@@ -61,10 +64,13 @@ export function adaptRequest(
   });
   const added = native === undefined ? join(filled, findAdded(request)) : native.added;
   const without = rejected.size === 0 ? nothing : added.filter((name) => rejected.has(name));
+  const { provider } = model.instance;
+  const lacksStream = provider !== undefined && provider.stream === undefined && !operation.hasContent;
   const info = without.length === 0 ? dated : withoutMembers(dated, without);
   const edits: Record<string, unknown> = { ...reworded };
   for (const name of privateFields) if (name in body) edits[name] = undefined;
   for (const name of without) edits[name] = undefined;
+  if (lacksStream) Object.assign(edits, withoutStream);
   const sent = edited(body, edits);
   const dropped = listDropped(request, { left, without, native });
   const selected = operation.selectApi?.(body, model);
@@ -73,7 +79,7 @@ export function adaptRequest(
     completion: {
       operation: operation.name,
       model: info,
-      stream: request.delivery === "stream",
+      stream: request.delivery === "stream" && !lacksStream,
       ...(api === undefined ? {} : { api }),
       body: sent,
       // events of a response whose names are restored must not be joined

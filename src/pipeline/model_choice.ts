@@ -45,7 +45,7 @@ function checkConstraints({ only, ignore, order }: RoutingConstraints, context: 
   const others = (models ?? []).filter((name) => name !== model).flatMap((name) => poolNamed(name, context));
   const allowed = new Set<string>();
   for (const { members } of [pool, ...others]) {
-    for (const { model: { name, instance } } of members) allowed.add(name).add(instance.entry.id).add(instance.vendor);
+    for (const member of members) for (const name of listNames(member)) allowed.add(name);
   }
   for (const list of [only, ignore, order]) if (list !== undefined) checkNames(list, allowed);
 }
@@ -101,10 +101,13 @@ function preferredBy(ranks: ReadonlyMap<Member, number>): Prefer {
 function ranksBy({ names }: NameList, members: readonly Member[]): ReadonlyMap<Member, number> {
   const positions = new Map(names.map((name, position) => [name, position]));
   const findPosition = (name: string) => positions.get(name) ?? names.length;
-  return new Map(members.map((member) => {
-    const { name, instance } = member.model;
-    return [member, Math.min(findPosition(name), findPosition(instance.entry.id), findPosition(instance.vendor))];
-  }));
+  return new Map(members.map((member) => [member, Math.min(...listNames(member).map(findPosition))]));
+}
+
+/** The names of a member: of its model, and of its provider. */
+function listNames({ model: { name, info, instance } }: Member): readonly string[] {
+  const { vendor, entry } = instance;
+  return [name, info.id, `${vendor}/${info.id}`, entry.id, entry.connector, vendor];
 }
 
 function isNamedBy({ only, ignore }: RoutingConstraints, member: Member): boolean {
@@ -113,8 +116,7 @@ function isNamedBy({ only, ignore }: RoutingConstraints, member: Member): boolea
 
 function named({ names }: NameList): (member: Member) => boolean {
   const requested = new Set(names);
-  return ({ model: { name, instance } }) =>
-    requested.has(name) || requested.has(instance.entry.id) || requested.has(instance.vendor);
+  return (member) => listNames(member).some((name) => requested.has(name));
 }
 
 function checkNames({ names, param }: NameList, allowed: ReadonlySet<string>): void {

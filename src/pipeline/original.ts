@@ -153,7 +153,8 @@ export class OriginalRequest {
   }
 
   #isSupportedBy({ instance, info }: ModelEntry): boolean {
-    const { dialects, apis } = instance.provider ?? {};
+    const { dialects, apis, stream } = instance.provider ?? {};
+    if (stream === undefined) return false; // what streams a complete response has chat's form
     // a model whose chat requests all go through the API of this dialect
     const { api = info.parameters?.apis?.join() } = info;
     if (api === this.dialect && apis?.includes(api as ChatApi)) return true;

@@ -2,9 +2,10 @@
  * Requests for streamed responses.
  * @module
  */
-import type { CompletionRequest } from "../contracts/provider.ts";
+import type { CompletionRequest, OperationRequest, Provider } from "../contracts/provider.ts";
 import { callNow } from "../util/once.ts";
 import { CommittedStream } from "./committed_stream.ts";
+import type { Connection } from "./connection.ts";
 import { ChunkFilter, type OpenStream, openStream } from "./open_stream.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import type { Call, Result } from "./result.ts";
@@ -12,12 +13,27 @@ import type { Call, Result } from "./result.ts";
 /** Requests a stream from one model. */
 export function openingStream({ runtime }: RouteDeps): Call<OpenStream> {
   return ({ model }, { completion, clientNames, rotatesFiltered }, connection) => {
-    const events = callNow(() => model.instance.provider!.stream(completion as CompletionRequest, connection));
-    const filter = new ChunkFilter(completion, { runtime, clientNames });
-    const opening = openStream(events, { filter, connection, rotatesFiltered });
+    const provider = model.instance.provider!;
+    const options = { filter: new ChunkFilter(completion, { runtime, clientNames }), connection, rotatesFiltered };
+    if (!completion.stream) return openComplete(provider, { completion, runtime, options });
+    const events = callNow(() => provider.stream!(completion as CompletionRequest, connection));
+    const opening = openStream(events, options);
     const { minRate } = model.instance.entry;
     return minRate === undefined ? opening : measured(opening, { minRate, clock: runtime.clock, connection });
   };
+}
+
+async function openComplete(
+  provider: Provider,
+  { completion, runtime, options }: {
+    readonly completion: OperationRequest;
+    readonly runtime: RouteDeps["runtime"];
+    readonly options: Parameters<typeof openStream>[1] & { readonly connection: Connection };
+  },
+): Promise<OpenStream> {
+  const { streamComplete } = await import("./stream_complete.ts"); // few providers cannot stream
+  const { connection } = options;
+  return await openStream(streamComplete(provider, { completion, connection, runtime }), options);
 }
 
 async function measured(

@@ -13,7 +13,8 @@ const shortestPart = 3;
 
 /**
  * Returns the nearest candidates, the likeliest first: by edit distance (a transposition counts once), then names that
- * contain it or that it contains. Case-insensitive.
+ * contain it or that it contains. Case-insensitive. A candidate such as `openai.gpt-4o` is also compared without its
+ * prefix.
  *
  * @example
  * ```ts
@@ -28,13 +29,37 @@ export function nearest(name: string, candidates: Iterable<string>, limit = 3): 
     if (seen.size === maxCandidates) break;
     if (seen.has(candidate) || candidate.length > maxChars) continue;
     seen.add(candidate);
-    const rank = rankCandidate(target, candidate.toLowerCase());
-    if (rank !== undefined) ranked.push({ candidate, rank });
+    const ranks = writtenForms(candidate).map((form) => rankForm(target, form)).filter((rank) => rank !== undefined);
+    if (ranks.length > 0) ranked.push({ candidate, rank: Math.min(...ranks) });
   }
   return ranked.sort((first, second) => first.rank - second.rank).slice(0, limit).map(({ candidate }) => candidate);
 }
 
-function rankCandidate(target: string, candidate: string): number | undefined {
+/**
+ * Sorts candidates by their similarity to a name: those that {@linkcode nearest} returns, then the others by edit
+ * distance. Of very many, the first ones are compared.
+ */
+export function nearestFirst(name: string, candidates: readonly string[]): string[] {
+  const target = name.slice(0, maxChars).toLowerCase();
+  const similar = nearest(name, candidates, maxCandidates);
+  const isSimilar = new Set(similar);
+  const others = candidates.slice(0, maxCandidates).filter((candidate) => !isSimilar.has(candidate))
+    .map((candidate) => {
+      const forms = writtenForms(candidate.slice(0, maxChars));
+      return { candidate, edits: Math.min(...forms.map((form) => editDistance(target, form))) };
+    })
+    .sort((first, second) => first.edits - second.edits);
+  return [...similar, ...others.map(({ candidate }) => candidate)];
+}
+
+/** How a candidate may be written: in full, and without its prefix. */
+function writtenForms(candidate: string): string[] {
+  const full = candidate.toLowerCase();
+  const prefix = full.indexOf(".") + 1;
+  return prefix === 0 ? [full] : [full, full.slice(prefix)];
+}
+
+function rankForm(target: string, candidate: string): number | undefined {
   const allowed = Math.min(maxEdits, Math.ceil(candidate.length / 3));
   const difference = Math.abs(target.length - candidate.length);
   if (difference <= allowed) {

@@ -58,7 +58,7 @@ describe("A provider of the program's own", () => {
     const good = customProvider();
     await using one = createClient({
       complete: (request, options) => (note(request, options), good.complete(request, options)),
-      stream: (request, options) => (note(request, options), good.stream(request, options)),
+      stream: (request, options) => (note(request, options), good.stream!(request, options)),
       reportUsage: (report) => usage.push(report),
     });
     assertEquals(getText(await one.client.chat.completions.create({ messages, seed: 7 })), "Custom");

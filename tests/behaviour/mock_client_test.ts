@@ -1,6 +1,6 @@
-import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { assertEquals, assertRejects, assertStrictEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { mockClient, type MockResponse, RateLimitError, routingOf } from "../../mod.ts";
+import { ConfigError, mockClient, type MockResponse, RateLimitError, routingOf } from "../../mod.ts";
 import { createAnswer } from "../support/_custom_provider.ts";
 import { getText, messages } from "../support/_library.ts";
 
@@ -93,5 +93,81 @@ describe("mockClient()", () => {
     await using client = mockClient({ responses });
     const answers = await Promise.all(responses.map(() => ask(client)));
     assertEquals(answers.sort(), [...responses].sort());
+  });
+});
+
+describe("The responses of mockClient()", () => {
+  const look = { id: "call_1", type: "function" as const, function: { name: "look", arguments: "{}" } };
+
+  it("are at least one", () => {
+    for (const options of [{ responses: [] }, {}, { responses: "Hello" }, undefined]) {
+      const error = assertThrows(() => mockClient(options as never), ConfigError);
+      assertStringIncludes(error.message, "responses: expected a list of at least one response");
+    }
+  });
+
+  it("are texts, bodies, errors and functions", () => {
+    const error = assertThrows(() => mockClient({ responses: ["a", 42, null, ["b"]] as never }), ConfigError);
+    assertEquals(error.problems.map(({ path }) => path), ["responses[1]", "responses[2]", "responses[3]"]);
+  });
+
+  it("may be a tool call alone, streamed or not", async () => {
+    const responses: MockResponse[] = [{ choices: [{ message: { tool_calls: [look] } }] }];
+    await using client = mockClient({ responses });
+    const { choices: [choice] } = await client.chat.completions.create({ messages });
+    assertEquals([choice?.finish_reason, choice?.message.content, choice?.message.tool_calls], [
+      "tool_calls",
+      null,
+      [look],
+    ]);
+    const chunks = await Array.fromAsync(await client.chat.completions.create({ messages, stream: true }));
+    assertEquals(chunks[0]?.choices[0]?.delta.tool_calls, [{ index: 0, ...look }]);
+    assertEquals(chunks.at(-1)?.choices[0]?.finish_reason, "tool_calls");
+  });
+
+  it("may lack what a tool call needs, too", async () => {
+    await using client = mockClient({
+      responses: [{ choices: [{ message: { tool_calls: [{ function: { name: "look" } }] } }] }],
+    });
+    const { choices: [choice] } = await client.chat.completions.create({ messages });
+    const [call] = choice?.message.tool_calls ?? [];
+    assertEquals([call?.type, call?.function.arguments, call?.id !== ""], ["function", "{}", true]);
+  });
+
+  it("are not changed by a call, so that they repeat", async () => {
+    const scripted = { choices: [{ message: { content: "Hello" } }] };
+    const before = JSON.stringify(scripted);
+    await using client = mockClient({ responses: [scripted] });
+    assertEquals([await ask(client), await ask(client)], ["Hello", "Hello"]);
+    assertEquals(JSON.stringify(scripted), before);
+  });
+
+  it("of other operations may be partial as well", async () => {
+    await using client = mockClient({
+      responses: [
+        { data: [{ embedding: [1, 2] }] },
+        { results: [{ flagged: true }] },
+        { results: [{ index: 0, relevance_score: 1 }] },
+        { results: [{ title: "Red", url: "https://red.example" }] },
+        { text: "# Red", pages: [] },
+        { data: [{ b64_json: "AAAA" }] },
+      ],
+    });
+    const embedded = await client.embeddings.create({ input: "red" });
+    assertEquals([embedded.model, embedded.object, embedded.data[0]?.index], ["mock", "list", 0]);
+    const moderated = await client.moderations.create({ input: "red" });
+    assertEquals([moderated.model, moderated.results[0]?.flagged], ["mock", true]);
+    assertEquals((await client.rerank.create({ query: "red", documents: ["rose"] })).model, "mock");
+    assertEquals((await client.search.create({ query: "red" })).object, "search");
+    assertEquals((await client.documents.parse({ url: "https://papers.example/one.pdf" })).object, "document");
+    assertEquals((await client.images.generate({ prompt: "red" })).created, 0);
+  });
+
+  it("serve responses.create(), streamed or not", async () => {
+    await using client = mockClient({ responses: ["Hello there", { choices: [{ message: { tool_calls: [look] } }] }] });
+    assertEquals((await client.responses.create({ input: "Hi" })).output_text, "Hello there");
+    const events = await Array.fromAsync(await client.responses.create({ input: "Hi", stream: true }));
+    assertEquals(events.at(-1)?.type, "response.completed");
+    assertStringIncludes(JSON.stringify(events.at(-1)), `"name":"look"`);
   });
 });

@@ -2,6 +2,7 @@
 import { listFields } from "../../scripts/schema/keys.ts";
 import { loadConfig } from "../../src/config/load/mesh_config.ts";
 import type { Field } from "../../src/config/schema/field.ts";
+import { listNearest } from "../../src/config/schema/report.ts";
 import { schema } from "../../src/config/schema/schema.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { catchRejections, known } from "./_known.ts";
@@ -14,10 +15,10 @@ export const acme = "providers:\n  acme.llm.v1: { api_key: k }\n";
 
 const fields = new Map([["", schema as Field], ...listFields(schema)]);
 
-/** The end of what is said of an unknown key: the keys there are. */
-export function allowed(path: string): string {
+/** The end of what is said of an unknown key: the keys there are, or those that are the nearest to it. */
+export function allowed(path: string, name: string): string {
   const field = path.endsWith(".*") ? fields.get(path.slice(0, -2))!.item! : fields.get(path)!;
-  return `allowed: ${Object.keys(field.fields!).map((key) => JSON.stringify(key)).join(", ")}`;
+  return `allowed: ${listNearest(name, Object.keys(field.fields!))}`;
 }
 
 /** What is said of a file with this content. */

@@ -20,11 +20,13 @@ polls: {}
 `,
     'providers.acme.lm.v1.execution.timeout: expected a duration above 0 such as "500ms" or "1h30m", found 30: write "30s" or "30ms"',
     'providers.acme.lm.v1.execution.max_retries: expected an integer from 0 to 10, found "many"',
-    `models.fast.features.vison: unknown key, did you mean "vision"? (${allowed("models.*.features")})`,
-    `pools.chat.retry.max_attempt: unknown key, did you mean "max_attempts"? (${allowed("pools.*.retry")})`,
+    `models.fast.features.vison: unknown key, did you mean "vision"? (${allowed("models.*.features", "vison")})`,
+    `pools.chat.retry.max_attempt: unknown key, did you mean "max_attempts"? (${
+      allowed("pools.*.retry", "max_attempt")
+    })`,
     "proxy.port: expected an integer from 0 to 65535, found 80800",
     "proxy.cors.origins: expected a list, found a string",
-    `polls: unknown key, did you mean "pools"? (${allowed("")})`,
+    `polls: unknown key, did you mean "pools"? (${allowed("", "polls")})`,
     'providers.acme.lm.v1: no connector "acme.lm.v1" is registered, did you mean "acme.llm.v1"? (allowed: "acme.llm.v1", "zeta.api.v1", "open.compatible.v1", "home.local.v1")',
     'pools.chat.strategy: no strategy "roundrobin" is registered, did you mean "round-robin"? (allowed: "stick-until-failure", "round-robin", "priority-selection")',
     'pools.chat.models[1]: no model "slow"; allowed: "fast"',
@@ -72,7 +74,9 @@ router_settings: { routing_strategy: simple }
     `${acme}pools: { chat-completion: { maxAttempts: 2, modelPriority: [acme.small] } }
 `,
     'pools.chat-completion.maxAttempts: unknown key, did you mean "retry.max_attempts"?',
-    `pools.chat-completion.modelPriority: unknown key, did you mean "model_priority"? (${allowed("pools.*")})`,
+    `pools.chat-completion.modelPriority: unknown key, did you mean "model_priority"? (${
+      allowed("pools.*", "model_priority")
+    })`,
   ],
   [
     "dotted keys, misspelt",
@@ -81,12 +85,14 @@ proxy.cors.enable: false
 proxy.hots: x
 provider.execution.timeout: 30s
 `,
-    `pools.chat-completion.retry.max_atempts: unknown key, did you mean "max_attempts"? (${allowed("pools.*.retry")})`,
-    `pools.chat-completion.deactivation.retrylimit: unknown key, did you mean "retry_limit"? (${
-      allowed("pools.*.deactivation")
+    `pools.chat-completion.retry.max_atempts: unknown key, did you mean "max_attempts"? (${
+      allowed("pools.*.retry", "max_atempts")
     })`,
-    `proxy.cors.enable: unknown key, did you mean "enabled"? (${allowed("proxy.cors")})`,
-    `proxy.hots: unknown key, did you mean "host"? (${allowed("proxy")})`,
+    `pools.chat-completion.deactivation.retrylimit: unknown key, did you mean "retry_limit"? (${
+      allowed("pools.*.deactivation", "retrylimit")
+    })`,
+    `proxy.cors.enable: unknown key, did you mean "enabled"? (${allowed("proxy.cors", "enable")})`,
+    `proxy.hots: unknown key, did you mean "host"? (${allowed("proxy", "hots")})`,
     'provider.execution.timeout: unknown key: write "providers.<name>.execution.timeout"',
   ],
   [
@@ -99,8 +105,8 @@ proxy.port: 2
   [
     "a key with an invisible mark",
     "\ufeffpools\u200b: {}\nproxy\u00a0: {}\n",
-    `"pools\\u{200b}": unknown key, did you mean "pools"? (${allowed("")})`,
-    `"proxy\\u{a0}": unknown key, did you mean "proxy"? (${allowed("")})`,
+    `"pools\\u{200b}": unknown key, did you mean "pools"? (${allowed("", "pools\u{200b}")})`,
+    `"proxy\\u{a0}": unknown key, did you mean "proxy"? (${allowed("", "proxy\u{a0}")})`,
   ],
   [
     "durations and sizes without units, in words, negative, too long",

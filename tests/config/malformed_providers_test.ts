@@ -176,12 +176,12 @@ const malformed: readonly (readonly [document: unknown, ...problems: string[]])[
     'providers.acme.llm.v1.auth.method: unknown value "basic"; allowed: "api_key", "oauth", "service_account", "ambient"',
   ],
   [
-    { providers: { mine: { instance: { complete() {} } } } },
-    "providers.mine.instance: expected a provider, an object with complete and stream, found an object",
+    { providers: { mine: { instance: { stream() {} } } } },
+    "providers.mine.instance: expected a provider, an object with complete, found an object",
   ],
   [
     { providers: { mine: { instance: "x" } } },
-    'providers.mine.instance: expected a provider, an object with complete and stream, found "x"',
+    'providers.mine.instance: expected a provider, an object with complete, found "x"',
   ],
 ];
 

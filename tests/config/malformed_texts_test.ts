@@ -147,7 +147,7 @@ pools: { chat-completion: { rate_limit: { threshold: .8 } } }
     `? [a, b]
 : c
 `,
-    `a,b: unknown key; ${allowed("")}`,
+    `a,b: unknown key; ${allowed("", "a,b")}`,
   ],
   ["2 MiB", `${acme}# ${"x".repeat(2 * 1024 * 1024)}\n`, "the file is larger than 1 MiB"],
   ["nothing", "", "the file is empty"],

@@ -79,17 +79,9 @@ const cases: readonly (readonly [document: object, ...lines: (string | RegExp)[]
       providers: { main: { connector: "acme.llm.v1" } },
       models: { m: { provider: "acme" }, n: { provider: "acme.llm.v1" } },
     },
-    'models.m.provider: no provider "acme": write "main"',
-    'models.n.provider: no provider "acme.llm.v1": write "main"',
   ],
-  [
-    { providers: { acme: {} }, models: { m: { provider: "acme" } } },
-    'providers.acme: no connector "acme" is registered: name the entry "acme.llm.v1", or add "connector: acme.llm.v1"',
-  ],
-  [
-    { providers: { main: { connector: "acme" } } },
-    'providers.main.connector: no connector "acme" is registered: write "acme.llm.v1"',
-  ],
+  [{ providers: { acme: {} }, models: { m: { provider: "acme" } } }],
+  [{ providers: { main: { connector: "acme" } } }],
   ...[
     ...["os.environ/KEY", "os.environ.KEY", 'os.environ["KEY"]', "process.env.KEY", "env:KEY", "env/KEY", "$env:KEY"],
     ...["$KEY", "$(KEY)", "%KEY%", "{KEY}", "{env:KEY}", "{{KEY}}", "{{ env.KEY }}", "secrets:KEY", "{secrets:KEY}"],

@@ -9,7 +9,7 @@ import { catchProblems, known } from "./_known.ts";
 
 const fiveMistakes = {
   providers: { "acme.llm.v1": { api_key: "${secrets:ACME}", timeout: "30s" } },
-  models: { fast: { provider: "acme" } },
+  models: { fast: { provider: "acne" } },
   pools: { "chat-completion": { strategy: "round-robbin", retry: { max_attempts: 11 } } },
   polls: {},
 };

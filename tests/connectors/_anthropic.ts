@@ -85,7 +85,7 @@ export async function complete(given: Answer): Promise<ChatCompletion> {
 /** Asks for a stream and is given this one. */
 export async function stream(given: Answer, of: Provider = provider()): Promise<ChatCompletionChunk[]> {
   const chunks: ChatCompletionChunk[] = [];
-  for await (const { value } of of.stream(request(true), options([given]))) chunks.push(value);
+  for await (const { value } of of.stream!(request(true), options([given]))) chunks.push(value);
   return chunks;
 }
 

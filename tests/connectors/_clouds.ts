@@ -66,7 +66,7 @@ export function ask(call: CloudCall): Promise<CloudAnswer> {
 export function stream(call: CloudCall): Promise<{ sent: ReceivedRequest; chunks: ChatCompletionChunk[] }> {
   return over(call, async (provider, options, { sent }) => {
     const chunks: ChatCompletionChunk[] = [];
-    for await (const { value } of provider.stream(toCompletionRequest(call, true), options)) chunks.push(value);
+    for await (const { value } of provider.stream!(toCompletionRequest(call, true), options)) chunks.push(value);
     return { sent: sent(), chunks };
   });
 }

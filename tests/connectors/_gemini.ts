@@ -86,7 +86,7 @@ export async function complete(given: Answer): Promise<ChatCompletion> {
 /** Asks for a stream and is given this one. */
 export async function stream(given: Answer): Promise<ChatCompletionChunk[]> {
   const chunks: ChatCompletionChunk[] = [];
-  for await (const { value } of provider().stream(request(), options([given]))) chunks.push(value);
+  for await (const { value } of provider().stream!(request(), options([given]))) chunks.push(value);
   return chunks;
 }
 

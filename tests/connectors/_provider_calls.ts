@@ -114,7 +114,7 @@ function createCall(fixture: ProviderFixture, upstream: Upstream): Call {
     controller,
     complete: (body) => provider.complete(request(false, body), options) as Promise<CompletionResponse>,
     async *stream(body) {
-      for await (const { value, others = [] } of provider.stream(request(true, body), options)) {
+      for await (const { value, others = [] } of provider.stream!(request(true, body), options)) {
         yield* [value, ...others];
       }
     },

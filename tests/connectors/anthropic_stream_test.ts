@@ -93,7 +93,7 @@ Deno.test("stream() fails with what an error event says", async () => {
   const seen: ChatCompletionChunk[] = [];
   const answers = options([events(bytes(await fixture("stream_overloaded.sse")))]);
   const error = await assertRejects(async () => {
-    for await (const { value } of provider().stream(request(true), answers)) seen.push(value);
+    for await (const { value } of provider().stream!(request(true), answers)) seen.push(value);
   }, UpstreamError);
   assertEquals(gather(seen).content, "Once");
   assertEquals([error.kind, error.fault?.status, error.fault?.error.code], ["server", 200, "overloaded"]);
@@ -132,6 +132,6 @@ Deno.test("stream() ends the call when its reader leaves early", async () => {
     signal: new AbortController().signal,
     send: () => Promise.resolve({ status: 200, headers: new Headers(), body, reader: () => body.getReader() }),
   };
-  for await (const _ of provider().stream(request(true), call)) break;
+  for await (const _ of provider().stream!(request(true), call)) break;
   assert(cancelled);
 });

@@ -27,7 +27,7 @@ const reportedText = [
 Deno.test("stream() asks streamGenerateContent for events", async () => {
   const sent: UpstreamRequest[] = [];
   const call = options([events(bytes(await fixture("text.sse")))], sent);
-  for await (const _ of provider().stream(request(), call));
+  for await (const _ of provider().stream!(request(), call));
   const path = "models/gemini-2.5-flash:streamGenerateContent?alt=sse";
   assertEquals(sent[0]!.url, `https://generativelanguage.googleapis.com/v1beta/${path}`);
   assertEquals(sent[0]!.headers["x-goog-api-key"], "AIza-test");
@@ -132,7 +132,7 @@ Deno.test("stream() fails where the provider's stream does", async () => {
 Deno.test("stream() yields what came before an error", async () => {
   const seen: unknown[] = [];
   const failure = await catchFailure(async () => {
-    const chunks = provider().stream(request(), options([events(bytes(await fixture("error.sse")))]));
+    const chunks = provider().stream!(request(), options([events(bytes(await fixture("error.sse")))]));
     for await (const { value } of chunks) seen.push(...reported([value]));
   });
   assertEquals(seen, [{ role: "assistant", content: "" }, { content: "So far" }]);
@@ -162,6 +162,6 @@ Deno.test("stream() ends the call when its reader leaves", async () => {
   });
   const headers = new Headers({ "content-type": "text/event-stream" });
   const send = () => Promise.resolve({ status: 200, headers, body, reader: () => body.getReader() });
-  for await (const _ of provider().stream(request(), { ...options([]), send })) break;
+  for await (const _ of provider().stream!(request(), { ...options([]), send })) break;
   assert(cancelled);
 });

@@ -51,7 +51,7 @@ async function sent(
   const instance = provider(id).create({ id: "entry", ...settings }, runtime);
   await assertRejects(async () => {
     if (!request.stream) await instance.complete(request, options);
-    for await (const _ of instance.stream(request, options));
+    for await (const _ of instance.stream!(request, options));
   });
   return requests[0]!;
 }
@@ -333,7 +333,7 @@ Deno.test("a vendor without chat proves by a free path that it is there, and has
     const { provider: instance, options } = connected({ connector }, upstream);
     assertEquals(await instance.listModels(options), provider(connector).models);
     const chat: CompletionRequest = { model: { id: "search" }, stream: false, body: { messages: [] } };
-    for (const call of [() => instance.complete(chat, options), () => instance.stream(chat, options)]) {
+    for (const call of [() => instance.complete(chat, options), () => instance.stream!(chat, options)]) {
       await assertRejects(async () => void await call(), UpstreamError, "does not offer chat");
     }
     assertEquals(upstream.requests.map((request) => `${request.method} ${request.path}`), [`GET /v1/${path}`]);

@@ -1,6 +1,6 @@
 /** How `docs/api.md` writes what `deno doc` reads. */
 import { assertEquals, assertThrows } from "@std/assert";
-import { firstSentence, readDoc } from "../../scripts/reference/api/doc.ts";
+import { commentLines, readDoc } from "../../scripts/reference/api/doc.ts";
 import { symbolLines } from "../../scripts/reference/api/symbols.ts";
 import { writeType } from "../../scripts/reference/api/types.ts";
 
@@ -28,6 +28,7 @@ Deno.test("types read as they were written", async () => {
     "type G = { readonly [name in keyof D]?: D[name] };",
     "type H<Value> = Value extends string ? Value : never;",
     "type I = `${string}.x${number}`;",
+    "type J<Value> = Value extends readonly (infer Item)[] ? Item : never;",
   ];
   const source = types.map((type) => `/** A type. */\nexport ${type}`).join("\n");
   assertEquals(await written(source), types.map((type) => `/** A type. */\n${type}`).join("\n"));
@@ -64,26 +65,64 @@ export class Made extends Date {
 }`;
   assertEquals(
     await written(source),
-    `/** Makes one. */
+    `/** Makes one. More. */
 function make(name: string): Made;
 /** Makes one by number. */
 function make(id: number): Made;
 /** What is made. */
 class Made extends Date {
-  static first(): Made; // The first.
-  constructor(name: string, options?: { readonly a?: string; }); // Makes it.
-  readonly name: string; // Its name.
-  get isLate(): boolean; // Whether it is late.
-  protected parts(...all: string[]): void; // For subclasses.
+  /** The first. */
+  static first(): Made;
+  /** Makes it. */
+  constructor(name: string, options?: { readonly a?: string; });
+  /** Its name. */
+  readonly name: string;
+  /** Whether it is late. */
+  get isLate(): boolean;
+  /** For subclasses. */
+  protected parts(...all: string[]): void;
 }`,
   );
 });
 
-Deno.test("a first sentence ends at its period, not at one inside a name", () => {
+Deno.test("comments are complete: paragraphs, parameters, remarks and examples, also of members", async () => {
+  const source = `
+/**
+ * What is stored. It has a name.
+ *
+ * Its second paragraph mentions {@linkcode Stored.read}:
+ *
+ * - one
+ *
+ * @example
+ * \`\`\`ts
+ * const stored = new Stored();
+ * \`\`\`
+ */
+export interface Stored {
+  /**
+   * Its name.
+   *
+   * @default {"none"}
+   */
+  name?: string;
+  /**
+   * Reads it.
+   *
+   * @param at When.
+   * @returns What was stored.
+   * @throws {RangeError} If it is too late.
+   */
+  read(at: number): string;
+}`;
   assertEquals(
-    firstSentence({ doc: "Reads `a.b` of {@linkcode Mesh.stats}, e.g. once.\nThen twice." }),
-    "Reads `a.b` of `Mesh.stats`, e.g. once.",
+    await written(source),
+    source.trim().replace("export ", "").replace("{@linkcode Stored.read}", "\`Stored.read\`"),
   );
+});
+
+Deno.test("a comment without text and tags has no lines", () => {
+  assertEquals([commentLines(undefined), commentLines({ doc: " " })], [[], []]);
 });
 
 Deno.test("a type of a kind that no writer knows fails, and is not left out", () => {

@@ -2,9 +2,10 @@
  * Expected messages about `proxy.endpoints`.
  * @module
  */
+import { listNearest } from "../../src/config/schema/report.ts";
 import schema from "../../docs/schema.json" with { type: "json" };
 
-/** The endpoints, as a message lists them. */
+/** The endpoints that a message about "chat" lists. */
 export const allowedEndpoints: string = `(allowed: ${
-  schema.definitions["proxy.endpoints"].items.enum.map((value) => JSON.stringify(value)).join(", ")
+  listNearest("chat", schema.definitions["proxy.endpoints"].items.enum)
 })`;

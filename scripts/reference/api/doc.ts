@@ -3,6 +3,8 @@
  * @module
  */
 
+import { writeType } from "./types.ts";
+
 /** A type, as it was written. */
 export interface DocType {
   /** How simple ones read. */
@@ -52,12 +54,26 @@ export interface DocFunction {
   readonly typeParams?: readonly DocTypeParameter[];
 }
 
-/** What stands before a declaration. */
-interface DocComment {
+/** A tag of a comment: `@param` and the like. */
+interface DocTag {
+  /** `param`, `throws`, `example` and so on. */
+  readonly kind: string;
   /** Its text. */
   readonly doc?: string;
-  /** `@param` and the like. */
-  readonly tags?: readonly { readonly kind: string }[];
+  /** Name of a parameter. */
+  readonly name?: string;
+  /** What is thrown. */
+  readonly tsType?: DocType;
+  /** A default, or a tag as it was written. */
+  readonly value?: string;
+}
+
+/** What stands before a declaration. */
+export interface DocComment {
+  /** Its text. */
+  readonly doc?: string;
+  /** Its tags, in order. */
+  readonly tags?: readonly DocTag[];
 }
 
 /** A member of a class, an interface or a type literal. */
@@ -156,14 +172,34 @@ export async function readDoc(entry: URL): Promise<DocEntry> {
   return doc;
 }
 
+/** The names of tags in sources that differ from their kinds. */
+const tagNames: Readonly<Record<string, string>> = { return: "returns" };
+
 /**
- * The first sentence of a comment, on one line, without tags.
+ * The lines of a comment: its text and its tags, as they were written, without links.
  *
  * @param comment What stands before a declaration.
  */
-export function firstSentence(comment: DocComment | undefined): string {
-  const plain = firstParagraph(comment);
-  return /^.*?[.!?:](?=\s+[A-Z`{]|$)/.exec(plain)?.[0] ?? plain;
+export function commentLines({ doc = "", tags = [] }: DocComment = {}): string[] {
+  const parts = [doc, ...tags.filter(({ kind }) => kind !== "module").map(tagText)];
+  const texts = parts.map((text) => text.trim()).filter((text) => text !== "");
+  return texts.flatMap((text, index) => [...(isApart(text, index) ? [""] : []), ...withoutLinks(text).split("\n")]);
+}
+
+/** An example is apart from what precedes it, and so is the first tag. */
+function isApart(text: string, index: number): boolean {
+  return index === 1 || index > 1 && text.startsWith("@example");
+}
+
+function tagText({ kind, doc = "", name, tsType, value }: DocTag): string {
+  if (kind === "unsupported") return value ?? "";
+  const words = [`@${tagNames[kind] ?? kind}`, name, tsType && `{${writeType(tsType)}}`, value && `{${value}}`];
+  const head = words.filter((word) => word !== undefined).join(" ");
+  return doc === "" ? head : kind === "example" && doc.startsWith("```") ? `${head}\n${doc}` : `${head} ${doc}`;
+}
+
+function withoutLinks(text: string): string {
+  return text.replaceAll(/\{@link(?:code)?\s+([^}]+)\}/g, "`$1`");
 }
 
 /**
@@ -172,8 +208,7 @@ export function firstSentence(comment: DocComment | undefined): string {
  * @param comment The comment of a declaration.
  */
 export function firstParagraph(comment: DocComment | undefined): string {
-  const text = (comment?.doc ?? "").split("\n\n")[0]!.replaceAll(/\s+/g, " ").trim();
-  return text.replaceAll(/\{@link(?:code)?\s+([^}]+)\}/g, "`$1`");
+  return withoutLinks((comment?.doc ?? "").split("\n\n")[0]!.replaceAll(/\s+/g, " ").trim());
 }
 
 /**

@@ -3,26 +3,40 @@
  * @module
  */
 import {
+  commentLines,
+  type DocComment,
   type DocDeclaration,
   type DocFunction,
   type DocMember,
   type DocSymbol,
   type DocType,
-  firstSentence,
   isInternal,
 } from "./doc.ts";
-import { memberLines, memberName, propertyLine, signature, typeArguments, typeParameters, writeType } from "./types.ts";
+import {
+  memberName,
+  propertyLine,
+  signature,
+  typeArguments,
+  typeParameters,
+  writeMembers,
+  writeType,
+} from "./types.ts";
 
-/** Returns a symbol: its first sentence as a comment, and its signatures. */
+/** Returns a symbol: its comment, and its signatures. */
 export function symbolLines({ name, declarations }: DocSymbol): string[] {
   return seenOverloads(declarations, ({ def }) => def, () => name).flatMap((declaration) => [
-    comment(firstSentence(declaration.jsDoc)),
+    ...formatComment(declaration.jsDoc),
     ...declarationLines(name, declaration),
   ]);
 }
 
-function comment(text: string): string {
-  return `/** ${text} */`;
+/** Returns a comment, as it is written in a source; nothing if there is none. */
+function formatComment(comment: DocComment | undefined): string[] {
+  const lines = commentLines(comment);
+  const [first, ...others] = lines;
+  if (first === undefined) return [];
+  if (others.length === 0 && !first.startsWith("@")) return [`/** ${first} */`];
+  return ["/**", ...lines.map((line) => line === "" ? " *" : ` * ${line}`), " */"];
 }
 
 function declarationLines(name: string, declaration: DocDeclaration): string[] {
@@ -39,7 +53,10 @@ function declarationLines(name: string, declaration: DocDeclaration): string[] {
   }
   const above = (def.extends ?? []) as readonly { readonly kind: string }[];
   const from = above.length === 0 ? "" : ` extends ${above.map(writeType).join(", ")}`;
-  return block(`interface ${head}${from}`, memberLines(def));
+  return block(
+    `interface ${head}${from}`,
+    writeMembers(def).flatMap(({ line, member }) => [...formatComment(member.jsDoc), line]),
+  );
 }
 
 /** Formats an alias on one line, or a long union with a line per member. */
@@ -54,22 +71,23 @@ function block(head: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [`${head} {}`] : [`${head} {`, ...lines.map((line) => `  ${line}`), "}"];
 }
 
-/** Returns public members with their first sentences, static ones first. */
+/** Returns public members with their comments, static ones first. */
 function classLines({ def }: DocDeclaration): string[] {
   const isSeen = ({ accessibility, jsDoc, name }: DocMember) =>
     accessibility !== "private" && !isInternal(jsDoc) && !name.startsWith("#");
   const constructors = (def.constructors ?? []).filter(isSeen).map((each) =>
-    line(each, `constructor${signature(each)}`)
+    commented(each, `constructor${signature(each)}`)
   );
-  const properties = (def.properties ?? []).filter(isSeen).map((each) => line(each, propertyLine(each)));
+  const properties = (def.properties ?? []).filter(isSeen).map((each) => commented(each, propertyLine(each)));
   const methods = seenOverloads(
     (def.methods ?? []).filter(isSeen),
     ({ functionDef }) => functionDef!,
     ({ name }) => name,
   )
-    .map((each) => line(each, methodLine(each)));
-  const lines = [...constructors, ...properties, ...methods];
-  return lines.toSorted((first, second) => Number(second.startsWith("static ")) - Number(first.startsWith("static ")));
+    .map((each) => commented(each, methodLine(each)));
+  const isStatic = (lines: readonly string[]) => Number(lines.at(-1)!.startsWith("static "));
+  const members = [...constructors, ...properties, ...methods];
+  return members.toSorted((first, second) => isStatic(second) - isStatic(first)).flat();
 }
 
 function methodLine(method: DocMember): string {
@@ -79,15 +97,15 @@ function methodLine(method: DocMember): string {
   return `${memberName(method)}${optional === true ? "?" : ""}${signature(functionDef!)}`;
 }
 
-function line(member: DocMember, text: string): string {
+/** Returns the comment and the line of a member. */
+function commented(member: DocMember, text: string): string[] {
   const { accessibility, isStatic, isAbstract, jsDoc } = member;
   const words = [
     isStatic === true ? "static " : "",
     accessibility === "protected" ? "protected " : "",
     isAbstract === true ? "abstract " : "",
   ];
-  const sentence = firstSentence(jsDoc);
-  return `${words.join("")}${text};${sentence === "" ? "" : ` // ${sentence}`}`;
+  return [...formatComment(jsDoc), `${words.join("")}${text};`];
 }
 
 /** Returns the signatures of overloads that callers see, without the implementation. */

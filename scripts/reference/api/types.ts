@@ -38,6 +38,7 @@ const writers: Readonly<Record<string, (type: DocType) => string>> = {
       writeType(value.tsType)
     } }`;
   },
+  infer: ({ value }) => `infer ${value.typeParam.name}`,
   conditional: ({ value }) =>
     `${writeType(value.checkType)} extends ${writeType(value.extendsType)} ? ${writeType(value.trueType)} : ${
       writeType(value.falseType)
@@ -111,16 +112,30 @@ function parameter(documented: DocParameter, index: number): string {
  *
  * @param definition The interface or type literal.
  */
-export function memberLines({ properties, methods, callSignatures, indexSignatures }: DocDefinition): string[] {
+function memberLines(definition: DocDefinition): string[] {
+  return writeMembers(definition).map(({ line }) => line);
+}
+
+/**
+ * Formats the members of an interface or a type literal.
+ *
+ * @param definition The interface or type literal.
+ * @returns The line of each member, and what has its comment.
+ */
+export function writeMembers(
+  { properties, methods, callSignatures, indexSignatures }: DocDefinition,
+): { readonly line: string; readonly member: DocMember }[] {
+  const write = (members: readonly DocMember[] | undefined, toLine: (member: DocMember) => string) =>
+    (members ?? []).map((member) => ({ line: `${toLine(member)};`, member }));
   return [
-    ...(callSignatures ?? []).map((call) => `${signature({ ...call, returnType: call.tsType })};`),
-    ...(properties ?? []).map((property) => `${propertyLine(property)};`),
-    ...(indexSignatures ?? []).map(({ readonly, params, tsType }) =>
-      `${readonly === true ? "readonly " : ""}[${params!.map(parameter).join(", ")}]: ${writeType(tsType)};`
+    ...write(callSignatures, (call) => signature({ ...call, returnType: call.tsType })),
+    ...write(properties, propertyLine),
+    ...write(
+      indexSignatures,
+      ({ readonly, params, tsType }) =>
+        `${readonly === true ? "readonly " : ""}[${params!.map(parameter).join(", ")}]: ${writeType(tsType)}`,
     ),
-    ...(methods ?? []).map((method) =>
-      `${memberName(method)}${method.optional === true ? "?" : ""}${signature(method)};`
-    ),
+    ...write(methods, (method) => `${memberName(method)}${method.optional === true ? "?" : ""}${signature(method)}`),
   ];
 }
 

@@ -3,6 +3,7 @@
  * @module
  */
 import { readAttributes } from "../check/attributes.ts";
+import { byId, resolveConnector } from "../check/connectors.ts";
 import { complete } from "../schema/complete.ts";
 import type { Given } from "../schema/field.ts";
 import { type Report, show, suggest, under } from "../schema/report.ts";
@@ -50,13 +51,12 @@ function buildGuard(values: GuardValues, { path, connectors, findAttributes, rep
   readonly report: Report;
 }): GuardSettings {
   const settings = complete(guard, values);
-  const { connector } = settings;
-  if (connector !== undefined && !connectors.includes(connector)) {
-    report.problem(
-      `${path}.connector`,
-      `no guard connector ${show(connector)} is registered${suggest(connector, connectors)}`,
-    );
-  }
+  const connector = settings.connector && resolveConnector(settings.connector, {
+    connectors: byId(connectors),
+    what: "guard connector",
+    path: `${path}.connector`,
+    report,
+  });
   const config = Object.fromEntries(Object.entries(values).filter(([key]) => !Object.hasOwn(guard.fields, key)));
   const declared = connector === undefined ? undefined : findAttributes("guard", connector);
   const read = readAttributes(config, { path, connector, declared, report });
@@ -65,5 +65,5 @@ function buildGuard(values: GuardValues, { path, connectors, findAttributes, rep
       report.problem(`${path}.${name}`, `missing: "${connector}" requires it`);
     }
   }
-  return { ...settings, config: deepFreeze(read) };
+  return { ...settings, connector, config: deepFreeze(read) };
 }

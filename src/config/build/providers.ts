@@ -5,6 +5,7 @@
 import { checkCapability, checkCodes, type ConnectorOf, expandProviders, type ProviderParts } from "../check/names.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { readAttributes } from "../check/attributes.ts";
+import { describeAmbiguity } from "../check/connectors.ts";
 import { buildTokenSettings, checkAmbient, checkAuth, checkHeaders } from "../check/auth.ts";
 import { baseUrlWarning } from "../schema/formats.ts";
 import { mergeBudgets } from "../schema/budget.ts";
@@ -12,7 +13,7 @@ import { nearest } from "../../util/nearest.ts";
 import { findBaseModels } from "../settings/offers.ts";
 import { type Report, show, suggest, under } from "../schema/report.ts";
 import { defaultTimeouts } from "../settings/defaults.ts";
-import type { KnownProvider } from "../settings/known.ts";
+import { findConnectors, type KnownProvider, listProviderNames } from "../settings/known.ts";
 import { referencesIn } from "../schema/references.ts";
 import { complete } from "../schema/complete.ts";
 import { model, type ModelValues } from "../schema/models.ts";
@@ -31,7 +32,8 @@ export function buildProviders(
 ): Map<string, ProviderEntry> {
   const entries = new Map<string, ProviderEntry>();
   for (const [id, value] of values) {
-    const entry = buildProvider(id, value);
+    const named = buildProvider(id, value);
+    const entry = { ...named, connector: resolveProvider(named, value, { connectors, report }) };
     entries.set(id, { ...entry, config: checkProvider(entry, value, { connectors, report }) });
     checkCodes(value.error, `${under("providers", id)}.error`, report);
   }
@@ -82,9 +84,9 @@ export function buildModels(
 ): Map<string, ConfiguredModel> {
   const models = new Map<string, ConfiguredModel>();
   const { entries, tree, report } = parts;
-  for (const [name, value] of values) {
+  for (const [name, named] of values) {
     const path = under("models", name);
-    checkModelProvider(value, path, parts);
+    const value = { ...named, provider: resolveModelProvider(named, path, parts) };
     const entry = entries.get(value.provider ?? "");
     value.capabilities?.forEach((capability, index) => {
       checkCapability(capability, `${path}.capabilities[${index}]`, { tree, report });
@@ -132,16 +134,40 @@ function checkFilled({ parameters }: ModelValues, path: string, report: Report):
   report.problem(`${path}.parameters.fill.cache_control`, `cannot be filled in: ${advice}`);
 }
 
-/** Reports a provider that does not exist. A vendor or connector is answered with the entries that have it. */
-function checkModelProvider(
+/** Resolves the provider of a model: an entry, or the only one that a connector has. Reports what means none or several. */
+function resolveModelProvider(
   { provider: name }: ModelValues,
   path: string,
   { entries, connectorOf, report }: ProviderParts & { readonly report: Report },
-): void {
-  if (name === undefined || entries.has(name)) return;
-  const meant = expandProviders([name], { entries, connectorOf }).filter((id) => !id.startsWith(`${name}.`));
-  const hint = meant.length === 0 ? suggest(name, [...entries.keys()]) : `: write ${meant.map(show).join(" or ")}`;
-  report.problem(`${path}.provider`, `no provider ${show(name)}${hint}`);
+): string | undefined {
+  if (name === undefined || entries.has(name)) return name;
+  const [id, ...others] = expandProviders([name], { entries, connectorOf });
+  if (others.length > 0) report.problem(`${path}.provider`, describeAmbiguity(name, [id!, ...others]));
+  else if (id === undefined) {
+    report.problem(`${path}.provider`, `no provider ${show(name)}${suggest(name, [...entries.keys()])}`);
+  }
+  return id ?? name;
+}
+
+/** Resolves the connector of an entry: that of its `connector`, else that of its id. Reports what means none or several. */
+function resolveProvider(
+  { id: name, connector, instance }: ProviderEntry,
+  value: ProviderValues,
+  { connectors, report }: { readonly connectors: readonly KnownProvider[]; readonly report: Report },
+): string {
+  const path = under("providers", name);
+  if (instance !== undefined) return connector;
+  if (report.hasProblemAt(`${path}.connector`) || report.hasProblemAt(`${path}.instance`)) return connector;
+  const [id, ...others] = findConnectors(connector, connectors);
+  const at = value.connector === undefined ? path : `${path}.connector`;
+  if (others.length > 0) {
+    const where = value.connector === undefined ? ': set "connector"' : "";
+    report.problem(at, `${describeAmbiguity(connector, [id!, ...others])}${where}`);
+  } else if (id === undefined) {
+    const hint = suggest(connector, listProviderNames(connector, connectors));
+    report.problem(at, `no connector ${show(connector)} is registered${hint}`);
+  }
+  return id ?? connector;
 }
 
 function checkProvider(
@@ -151,17 +177,6 @@ function checkProvider(
 ): ProviderEntry["config"] {
   const path = under("providers", entry.id);
   const connector = connectors.find(({ id }) => id === entry.connector);
-  const hasProblemAt = report.hasProblemAt(`${path}.connector`) || report.hasProblemAt(`${path}.instance`);
-  if (connector === undefined && entry.instance === undefined && !hasProblemAt) {
-    const connectorPath = value.connector === undefined ? path : `${path}.connector`;
-    const names = connectors.map(({ id }) => id);
-    const meant = connectors.find(({ vendor }) => vendor === entry.connector)?.id;
-    const written = value.connector === undefined
-      ? `name the entry "${meant}", or add "connector: ${meant}"`
-      : `write "${meant}"`;
-    const hint = meant === undefined ? suggest(entry.connector, names) : `: ${written}`;
-    report.problem(connectorPath, `no connector ${show(entry.connector)} is registered${hint}`);
-  }
   checkAuth(value, path, report);
   if (connector?.local !== true && connector?.needsBaseUrl !== true && entry.apiKeys.some(isPlaceholder)) {
     report.warn(`${path}.api_key`, "is what looks like a placeholder: the provider will refuse it");

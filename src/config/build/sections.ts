@@ -28,6 +28,7 @@ import type {
   SyncSettings,
 } from "../settings/settings.ts";
 import type { StorageSettings } from "../settings/storage.ts";
+import { byId, resolveConnector } from "../check/connectors.ts";
 import { checkProviders, expandProviders, type ProviderParts } from "../check/names.ts";
 import type { Given } from "../schema/field.ts";
 import { observability, type ObservabilityValues } from "../schema/observability.ts";
@@ -36,14 +37,14 @@ import type { ConnectorKey, SinkOutput, SinkSettings } from "../settings/observa
 
 /** Checks the connector and attributes of the store. */
 export function buildSecrets(values: SecretValues, knownConnectors: KnownConnectors, report: Report): SecretSettings {
-  const { store, resolution: { cacheEnabled, cacheTtlMs, ...resolution } } = complete(secrets, values);
+  const { resolution: { cacheEnabled, cacheTtlMs, ...resolution }, ...completed } = complete(secrets, values);
   const { store: namedStore, resolution: _, ...others } = values;
-  if (namedStore !== undefined && !knownConnectors.secretStores.includes(namedStore)) {
-    report.problem(
-      "secrets.store",
-      `no secret store ${show(namedStore)} is registered${suggest(namedStore, knownConnectors.secretStores)}`,
-    );
-  }
+  const store = namedStore === undefined ? completed.store : resolveConnector(namedStore, {
+    connectors: byId(knownConnectors.secretStores),
+    what: "secret store",
+    path: "secrets.store",
+    report,
+  });
   const config = copyTree(others, (text, path) => {
     if (referencesIn(text).names.length === 0) return;
     report.problem(path, "cannot be a secret reference: this section configures the secret store");
@@ -77,14 +78,17 @@ export function buildStorage(
     storage,
     values,
   )!;
-  const { connector } = settings;
+  const connector = resolveConnector(settings.connector, {
+    connectors: byId(storages),
+    what: "storage",
+    path: "storage.connector",
+    report,
+  });
   const { syncPolicy: _, syncIntervalMs: __, ...coding } = persistence;
   const config = Object.fromEntries(Object.entries(values).filter(([key]) => !Object.hasOwn(storage.fields, key)));
-  if (!storages.includes(connector)) {
-    report.problem("storage.connector", `no storage ${show(connector)} is registered${suggest(connector, storages)}`);
-  }
   return {
     ...settings,
+    connector,
     config: deepFreeze(readAttributes(config, {
       path: "storage",
       connector,
@@ -168,10 +172,10 @@ export function buildDiscovery(
 }
 
 function buildSync(values: SyncValues, parts: DiscoverySectionParts): SyncSettings {
-  const { enabled, connector, intervalMs, providers } = complete(discovery.fields.sync, values);
+  const { enabled, intervalMs, providers, ...completed } = complete(discovery.fields.sync, values);
   const { connector: _, enabled: __, interval: ___, providers: ____, ...own } = discovery.fields.sync.fields;
   const actions = Object.keys(own) as (keyof typeof own)[];
-  checkSection(values, "sync", parts);
+  const connector = resolveSection(values, "sync", parts) ?? completed.connector;
   if (values.auto_register === false && values.on_new_model === "register") {
     parts.report.warn("discovery.sync.on_new_model", 'is "notify", since "auto_register" is false');
   }
@@ -185,24 +189,30 @@ function buildSync(values: SyncValues, parts: DiscoverySectionParts): SyncSettin
 }
 
 function buildHealth(values: HealthValues, parts: DiscoverySectionParts): HealthSettings {
-  checkSection(values, "health", parts);
+  const named = resolveSection(values, "health", parts);
   const { providers, ...settings } = complete(discovery.fields.health, values);
-  return { ...settings, providers: providers && expandProviders(providers, parts) };
+  return {
+    ...settings,
+    ...(named === undefined ? {} : { connector: named }),
+    providers: providers && expandProviders(providers, parts),
+  };
 }
 
-function checkSection(
+/** Checks the providers of a section; returns the id of the connector that it names, if any. */
+function resolveSection(
   { connector, providers }: Pick<SyncValues, "connector" | "providers">,
   section: "sync" | "health",
   { knownConnectors: { discovery }, ...parts }: DiscoverySectionParts,
-): void {
+): string | undefined {
   const { report } = parts;
   const path = `discovery.${section}`;
   checkProviders(providers, `${path}.providers`, parts);
-  if (connector === undefined || discovery.includes(connector)) return;
-  report.problem(
-    `${path}.connector`,
-    `no discovery connector ${show(connector)} is registered${suggest(connector, discovery)}`,
-  );
+  return connector && resolveConnector(connector, {
+    connectors: byId(discovery),
+    what: "discovery connector",
+    path: `${path}.connector`,
+    report,
+  });
 }
 
 /** The sections of sinks, in order. */
@@ -255,15 +265,18 @@ interface SinkContext {
   readonly report: Report;
 }
 
-/** Reports a connector that is unknown, or that has no effect in its section. */
-function checkSinkConnector(
-  connector: string,
+/** Resolves the connector of a sink. Reports one that has no effect in its section. */
+function resolveSink(
+  name: string,
   { section, path, knownConnectors, hasStorage, report }: SinkContext,
-): void {
+): string {
   const problem = (message: string) => report.problem(`${path}.connector`, message);
-  if (!knownConnectors.observability.includes(connector)) {
-    problem(`no sink ${show(connector)} is registered${suggest(connector, knownConnectors.observability)}`);
-  }
+  const connector = resolveConnector(name, {
+    connectors: byId(knownConnectors.observability),
+    what: "sink",
+    path: `${path}.connector`,
+    report,
+  });
   const sections = knownConnectors.findSections(connector);
   if (sections !== undefined && !sections.includes(section)) {
     problem(`${show(connector)} has no effect here: it supports "observability.${sections[0]}"`);
@@ -271,6 +284,7 @@ function checkSinkConnector(
   if (!hasStorage && knownConnectors.needsStorage(connector) && !report.hasProblemAt(path)) {
     problem(`${show(connector)} writes to the storage: add a section "storage"`);
   }
+  return connector;
 }
 
 function readSink(
@@ -278,9 +292,9 @@ function readSink(
   context: SinkContext,
 ): Pick<SinkSettings, "connector" | "config"> {
   const { path, knownConnectors, report } = context;
-  const { connector = defaultSink, config = {}, retention: retentionMs } = sink;
+  const { config = {}, retention: retentionMs } = sink;
   const attributes = Object.fromEntries(Object.entries(sink).filter(([key]) => attributeKeys.includes(key)));
-  checkSinkConnector(connector, context);
+  const connector = resolveSink(sink.connector ?? defaultSink, context);
   const declared = knownConnectors.findAttributes("observability", connector);
   const common = Object.keys(attributes);
   for (const name of common) {

@@ -24,9 +24,10 @@ import { listLimited } from "./contradictions.ts";
 import { type Report, under } from "../schema/report.ts";
 import { type DocumentValues, schema } from "../schema/schema.ts";
 import { defaultSink, defaultStrategy } from "../settings/defaults.ts";
-import { type KnownConnectors, resolveStrategy } from "../settings/known.ts";
+import { findConnectors, type KnownConnectors, resolveStrategy } from "../settings/known.ts";
 import type { ConfiguredModel, PoolSettings } from "../settings/settings.ts";
 import type { Members } from "./pool_members.ts";
+import { byId } from "./connectors.ts";
 import { expandProviders, type ProviderParts } from "./names.ts";
 
 /** What the document means. */
@@ -122,6 +123,7 @@ class ConditionChecker {
 
   #documentSubject(): DocumentSubject {
     const { knownConnectors, entries } = this.#facts;
+    const toId = (name: string, ids: readonly string[]) => findConnectors(name, byId(ids))[0] ?? name;
     const { storage, observability, discovery } = this.#values;
     const sinks = [observability?.routing, observability?.logging, observability?.statistics, observability?.tracing];
     const ids = discovery?.sync?.providers && expandProviders(discovery.sync.providers, this.#facts);
@@ -131,9 +133,12 @@ class ConditionChecker {
     const isAll = synced.every(({ catalogue }) => catalogue?.refreshIntervalMs !== undefined);
     return {
       values: this.#values,
-      sharing: storage &&
-        knownConnectors.findSharing(storage.connector ?? schema.fields.storage.fields.connector.default),
-      isStorageLogged: sinks.flat().some((sink) => sink && knownConnectors.needsStorage(sink.connector ?? defaultSink)),
+      sharing: storage && knownConnectors.findSharing(
+        toId(storage.connector ?? schema.fields.storage.fields.connector.default, knownConnectors.storages),
+      ),
+      isStorageLogged: sinks.flat().some((sink) =>
+        sink && knownConnectors.needsStorage(toId(sink.connector ?? defaultSink, knownConnectors.observability))
+      ),
       refresh: hasOwn ? isAll ? "all" : "some" : undefined,
     };
   }

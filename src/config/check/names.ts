@@ -5,7 +5,7 @@
 import { type CapabilityTree, nearestCapabilities } from "../../capability/tree.ts";
 import { quoted, type Report, show, suggest } from "../schema/report.ts";
 import type { CodeValues } from "../schema/providers.ts";
-import type { KnownProvider } from "../settings/known.ts";
+import { findConnectors, type KnownProvider } from "../settings/known.ts";
 import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
 import { createOffer } from "../settings/offers.ts";
 import { equivalentIds } from "../../util/model_ids.ts";
@@ -45,17 +45,16 @@ export interface ProviderParts {
   readonly connectorOf: ConnectorOf;
 }
 
-/** Resolves names to entry ids. A connector id or vendor stands for all of its entries, an unknown name for none. */
+/** Resolves names to entry ids. A connector, by any of its names, stands for all of its entries, an unknown name for none. */
 export function expandProviders(
   names: readonly string[] | undefined,
   { entries, connectorOf }: ProviderParts,
 ): string[] {
   const ids = (names ?? []).flatMap((name) => {
     if (entries.has(name)) return [name];
-    const matching = [...entries.values()].filter((entry) => {
-      return entry.connector === name || connectorOf(entry)?.vendor === name;
-    });
-    return matching.map(({ id }) => id);
+    const connectors = [...entries.values()].flatMap((entry) => connectorOf(entry) ?? { id: entry.connector });
+    const meant = findConnectors(name, connectors);
+    return [...entries.values()].filter(({ connector }) => meant.includes(connector)).map(({ id }) => id);
   });
   return [...new Set(ids)];
 }

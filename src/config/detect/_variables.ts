@@ -32,14 +32,6 @@ export function addressOfHost(host: string, port?: number): string {
   return `${scheme ?? "http://"}${target}${ownPort ?? usualPort}${stripTrailing(path, "/") || "/v1"}`;
 }
 
-/**
- * Whether a name refers to a provider: its id, its vendor, or the prefix of its variable before `_API_KEY`, such as
- * `gemini`.
- */
-export function isNamed({ id, vendor, detection }: ProviderDeclaration, name: string): boolean {
-  return id === name || vendor === name || (detection?.keys.includes(`${name.toUpperCase()}_API_KEY`) ?? false);
-}
-
 /** A model of a provider, as a name refers to it. */
 interface NamedModel {
   /** The name in pools and records. */

@@ -2,7 +2,8 @@
  * Detects providers in the environment, and builds settings from them.
  * @module
  */
-import { addressOfHost, findModels, isNamed, isPlaceholder } from "./_variables.ts";
+import { addressOfHost, findModels, isPlaceholder } from "./_variables.ts";
+import { describeAmbiguity } from "../check/connectors.ts";
 import { everyPool } from "../schema/pools.ts";
 import type { Detection as DetectionFacts, ProviderDeclaration } from "../../contracts/connector.ts";
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
@@ -12,7 +13,13 @@ import { buildProvider } from "../build/providers.ts";
 import { baseUrlProblem, credentialProblem } from "../schema/formats.ts";
 import { Report, show, suggest, under } from "../schema/report.ts";
 import { deepFreeze } from "../schema/tree.ts";
-import { type KnownConnectors, resolveStrategy, toShortName } from "../settings/known.ts";
+import {
+  findConnectors,
+  type KnownConnectors,
+  listProviderNames,
+  resolveStrategy,
+  toShortName,
+} from "../settings/known.ts";
 import { escapeReferences } from "../schema/references.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
 
@@ -49,12 +56,14 @@ export function detectProviders(
   filter?: readonly string[],
 ): DetectionResult {
   const report = new Report();
-  const requested = connectors.filter((connector) => filter?.some((name) => isNamed(connector, name)) ?? true);
-  filter?.forEach((name, index) => checkProviderName(name, `providers[${index}]`, { connectors, report }));
+  const named = filter?.map((name, index) => readProviderName(name, `providers[${index}]`, { connectors, report }));
+  const requested = connectors.filter(({ id }) => named?.includes(id) ?? true);
   const providers = requested.flatMap((connector) => detect(connector, env, report) ?? []);
   if (report.problems.length > 0) throw new ConfigError(report.problems);
   if (providers.length === 0) throw nothingFound(requested, report.warnings);
-  const missing = (filter ?? []).filter((name) => !providers.some(({ connector }) => isNamed(connector, name)));
+  const missing = (filter ?? []).filter((_, index) =>
+    !providers.some(({ connector }) => connector.id === named![index])
+  );
   return { providers, missing, warnings: report.warnings };
 }
 
@@ -73,8 +82,10 @@ export function overlayKeys(
   const keys = new Map<string, string>();
   const variables = connectors.flatMap(({ detection }) => detection?.keys ?? []);
   for (const [name, key] of Object.entries(apiKeys)) {
-    const named = connectors.filter((connector) => isNamed(connector, name));
-    const targets = variables.includes(name) ? [name] : named.flatMap(({ detection }) => detection?.keys[0] ?? []);
+    const named = findConnectors(name, connectors);
+    const targets = variables.includes(name)
+      ? [name]
+      : connectors.flatMap(({ id, detection }) => named.includes(id) ? detection?.keys[0] ?? [] : []);
     if (typeof key !== "string") report.problem(under("apiKeys", name), "expected a string");
     if (targets.length === 0) {
       const names = [...connectors.map(({ vendor }) => vendor), ...variables];
@@ -130,14 +141,16 @@ function excluded(name: string): ConfigProblem {
   return { path: "providers", message: `${show(name)} is excluded: it has no API key in the environment` };
 }
 
-function checkProviderName(
+/** Returns the connector that a name means. Reports one that means none or several. */
+function readProviderName(
   name: string,
   path: string,
   { connectors, report }: { readonly connectors: readonly ProviderDeclaration[]; readonly report: Report },
-): void {
-  if (connectors.some((connector) => isNamed(connector, name))) return;
-  const names = name.includes(".") ? connectors.map(({ id }) => id) : connectors.map(({ vendor }) => vendor);
-  report.problem(path, `no provider ${show(name)}${suggest(name, [...new Set(names)])}`);
+): string | undefined {
+  const [id, ...others] = findConnectors(name, connectors);
+  if (others.length > 0) return report.problem(path, describeAmbiguity(name, [id!, ...others]));
+  if (id !== undefined) return id;
+  return report.problem(path, `no provider ${show(name)}${suggest(name, listProviderNames(name, connectors))}`);
 }
 
 function detect(connector: ProviderDeclaration, env: Environment, report: Report): DetectedProvider | undefined {

@@ -18,7 +18,7 @@ export interface ValueLocation {
 const instances: Readonly<
   Record<NonNullable<Field["instance"]>, { readonly kind: string; readonly methods: readonly string[] }>
 > = {
-  provider: { kind: "a provider", methods: ["complete", "stream"] },
+  provider: { kind: "a provider", methods: ["complete"] },
   strategy: { kind: "a strategy", methods: ["select", "score"] },
 };
 

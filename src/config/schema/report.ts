@@ -3,11 +3,11 @@
  * @module
  */
 import type { ConfigProblem } from "../../errors.ts";
-import { nearest } from "../../util/nearest.ts";
+import { nearest, nearestFirst } from "../../util/nearest.ts";
 import { referencesIn, resolveReferences } from "./references.ts";
 
 const maxShownLength = 80;
-const maxListed = 40;
+const maxListed = 10;
 /** API keys and tokens. */
 const secretForms = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN|[A-Za-z0-9]{24}/;
 /** Invisible characters: separators other than a space, and category C. */
@@ -134,14 +134,18 @@ export function quoted(names: Iterable<string>): string {
   return [...names].map((name) => JSON.stringify(name)).join(", ");
 }
 
-/** `, did you mean "…"?` if a candidate is similar, followed by the candidates. */
+/** `, did you mean "…"?` if a candidate is similar, followed by the candidates: of many, the nearest. */
 export function suggest(name: string, candidates: readonly string[]): string {
   const [near] = nearest(name, candidates, 1);
-  const omitted = candidates.length - maxListed;
-  const allowed = candidates.length === 0
-    ? "none are known"
-    : `allowed: ${quoted(candidates.slice(0, maxListed))}${omitted > 0 ? ` and ${omitted} more` : ""}`;
+  const allowed = candidates.length === 0 ? "none are known" : `allowed: ${listNearest(name, candidates)}`;
   return near === undefined ? `; ${allowed}` : `, did you mean ${JSON.stringify(near)}? (${allowed})`;
+}
+
+/** Formats candidates for a message: all in order, or of more than ten the nearest ones and the number of the others. */
+export function listNearest(name: string, candidates: readonly string[]): string {
+  const omitted = candidates.length - maxListed;
+  if (omitted <= 0) return quoted(candidates);
+  return `${quoted(nearestFirst(name, candidates).slice(0, maxListed))} and ${omitted} more`;
 }
 
 /**

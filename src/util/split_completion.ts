@@ -1,10 +1,10 @@
 /**
- * Support for servers that return a complete response to a streaming request.
+ * Streams from complete responses: of servers that return one to a streaming request, and of providers that cannot stream.
  * @module
  */
-import type { ChatCompletion } from "../../src/contracts/openai.ts";
-import type { CompletionChunk } from "../../src/contracts/provider.ts";
-import type { BilledUsage } from "../../src/contracts/usage.ts";
+import type { ChatCompletion } from "../contracts/openai.ts";
+import type { CompletionChunk } from "../contracts/provider.ts";
+import type { BilledUsage } from "../contracts/usage.ts";
 
 /**
  * Converts a complete response to a stream of chunks.
@@ -31,5 +31,6 @@ export function* splitIntoChunks(completion: ChatCompletion, billed?: BilledUsag
   }
   const { usage, service_tier } = completion;
   const tier = service_tier === undefined ? {} : { service_tier };
-  if (usage !== undefined) yield { value: { ...head, ...tier, choices: [], usage }, billed };
+  if (usage === undefined && billed === undefined) return;
+  yield { value: { ...head, ...tier, choices: [], ...(usage === undefined ? {} : { usage }) }, billed };
 }
