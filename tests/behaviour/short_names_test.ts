@@ -17,6 +17,15 @@ function problemsOf(action: () => unknown): string[] {
   return assertThrows(action, ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
 }
 
+const acme = {
+  id: "acme.llm.v1",
+  kind: "provider" as const,
+  vendor: "acme",
+  keyless: true,
+  models: [{ id: "acme-1", capabilities: ["chat-completion"] }],
+  create: () => customProvider({ complete: () => Promise.resolve({ body: createAnswer("Acme") }) }),
+};
+
 describe("A short name in a configuration", () => {
   it("means a provider's connector: by vendor, by variable, or by a part of its id", () => {
     const names: Readonly<Record<string, string>> = {
@@ -72,10 +81,12 @@ describe("A short name in a configuration", () => {
   });
 
   it("that means several is a problem that names them", () => {
-    const [entry, connector] = problemsOf(() => read({ providers: { local: {}, mine: { connector: "local" } } }));
-    const candidates = '"ollama.local.v1", "lmstudio.local.v1", "vllm.local.v1", "localai.local.v1"';
-    assertEquals(entry, `providers.local: "local" is ambiguous, use one of ${candidates}: set "connector"`);
-    assertEquals(connector, `providers.mine.connector: "local" is ambiguous, use one of ${candidates}`);
+    const both = groupConnectors([acme, { ...acme, id: "acme.other.v1" }, ...serverConnectors]);
+    const document = { providers: { acme: {}, mine: { connector: "acme" } } };
+    const [entry, connector] = problemsOf(() => validate(document, { knownConnectors: both }));
+    const candidates = '"acme.llm.v1", "acme.other.v1"';
+    assertEquals(entry, `providers.acme: "acme" is ambiguous, use one of ${candidates}: set "connector"`);
+    assertEquals(connector, `providers.mine.connector: "acme" is ambiguous, use one of ${candidates}`);
     const [store] = problemsOf(() => read({ storage: { connector: "mesh" } }));
     assertStringIncludes(store!, 'storage.connector: "mesh" is ambiguous, use one of "mesh.');
   });
@@ -125,15 +136,6 @@ describe("A short name in a configuration", () => {
   });
 });
 
-const acme = {
-  id: "acme.llm.v1",
-  kind: "provider" as const,
-  vendor: "acme",
-  keyless: true,
-  models: [{ id: "acme-1", capabilities: ["chat-completion"] }],
-  create: () => customProvider({ complete: () => Promise.resolve({ body: createAnswer("Acme") }) }),
-};
-
 describe("A model's id in a pool", () => {
   it("means its models at every provider, in order", () => {
     const config = {
@@ -167,9 +169,9 @@ describe("A short name in create()", () => {
     assertEquals(pools[0]?.models.map(({ name }) => name), ["openai.gpt-4o"]);
   });
 
-  it("that means several is a problem that names them", () => {
-    const [problem] = problemsOf(() => list({ providers: ["local"] }));
-    assertStringIncludes(problem!, 'providers[0]: "local" is ambiguous, use one of "ollama.local.v1"');
+  it("that means none is a problem with the nearest", () => {
+    const [problem] = problemsOf(() => list({ providers: ["cluade"] }));
+    assertStringIncludes(problem!, 'providers[0]: no provider "cluade", did you mean "claude"?');
   });
 });
 
