@@ -1,6 +1,6 @@
 /**
- * Models for the Vercel AI SDK (package `ai`), in process: `streamText({ model: mesh("chat-completion") })` without a
- * proxy.
+ * Models for the Vercel AI SDK (package `ai` 7; with an option also 6 and 5), in process:
+ * `streamText({ model: mesh("chat-completion") })` without a proxy.
  *
  * @example
  * ```ts
@@ -12,13 +12,16 @@
  * ```
  * @module
  */
-import { create } from "./mod.ts";
+import { ConfigError, create } from "./mod.ts";
+import { toProviderV2, toProviderV3 } from "./src/client/ai_sdk/older_models.ts";
+import type { MeshProviderV2, MeshProviderV3 } from "./src/client/ai_sdk/older_spec.ts";
 import { type MeshProvider, providerOver } from "./src/client/ai_sdk/provider.ts";
 import type { LanguageModel } from "./src/client/ai_sdk/spec.ts";
 import type { MeshClient } from "./src/client/client.ts";
 import type { CreateOptions } from "./src/client/options.ts";
 
 export type { MeshProvider } from "./src/client/ai_sdk/provider.ts";
+export type * from "./src/client/ai_sdk/older_spec.ts";
 export type * from "./src/client/ai_sdk/other_spec.ts";
 export type * from "./src/client/ai_sdk/spec.ts";
 export type { MeshClient } from "./src/client/client.ts";
@@ -59,10 +62,56 @@ export function mesh(name: string): LanguageModel;
  * ```
  */
 export function mesh(clientOrOptions?: MeshClient | CreateOptions): MeshProvider;
-export function mesh(first?: string | MeshClient | CreateOptions): LanguageModel | MeshProvider {
+/**
+ * Creates a provider for `ai` 6, whose models implement specification version v3.
+ *
+ * @param clientOrOptions A client, or options for a new one; `undefined` detects providers.
+ * @param options The version.
+ * @throws {NoProvidersError} If no provider has an API key.
+ * @throws {ConfigError} If an option is invalid.
+ */
+export function mesh(
+  clientOrOptions: MeshClient | CreateOptions | undefined,
+  options: { specification: "v3" },
+): MeshProviderV3;
+/**
+ * Creates a provider for `ai` 5, whose models implement specification version v2.
+ *
+ * @param clientOrOptions A client, or options for a new one; `undefined` detects providers.
+ * @param options The version.
+ * @throws {NoProvidersError} If no provider has an API key.
+ * @throws {ConfigError} If an option is invalid.
+ *
+ * @example
+ * ```ts
+ * import { mesh } from "@modelmesh/core/ai-sdk";
+ *
+ * const provider = mesh({ config: "modelmesh.yaml" }, { specification: "v2" });
+ * const model = provider("chat-completion"); // for generateText of ai 5
+ * ```
+ */
+export function mesh(
+  clientOrOptions: MeshClient | CreateOptions | undefined,
+  options: { specification: "v2" },
+): MeshProviderV2;
+export function mesh(
+  first?: string | MeshClient | CreateOptions,
+  { specification = "v4" }: { readonly specification?: "v2" | "v3" | "v4" } = {},
+): LanguageModel | MeshProvider | MeshProviderV3 | MeshProviderV2 {
   if (typeof first === "string") return mesh().languageModel(first);
-  if (first === undefined) return ofEnvironment ??= providerOver(create({}));
-  return providerOver(isClient(first) ? first : create(first));
+  const toProvider = Object.hasOwn(versions, specification) ? versions[specification] : undefined;
+  if (toProvider === undefined) {
+    const message = 'expected "v4" for ai 7, "v3" for ai 6, or "v2" for ai 5';
+    throw new ConfigError([{ path: "specification", message }]);
+  }
+  return toProvider(first === undefined ? detectedProvider() : providerOver(isClient(first) ? first : create(first)));
+}
+
+/** Providers of each specification version. */
+const versions = { v2: toProviderV2, v3: toProviderV3, v4: (provider: MeshProvider) => provider };
+
+function detectedProvider(): MeshProvider {
+  return ofEnvironment ??= providerOver(create({}));
 }
 
 /** Also recognizes a client created by another copy of the package. */

@@ -20,6 +20,9 @@ interface Manifest {
 /** Minimum version of Node, the first with `process.getBuiltinModule`. `modelmesh.cjs` has it as well. */
 const engine = ">=20.16";
 
+/** Majors of `ai` that `@modelmesh/core/ai-sdk` has models for. It is not imported: npm warns of others. */
+const sdkVersions = { ai: "^5.0.0 || ^6.0.0 || ^7.0.0" };
+
 /** License of inlined third-party code, below the notices of its files. */
 const thirdParty = "This package contains code of the Deno standard library and of what it was ported from, " +
   "under the MIT license:";
@@ -115,8 +118,8 @@ function packageJson(
     bin: { modelmesh: "modelmesh.cjs" },
     files: ["dist", "types", "modelmesh.cjs", "THIRD_PARTY_LICENSES", ...copied.filter((path) => path !== "LICENSE")],
     engines: { node: engine },
-    peerDependencies: mapped((version) => `^${version}`),
-    peerDependenciesMeta: mapped(() => ({ optional: true })),
+    peerDependencies: { ...mapped((version) => `^${version}`), ...sdkVersions },
+    peerDependenciesMeta: { ...mapped(() => ({ optional: true })), ai: { optional: true } },
     sideEffects: false,
   };
 }

@@ -17,8 +17,6 @@ import type {
 } from "../contracts/openai.ts";
 import { ConfigError } from "../errors.ts";
 import { isObject } from "../util/is_object.ts";
-import { normalizeCompletion } from "../util/normalize_completion.ts";
-import { splitIntoChunks } from "../util/split_completion.ts";
 import type {
   CompletionChunk,
   CompletionRequest,
@@ -154,6 +152,7 @@ const mockProvider: GivenProvider = {
   complete: readScriptedResponse,
   async *stream(request) {
     const { body } = await readScriptedResponse(request);
+    const { splitIntoChunks } = await import("../util/split_completion.ts"); // mod.ts loads what is needed at once
     for (const chunk of splitIntoChunks(body)) yield* splitIntoWords(chunk);
   },
   getCapabilities: () => capabilities,
@@ -175,7 +174,7 @@ async function readScriptedResponse({ body, operation = "chat" }: CompletionRequ
   }
   // the engine completes the body further
   const completed = { ...heads[operation], ...scriptedResponse } as ChatCompletion;
-  if (operation === "chat") return { body: fillFinishReasons(structuredClone(completed)) };
+  if (operation === "chat") return { body: await complete(structuredClone(completed)) };
   const { findTranscriptType } = await import("../util/audio_format.ts"); // few scripts have transcripts
   const type = findTranscriptType(String(body.response_format));
   if (type === undefined) return { body: completed };
@@ -194,8 +193,9 @@ const heads: Partial<Record<OperationName, object>> = {
   "image-edit": { created: 0 },
 };
 
-/** Completes the choices of a completion, so that they end alike, streamed or not. */
-function fillFinishReasons(completion: ChatCompletion): ChatCompletion {
+/** Fills in what a completion lacks, so that it ends alike, streamed or not. */
+async function complete(completion: ChatCompletion): Promise<ChatCompletion> {
+  const { normalizeCompletion } = await import("../util/normalize_completion.ts");
   normalizeCompletion(completion, { model: "mock", keepsFunctionCall: true, random: () => 0, now: () => 0 });
   return completion;
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { readAttributes } from "../check/attributes.ts";
-import { byId, resolveConnector } from "../check/connectors.ts";
+import { byId, resolveConnector } from "../check/names.ts";
 import { complete } from "../schema/complete.ts";
 import type { Given } from "../schema/field.ts";
 import { type Report, show, suggest, under } from "../schema/report.ts";

@@ -2,10 +2,16 @@
  * Builds the providers and models of the document.
  * @module
  */
-import { checkCapability, checkCodes, type ConnectorOf, expandProviders, type ProviderParts } from "../check/names.ts";
+import {
+  checkCapability,
+  checkCodes,
+  type ConnectorOf,
+  describeAmbiguity,
+  expandProviders,
+  type ProviderParts,
+} from "../check/names.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
 import { readAttributes } from "../check/attributes.ts";
-import { describeAmbiguity } from "../check/connectors.ts";
 import { buildTokenSettings, checkAmbient, checkAuth, checkHeaders } from "../check/auth.ts";
 import { baseUrlWarning } from "../schema/formats.ts";
 import { mergeBudgets } from "../schema/budget.ts";

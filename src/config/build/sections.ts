@@ -28,8 +28,7 @@ import type {
   SyncSettings,
 } from "../settings/settings.ts";
 import type { StorageSettings } from "../settings/storage.ts";
-import { byId, resolveConnector } from "../check/connectors.ts";
-import { checkProviders, expandProviders, type ProviderParts } from "../check/names.ts";
+import { byId, checkProviders, expandProviders, type ProviderParts, resolveConnector } from "../check/names.ts";
 import type { Given } from "../schema/field.ts";
 import { observability, type ObservabilityValues } from "../schema/observability.ts";
 import { defaultSink } from "../settings/defaults.ts";

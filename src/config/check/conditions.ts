@@ -27,8 +27,7 @@ import { defaultSink, defaultStrategy } from "../settings/defaults.ts";
 import { findConnectors, type KnownConnectors, resolveStrategy } from "../settings/known.ts";
 import type { ConfiguredModel, PoolSettings } from "../settings/settings.ts";
 import type { Members } from "./pool_members.ts";
-import { byId } from "./connectors.ts";
-import { expandProviders, type ProviderParts } from "./names.ts";
+import { byId, expandProviders, type ProviderParts } from "./names.ts";
 
 /** What the document means. */
 interface ConditionFacts extends ProviderParts {

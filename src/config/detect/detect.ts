@@ -3,7 +3,7 @@
  * @module
  */
 import { addressOfHost, findModels, isPlaceholder } from "./_variables.ts";
-import { describeAmbiguity } from "../check/connectors.ts";
+import { describeAmbiguity } from "../check/names.ts";
 import { everyPool } from "../schema/pools.ts";
 import type { Detection as DetectionFacts, ProviderDeclaration } from "../../contracts/connector.ts";
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
