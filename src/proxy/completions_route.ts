@@ -31,7 +31,7 @@ export async function handleCompletion(exchange: Exchange): Promise<PlainRespons
   const { headers, requestId } = exchange;
   if (first!.chat.stream !== true) {
     const results = await performAll(chats, { work: common, exchange, signal: exchange.request.signal });
-    addRoutingHeaders(headers, results[0]!);
+    addRoutingHeaders(headers, findDescribed(results));
     const bodies = results.flatMap((result, index) =>
       result.kind === "complete" ? [chats[index]!.toResponse(result.response.body)] : []
     );
@@ -46,6 +46,11 @@ export async function handleCompletion(exchange: Exchange): Promise<PlainRespons
   });
 }
 
+/** Returns the first result that is not repeated, since headers say that all of a response is. */
+function findDescribed(results: readonly Delivered<ChatCompletion>[]): Delivered<ChatCompletion> {
+  return results.find(({ routing }) => routing.cached !== true) ?? results[0]!;
+}
+
 function joinedResponse(
   results: readonly Delivered<ChatCompletion>[],
   { chats, translator, exchange: { headers, requestId, onEnd } }: {
@@ -54,7 +59,7 @@ function joinedResponse(
     readonly exchange: Exchange;
   },
 ): PlainResponse {
-  addRoutingHeaders(headers, results[0]!);
+  addRoutingHeaders(headers, findDescribed(results));
   addStreamHeaders(headers, "text/event-stream");
   const streams = results.flatMap((result) => result.kind === "stream" ? result.stream : []);
   const body = new JoinedEvents(streams, {

@@ -4,6 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { MeshError, RateLimitError, routingOf, UnsupportedRequestError } from "../../mod.ts";
 import { clientOver, messages } from "../support/_library.ts";
 import { type OperationStage, operationStage } from "../support/_operations.ts";
+import { searchClients, startSearchStage } from "../support/_web_search.ts";
 import { answer, type Behaviour, cutAt, embeddings, json, startUpstream, status, whole } from "../support/upstream.ts";
 
 const ttl = { headers: { "content-type": "application/json", "x-mesh-cache": "ttl=60" } };
@@ -118,6 +119,43 @@ describe("A response of another operation", () => {
     await stage.post("audio/speech", request, ttl).catch(() => {});
     assertEquals(readCache(await stage.post("audio/speech", request, ttl)), "MISS");
     assertEquals(readCache(await stage.post("audio/speech", request, ttl)), "HIT;");
+  });
+});
+
+describe("A response of several calls", () => {
+  for (const isStreamed of [false, true]) {
+    it(`after a search of the proxy repeats the calls that it can, ${isStreamed ? "streamed" : "complete"}`, async () => {
+      await using stage = await startSearchStage({ cache: {} });
+      const client = searchClients.messages;
+      const ask = async () => {
+        const response = await fetch(stage.proxy.url + client.path(isStreamed), {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ ...client.body(), temperature: 0, ...(isStreamed && { stream: true }) }),
+        });
+        return { status: response.status, cache: readCache(response), text: await response.text() };
+      };
+      const [first, second] = [await ask(), await ask()];
+      const expected = isStreamed ? "MISS" : "";
+      assertEquals([first.status, first.cache], [200, expected], first.text);
+      assertEquals([second.status, second.cache], [200, expected], "the call of the search was not repeated");
+      assertEquals([/quats/.test(first.text), /quats/.test(second.text)], [true, true]);
+      assertEquals([stage.model.requests.length, stage.engine.requests.length], [3, 2]);
+    });
+  }
+
+  it("to several prompts says that it is repeated if all of it is", async () => {
+    await using stage = await operationStage({ a: answer() }, {
+      capability: "chat-completion",
+      config: { cache: {} },
+    });
+    const ask = async (prompt: readonly string[], more = {}) =>
+      readCache(await stage.post("completions", { prompt, temperature: 0, ...more }));
+    for (const more of [{}, { stream: true, top_p: 0.5 }]) {
+      assertEquals(await ask(["a", "b"], more), "MISS");
+      assertEquals(await ask(["a", "b"], more), "HIT;");
+      assertEquals(await ask(["b", "c"], more), "MISS");
+    }
   });
 });
 

@@ -39,6 +39,8 @@ interface SearchStageOptions extends Omit<TestProxyOptions, "upstreams" | "confi
   readonly settings?: Json | undefined;
   readonly proxySettings?: Json;
   readonly guards?: Json;
+  /** The section `cache`; undefined leaves it out. */
+  readonly cache?: Json;
   /** Strategy of the pool; by priority by default. */
   readonly strategy?: string;
   /** Further models of the pool, after the first one. */
@@ -64,7 +66,8 @@ export async function startSearchStage(
     ...options
   }: SearchStageOptions = {},
 ): Promise<SearchStage> {
-  const { settings = { pool: "search" }, proxySettings, guards, others = {}, strategy = "priority", ...rest } = options;
+  const { settings = { pool: "search" }, proxySettings, guards, cache, others = {}, strategy = "priority", ...rest } =
+    options;
   const model = await startUpstream(script ?? playTools(dialect, play));
   const searching = await startUpstream(engine);
   const { connector, model: id } = speaking[dialect];
@@ -97,6 +100,7 @@ export async function startSearchStage(
         search: { models: ["engine"], retry: { max_attempts: 0 } },
       },
       ...(guards && { guards }),
+      ...(cache && { cache }),
       proxy: {
         ...("settings" in options && options.settings === undefined ? {} : { tools: { web_search: settings } }),
         ...proxySettings,

@@ -66,7 +66,14 @@ async function respondComplete(
     for (const { search } of run) cited.addSources(search.sources);
     if (calls.length > 0) before.push({ message: toEarlier(message) }, ...run.map(({ search }) => ({ search })));
     if (calls.length === 0 || others.length > 0 || searches.isOver) {
-      addRoutingHeaders(exchange.headers, { ...result, costNanoUsd: addCosts(costNanoUsd, searches.costNanoUsd) });
+      const { routing, dropped, cacheStatus } = result;
+      const cost = addCosts(costNanoUsd, searches.costNanoUsd);
+      addRoutingHeaders(exchange.headers, {
+        routing,
+        dropped,
+        ...(cost !== undefined && { costNanoUsd: cost }),
+        ...(before.length === 0 && cacheStatus && { cacheStatus }), // of several rounds, only some can be repeated
+      });
       const last = toLastPart(completion, { others: calls.length > 0 ? others : undefined, usage, cited });
       return json(translation.toResponse(last, before), exchange);
     }
