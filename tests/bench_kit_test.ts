@@ -1,8 +1,10 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { ratio } from "../scripts/bench/figures/throughput.ts";
 import { collectionsIn } from "../scripts/bench/kit/collections.ts";
+import { Disturbance } from "../scripts/bench/kit/disturbance.ts";
+import { readProcessor } from "../scripts/bench/kit/machine.ts";
 import { readOptions } from "../scripts/bench/kit/options.ts";
-import { median, medianOfPairs, orderParticipants, percentile } from "../scripts/bench/kit/statistics.ts";
+import { median, orderParticipants, percentile, summarizePairs } from "../scripts/bench/kit/statistics.ts";
 import { formatNumber, formatRows, formatTable, judgeFigure, type Row } from "../scripts/bench/kit/table.ts";
 import { coreTicksIn, cpuTicksIn, residentKibIn } from "../scripts/bench/kit/usage.ts";
 import { stream, wholeAnswer, wholeStream } from "../scripts/bench/programs/mock_answers.js";
@@ -18,12 +20,12 @@ Deno.test("percentile() lies between the two nearest samples", () => {
   for (const [samples, share, expected] of cases) assertEquals(percentile(samples, share), expected);
 });
 
-Deno.test("medianOfPairs() compares round by round, and leaves out rounds that failed", () => {
+Deno.test("summarizePairs() compares round by round, says how far they are apart, and leaves out those that failed", () => {
   const divide = (left: number, right: number) => left / right;
-  assertEquals(medianOfPairs([10, 40, 90], [10, 20, 30], divide), 2);
-  assertEquals(medianOfPairs([10, NaN, 90], [10, 20, 30], divide), 2);
-  assertEquals(medianOfPairs([10, 5], [0, 5], divide), 1);
-  assertEquals(medianOfPairs([], [1], divide), NaN);
+  assertEquals(summarizePairs([10, 40, 90], [10, 20, 30], divide), { measured: 2, spread: [1, 3] });
+  assertEquals(summarizePairs([10, NaN, 90], [10, 20, 30], divide), { measured: 2, spread: [1, 3] });
+  assertEquals(summarizePairs([10, 5], [0, 5], divide), { measured: 1, spread: [1, 1] });
+  assertEquals(summarizePairs([], [1], divide), { measured: NaN });
 });
 
 Deno.test("orderOf() lets each begin a round", () => {
@@ -58,6 +60,41 @@ Deno.test("verdictOf() knows both directions", () => {
   for (const [row, expected] of cases) assertEquals(judgeFigure(row), expected);
 });
 
+Deno.test("what other programs have disturbed is not judged", () => {
+  const row: Row = { figure: "", must: 1, better: "more", measured: 2, isDisturbed: true };
+  assertEquals(judgeFigure(row), "not judged: disturbed");
+  assertEquals(judgeFigure({ ...row, measured: 0 }), "not judged: disturbed");
+  assertEquals(judgeFigure({ figure: "", better: "more", measured: 2, isDisturbed: true }), "");
+});
+
+Deno.test("a measurement that others disturb is repeated, and counted if it stays disturbed", async () => {
+  const shares = [0.2, 0.01, 0.5, 0.5, 0.5, 0];
+  const disturbance = new Disturbance();
+  const prepared: number[] = [];
+  const measure = () =>
+    disturbance.avoid((repeats) => {
+      prepared.push(repeats);
+      return Promise.resolve();
+    }, () => {
+      const share = shares.shift()!;
+      disturbance.add(share);
+      return Promise.resolve(share);
+    });
+  assertEquals([await measure(), disturbance.kept], [0.01, 0]);
+  assertEquals([await measure(), disturbance.kept], [0.5, 1]);
+  assertEquals([await measure(), disturbance.kept], [0, 1]);
+  assertEquals(prepared, [0, 1, 0, 1, 2, 0]);
+  assertEquals(disturbance.share(1), 0.5);
+});
+
+Deno.test("readProcessor() knows the model, the cores, and whether they are virtual", () => {
+  const core = (index: number) =>
+    `processor\t: ${index}\nmodel name\t: Example(R)  CPU @ 2.10GHz\nflags\t\t: fpu sse hypervisor lahf_lm\n\n`;
+  assertEquals(readProcessor(core(0) + core(1)), { cores: 2, model: "Example(R) CPU @ 2.10GHz", isVirtual: true });
+  assertEquals(readProcessor(core(0).replace("hypervisor", "")).isVirtual, false);
+  assertEquals(readProcessor(""), { cores: 0, model: "", isVirtual: false });
+});
+
 Deno.test("formatNumber() keeps three digits that count", () => {
   const cases = [[12_345.6, "12,346"], [75.25, "75.3"], [0.1924, "0.192"], [1, "1"], [0, "0"], [NaN, "-"]] as const;
   for (const [value, expected] of cases) assertEquals(formatNumber(value), expected);
@@ -71,13 +108,14 @@ Deno.test("formatTable() puts numbers to the right", () => {
 Deno.test("formatRows() prints the figure, what it must reach and the verdict", () => {
   const row: Row = { figure: "wait", measured: 0.5, unit: "ms", must: 1.2, aim: 0.9, better: "less" };
   assertEquals(formatRows([row]).split("\n").at(-1), "wait   |   0.5 ms | 1.2 ms | 0.9 ms | aim reached |");
+  assertMatch(formatRows([{ ...row, spread: [0.25, 1] }]), /^wait +\| 0\.5 ms \(0\.25 to 1\) +\|/m);
 });
 
 Deno.test("ratio() is of rounds, and nothing when one took no part", () => {
   const rate = (perSecond: number) => ({ perSecond, cpuMicros: 100 / perSecond, p99: 1 });
   const rates = new Map([["deno", [rate(4), rate(9)]], ["pass", [rate(2), rate(3)]]]);
-  assertEquals(ratio(rates, { name: "deno", base: "pass", of: "perSecond" }), 2.5);
-  assertEquals(ratio(rates, { name: "deno", base: "pass", of: "cpuMicros" })?.toFixed(3), "0.417");
+  assertEquals(ratio(rates, { name: "deno", base: "pass", of: "perSecond" }), { measured: 2.5, spread: [2, 3] });
+  assertEquals(ratio(rates, { name: "deno", base: "pass", of: "cpuMicros" })?.measured.toFixed(3), "0.417");
   assertEquals(ratio(rates, { name: "deno", base: "litellm", of: "perSecond" }), undefined);
 });
 
@@ -86,8 +124,8 @@ Deno.test("cpuTicksIn() is not confused by a program's name", () => {
   assertEquals(cpuTicksIn(`42 (a (b) c) ${rest}`), 300);
 });
 
-Deno.test("coreTicksIn() takes the one core, without what it waited for", () => {
-  const text = "cpu  9 9 9 9 9\ncpu0 100 1 50 9000 7 0 3\ncpu10 7 7 7 7\ncpu1 4 5 6 9000 7\n";
+Deno.test("coreTicksIn() takes the one core, with what the host withheld, without what it waited for", () => {
+  const text = "cpu  9 9 9 9 9\ncpu0 100 1 40 9000 7 0 3 10 0 0\ncpu10 7 7 7 7\ncpu1 4 5 6 9000 7\n";
   assertEquals([coreTicksIn(text, 0), coreTicksIn(text, 1)], [151, 15]);
 });
 

@@ -6,6 +6,7 @@ import { all, names } from "./contestants/all.ts";
 import { figures } from "./figures/all.ts";
 import { Bench, type Figure } from "./kit/bench.ts";
 import { hasWrk } from "./kit/load.ts";
+import { describeMachine } from "./kit/machine.ts";
 import { help, type Options, readOptions } from "./kit/options.ts";
 import { removeTemporary, temporaryFolder, usedVersions } from "./kit/packages.ts";
 import { isPinning, killAll, pinSelf } from "./kit/process.ts";
@@ -38,7 +39,9 @@ async function circumstances(): Promise<string[]> {
     : "NOT PINNED: no taskset or one core only, so that these numbers say little";
   const load = await hasWrk() ? "wrk, and a driver of ours where it cannot tell" : "a driver of ours: wrk is not there";
   return [
-    `${Deno.build.os} ${Deno.osRelease()}, ${navigator.hardwareConcurrency} cores; Deno ${Deno.version.deno}`,
+    `${new Date().toISOString().slice(0, 10)}: deno task bench ${Deno.args.join(" ")}`.trimEnd(),
+    await describeMachine(),
+    `Deno ${Deno.version.deno}, V8 ${Deno.version.v8}`,
     pinning,
     `load: ${load}; upstream: bare sockets on ${await scriptRuntime()}`,
   ];
@@ -54,7 +57,7 @@ async function measure(options: Options): Promise<Bench> {
   for (const figure of chosen) {
     bench.say(`[${Math.round((performance.now() - from) / 1000)} s] ${figure.name}: ${figure.title}`);
     try {
-      await figure.run(bench);
+      await bench.run(figure);
     } catch (error) {
       bench.problem(`${figure.name} was not measured: ${(error as Error).message}`);
       bench.rows.push({ figure: figure.title, measured: undefined, better: "less" });
@@ -65,10 +68,10 @@ async function measure(options: Options): Promise<Bench> {
 
 function print(bench: Bench, about: readonly string[]): void {
   const { rows, tables, problems, raw, options } = bench;
-  const foreign = bench.foreignShare;
-  const noise = Number.isNaN(foreign)
+  const [usual, most] = [0.5, 1].map((share) => Math.round(bench.disturbance.share(share) * 100));
+  const noise = Number.isNaN(usual)
     ? []
-    : [`other programs used ${Math.round(foreign * 100)} % of the gateway's core`];
+    : [`other programs used ${usual} % of the gateway's core in the median measurement, and ${most} % in the worst`];
   const write = options.isJson ? console.error : console.log;
   write(`\n${[[...about, ...noise].join("\n"), ...tables, formatRows(rows)].join("\n\n")}`);
   if (problems.size > 0) write(`\nWhat did not work:\n${[...problems].map((line) => `- ${line}`).join("\n")}`);

@@ -10,11 +10,12 @@ import { memory } from "./memory.ts";
 import { routing } from "./routing.ts";
 import { importing, start, stop } from "./start.ts";
 import { events, streams } from "./streams.ts";
-import { throughput, tls } from "./throughput.ts";
+import { bursts, throughput, tls } from "./throughput.ts";
 
 /** All figures, in the order of the table. */
 export const figures: readonly Figure[] = [
   throughput,
+  bursts,
   tls,
   latency,
   tail,

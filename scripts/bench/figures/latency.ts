@@ -4,7 +4,7 @@
  */
 import type { Bench, Figure, Side } from "../kit/bench.ts";
 import { type Load, load, saturate } from "../kit/load.ts";
-import { median, medianOfPairs } from "../kit/statistics.ts";
+import { median, summarizePairs, type Summary } from "../kit/statistics.ts";
 import { formatNumber, formatTable } from "../kit/table.ts";
 
 const delayMs = 20;
@@ -34,9 +34,9 @@ function takeSample(
 }
 
 /** Median difference between two sides, round by round. */
-function added(samples: ReadonlyMap<string, number[]>, name: string, base: string): number | undefined {
+function added(samples: ReadonlyMap<string, number[]>, name: string, base: string): Summary | undefined {
   const [left, right] = [samples.get(name), samples.get(base)];
-  return left && right && medianOfPairs(left, right, (a, b) => a - b);
+  return left && right && summarizePairs(left, right, (a, b) => a - b);
 }
 
 /** p50 above that of direct requests, to an upstream that responds after 20 ms. */
@@ -61,13 +61,13 @@ export const latency: Figure = {
       bench.raw[`latency ${connections}`] = Object.fromEntries(samples);
       for (const [name, own] of samples) {
         const over = added(samples, name, "direct");
-        const cells = [median(own), over ?? NaN].map(formatNumber);
+        const cells = [median(own), over?.measured ?? NaN].map(formatNumber);
         lines.push([name, String(connections), ...cells]);
         const title = owns.find(([value]) => value === name)?.[1];
         if (title === undefined || over === undefined) continue;
         const goal = name === "deno" || name.startsWith("node2") ? goals[connections] : {};
         const figure = `added p50 over direct: ${title}, ${connections} connection${connections === 1 ? "" : "s"}`;
-        bench.rows.push({ figure, measured: over, unit: "ms", better: "less", ...goal });
+        bench.rows.push({ figure, ...over, unit: "ms", better: "less", ...goal });
       }
     }
     const head = ["contestant", "connections", "p50 net of the upstream's 20 ms", "added, ms"];
@@ -109,9 +109,9 @@ export const tail: Figure = {
     for (const [name, title, base] of owns) {
       const [left, right] = [samples.get(name), samples.get(base)];
       if (left === undefined || right === undefined) continue;
-      const measured = medianOfPairs(left, right, (a, b) => a / b);
+      const measured = summarizePairs(left, right, (a, b) => a / b);
       const figure = `p99 at half of saturation over the pass-through's: ${title}`;
-      bench.rows.push({ figure, measured, better: "less" });
+      bench.rows.push({ figure, ...measured, better: "less" });
     }
   },
 };

@@ -7,7 +7,7 @@ import type { Bench, Figure } from "../kit/bench.ts";
 import { installed, ownPackage, temporaryFolder } from "../kit/packages.ts";
 import { output } from "../kit/process.ts";
 import { nodePath, programPath, root } from "../kit/runtimes.ts";
-import { median, medianOfPairs, orderParticipants } from "../kit/statistics.ts";
+import { median, orderParticipants, summarizePairs, type Summary } from "../kit/statistics.ts";
 import { formatNumber, formatTable } from "../kit/table.ts";
 
 const kinds = ["fetch", "modelmesh", "openai", "ai"] as const;
@@ -59,8 +59,8 @@ async function measure(bench: Bench, command: readonly string[], library: string
   return samples;
 }
 
-function added(samples: Samples, kind: Kind): number {
-  return medianOfPairs(samples.get(kind)!, samples.get("fetch")!, (a, b) => a - b);
+function added(samples: Samples, kind: Kind): Summary {
+  return summarizePairs(samples.get(kind)!, samples.get("fetch")!, (a, b) => a - b);
 }
 
 /** CPU time added per call. */
@@ -75,16 +75,16 @@ export const library: Figure = {
       const samples = await measure(bench, command, library);
       bench.raw[`library ${runtime}`] = Object.fromEntries(samples);
       for (const [kind, own] of samples) {
-        lines.push([runtime, kind, formatNumber(median(own)), formatNumber(added(samples, kind))]);
+        lines.push([runtime, kind, formatNumber(median(own)), formatNumber(added(samples, kind).measured)]);
       }
       const isDeno = runtime === "Deno";
       const [ours, openai] = [added(samples, "modelmesh"), added(samples, "openai")];
       const figure = `library, CPU added a call over bare fetch: ${runtime}`;
-      bench.rows.push({ figure, measured: ours, unit: "µs", better: "less", ...(isDeno ? { must: 40, aim: 25 } : {}) });
+      bench.rows.push({ figure, ...ours, unit: "µs", better: "less", ...(isDeno ? { must: 40, aim: 25 } : {}) });
       if (!isDeno) continue;
       bench.rows.push({
         figure: "library, CPU added a call, less what the openai package adds",
-        measured: ours - openai,
+        measured: ours.measured - openai.measured,
         unit: "µs",
         better: "less",
         must: 0,

@@ -5,15 +5,16 @@
 import { all } from "../contestants/all.ts";
 import { type Collections, collectionsIn } from "./collections.ts";
 import { type Contestant, createTarget, type Stage, type Target } from "./contestant.ts";
+import { Disturbance, maxRepeats } from "./disturbance.ts";
 import { load, saturate } from "./load.ts";
 import type { Options } from "./options.ts";
 import { cores, freePort, type Running, startProgram, untilListening } from "./process.ts";
-import { median, orderParticipants } from "./statistics.ts";
+import { orderParticipants } from "./statistics.ts";
 import type { Row } from "./table.ts";
-import { type Upstream, type UpstreamMode, usualMode } from "./upstream.ts";
+import type { Upstream, UpstreamMode } from "./upstream.ts";
 import { coreSeconds, cpuSeconds } from "./usage.ts";
+import { untilCorrect, verifyResponse } from "./verify_response.ts";
 
-const readyMs = 5000;
 const slowFactor = 3;
 
 /** A running contestant. */
@@ -62,6 +63,8 @@ export interface Rounds<T> {
   readonly isStream?: boolean;
   /** Number of rounds; by default that of the command line. */
   readonly rounds?: number;
+  /** Idle time of all participants before each round, s, in place of the load before each measurement. */
+  readonly idleSeconds?: number;
   /** One measurement. */
   readonly measure: (side: Side) => Promise<T>;
 }
@@ -76,11 +79,12 @@ export class Bench {
   readonly rows: Row[] = [];
   readonly tables: string[] = [];
   readonly raw: Record<string, unknown> = {};
+  /** What other programs did to the measurements. */
+  readonly disturbance: Disturbance = new Disturbance();
   /** Problems, one line each. */
   readonly problems: Set<string> = new Set();
   readonly #folder: string;
   readonly #sides = new Map<string, Promise<Side | undefined>>();
-  readonly #foreign: number[] = [];
   #count = 0;
 
   /**
@@ -176,7 +180,7 @@ export class Bench {
     let side: Side | undefined;
     try {
       side = await this.fresh(name, isSecure);
-      await this.#untilRight(side);
+      await untilCorrect(side, this.upstream);
       const isStreaming = await this.#canStream(side, key);
       const seconds = this.secondsFor(side);
       // warm-up until the code is compiled, which takes longer the more a program does per request
@@ -192,46 +196,14 @@ export class Bench {
     }
   }
 
-  /**
-   * Waits for a correct response, since some contestants listen before they can serve. An incorrect response
-   * invalidates a measurement.
-   */
-  async #untilRight(side: Side): Promise<void> {
-    const until = performance.now() + readyMs;
-    while (true) {
-      try {
-        return await this.#verify(side, false);
-      } catch (error) {
-        if (performance.now() > until) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 500));
-      }
-    }
-  }
-
   async #canStream(side: Side, key: string): Promise<boolean> {
     try {
-      await this.#verify(side, true);
+      await verifyResponse(side, this.upstream, true);
       return true;
     } catch (error) {
       this.problem(`${key} takes no part in streams: ${(error as Error).message}`);
       return false;
     }
-  }
-
-  async #verify({ target, isSecure }: Side, isStream: boolean): Promise<void> {
-    if (isSecure) return;
-    await this.upstream.set({});
-    const { port, path, headers, body } = target(isStream);
-    const signal = AbortSignal.timeout(30_000);
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", headers, body, signal });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`it answered ${response.status}: ${text.slice(0, 300)}`);
-    const isComplete = !isStream || text.split("token ").length > usualMode.events && text.includes("[DONE]");
-    if (!isComplete || !text.includes("token ")) {
-      throw new Error(`its answer is not the upstream's: ${text.slice(-300)}`);
-    }
-    const { lastBody } = await this.upstream.seen();
-    if (!lastBody.includes('"mock-model"')) throw new Error(`the upstream was asked for another model: ${lastBody}`);
   }
 
   /**
@@ -240,18 +212,34 @@ export class Bench {
    * @returns One sample per round for each side.
    */
   async rounds<T>(
-    { sides, mode = {}, isStream = false, rounds = this.options.rounds, measure }: Rounds<T>,
+    { sides, mode = {}, isStream = false, rounds = this.options.rounds, idleSeconds, measure }: Rounds<T>,
   ): Promise<Map<string, T[]>> {
     const samples = new Map<string, T[]>(sides.map(({ contestant }) => [contestant.name, []]));
     for (let round = 0; round < rounds; round++) {
+      if (idleSeconds !== undefined) await idle(idleSeconds);
       for (const side of orderParticipants(sides, round)) {
-        await this.upstream.set({});
-        await this.#rewarm(side, isStream);
-        await this.upstream.set(mode);
-        samples.get(side.contestant.name)!.push(await measure(side));
+        const prepare = async (repeats: number) => {
+          await this.upstream.set({});
+          if (idleSeconds === undefined) await this.#rewarm(side, isStream);
+          else if (repeats > 0) await idle(idleSeconds);
+          await this.upstream.set(mode);
+        };
+        samples.get(side.contestant.name)!.push(await this.disturbance.avoid(prepare, () => measure(side)));
       }
     }
     return samples;
+  }
+
+  /** Measures a figure. Its rows are not judged if other programs have disturbed it. */
+  async run(figure: Figure): Promise<void> {
+    const [rows, disturbed] = [this.rows.length, this.disturbance.kept];
+    await figure.run(this);
+    const count = this.disturbance.kept - disturbed;
+    if (count === 0) return;
+    this.problem(
+      `${figure.name}: others disturbed ${count} measurements, each of which was repeated ${maxRepeats} times`,
+    );
+    for (const row of this.rows.splice(rows)) this.rows.push({ ...row, isDisturbed: true });
   }
 
   async #rewarm({ program, target, isSecure }: Side, isStream: boolean): Promise<void> {
@@ -271,14 +259,9 @@ export class Bench {
     const result = await run();
     const used = await cpuSeconds(program.pid) - own;
     const seconds = (performance.now() - from) / 1000;
-    this.#foreign.push(Math.max(0, await coreSeconds(cores.gateway) - core - used) / seconds);
+    this.disturbance.add((await coreSeconds(cores.gateway) - core - used) / seconds);
     const collections = collectionsIn(await textFrom(log!, logged));
     return { ...result, cpuSeconds: used, collections };
-  }
-
-  /** Median share of the gateway's core that other processes used during measurements; NaN without measurements. */
-  get foreignShare(): number {
-    return median(this.#foreign);
   }
 
   /** Duration of a measurement of a contestant, s. */
@@ -292,6 +275,10 @@ export class Bench {
     if (!this.problems.has(line)) this.say(`  ! ${line}`);
     this.problems.add(line);
   }
+}
+
+function idle(seconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 }
 
 /** Reads a file from a position to its end. */

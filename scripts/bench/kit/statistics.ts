@@ -28,22 +28,35 @@ export function median(samples: readonly number[]): number {
   return percentile(samples, 0.5);
 }
 
+/** A median, and how far the rounds are apart. */
+export interface Summary {
+  /** The median; NaN without samples. */
+  readonly measured: number;
+  /** The smallest and the largest sample; absent without samples. */
+  readonly spread?: readonly [least: number, most: number];
+}
+
+/** Summarizes samples, without those of rounds that failed. */
+export function summarize(samples: readonly number[]): Summary {
+  const valid = samples.filter((value) => Number.isFinite(value));
+  if (valid.length === 0) return { measured: NaN };
+  return { measured: median(valid), spread: [Math.min(...valid), Math.max(...valid)] };
+}
+
 /**
- * Returns the median of a paired comparison. Comparing round by round cancels drift of the machine.
+ * Summarizes a paired comparison. Comparing round by round cancels drift of the machine.
  *
  * @param left One number per round.
  * @param right One number per round.
  * @param combine Ratio or difference of a pair.
- * @returns NaN when no round has both.
  */
-export function medianOfPairs(
+export function summarizePairs(
   left: readonly number[],
   right: readonly number[],
   combine: (left: number, right: number) => number,
-): number {
+): Summary {
   const rounds = Math.min(left.length, right.length);
-  const pairs = Array.from({ length: rounds }, (_, round) => combine(left[round]!, right[round]!));
-  return median(pairs.filter((value) => Number.isFinite(value)));
+  return summarize(Array.from({ length: rounds }, (_, round) => combine(left[round]!, right[round]!)));
 }
 
 /**

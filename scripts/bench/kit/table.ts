@@ -9,6 +9,10 @@ export interface Row {
   readonly figure: string;
   /** The result; undefined if there is none. */
   readonly measured: number | undefined;
+  /** The smallest and the largest result of a round. */
+  readonly spread?: readonly [least: number, most: number];
+  /** Whether other programs used the gateway's core in a round that was not repeated any more. */
+  readonly isDisturbed?: boolean;
   /** Unit, such as `ms`; undefined for a ratio. */
   readonly unit?: string;
   /** Required value. */
@@ -22,11 +26,12 @@ export interface Row {
 }
 
 /** Result of comparing a figure with its required value. */
-export type Verdict = "aim reached" | "reached" | "MISSED" | "not measured" | "";
+export type Verdict = "aim reached" | "reached" | "MISSED" | "not measured" | "not judged: disturbed" | "";
 
-/** Compares a figure with its required value; empty without one. */
-export function judgeFigure({ measured, must, aim, better }: Row): Verdict {
+/** Compares a figure with its required value; empty without one. What was disturbed is not judged. */
+export function judgeFigure({ measured, must, aim, better, isDisturbed }: Row): Verdict {
   if (measured === undefined || Number.isNaN(measured)) return "not measured";
+  if (isDisturbed && (must !== undefined || aim !== undefined)) return "not judged: disturbed";
   const reaches = (target: number) => better === "more" ? measured >= target : measured <= target;
   if (aim !== undefined && reaches(aim)) return "aim reached";
   if (must === undefined) return "";
@@ -60,11 +65,13 @@ export function formatTable(head: readonly string[], lines: readonly (readonly s
 export function formatRows(rows: readonly Row[]): string {
   const withUnit = (value: number | undefined, unit = "") =>
     value === undefined ? "" : Number.isFinite(value) ? `${formatNumber(value)} ${unit}`.trimEnd() : "-";
+  const withSpread = ({ measured, unit, spread }: Row) =>
+    withUnit(measured, unit) + (spread === undefined ? "" : ` (${spread.map(formatNumber).join(" to ")})`);
   return formatTable(
     ["figure", "measured", "must", "aim", "verdict", "note"],
     rows.map((row) => [
       row.figure,
-      withUnit(row.measured, row.unit),
+      withSpread(row),
       withUnit(row.must, row.unit),
       withUnit(row.aim, row.unit),
       judgeFigure(row),

@@ -31,7 +31,7 @@ export function cpuTicksIn(line: string): number {
 }
 
 /**
- * Returns user plus system CPU time of a core, seconds.
+ * Returns the CPU time that programs used of a core, and that the host of a virtual machine withheld from it, seconds.
  *
  * @param core Number of the core.
  */
@@ -41,13 +41,13 @@ export async function coreSeconds(core: number): Promise<number> {
 }
 
 /**
- * Returns user, nice and system time of a core from `/proc/stat`, in ticks.
+ * Returns user, nice, system and stolen time of a core from `/proc/stat`, in ticks.
  *
  * @param core Number of the core.
  */
 export function coreTicksIn(text: string, core: number): number {
-  const line = new RegExp(`^cpu${core} (\\d+) (\\d+) (\\d+)`, "m").exec(text);
-  return Number(line?.[1]) + Number(line?.[2]) + Number(line?.[3]);
+  const [, user, nice, system, , , , , stolen = 0] = new RegExp(`^cpu${core} .*`, "m").exec(text)?.[0].split(" ") ?? [];
+  return Number(user) + Number(nice) + Number(system) + Number(stolen);
 }
 
 /**
