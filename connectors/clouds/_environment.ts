@@ -3,6 +3,7 @@
  * @module
  */
 import type { Runtime } from "../../src/contracts/runtime.ts";
+import { describeDenial } from "../../src/util/denial.ts";
 import { IssuerError } from "../../src/util/call_issuer.ts";
 
 /** The used parts of a runtime. */
@@ -44,8 +45,10 @@ export async function readFile(
 ): Promise<string> {
   try {
     return (await files!.readText(path)).trim();
-  } catch {
-    throw new IssuerError(subject, "cannot be read", "misconfigured"); // the runtime's message may contain anything
+  } catch (error) {
+    const denied = describeDenial(error, { path });
+    const problem = denied === undefined ? "cannot be read" : `cannot be read: ${denied}`;
+    throw new IssuerError(subject, problem, "misconfigured"); // the runtime's message may contain anything
   }
 }
 

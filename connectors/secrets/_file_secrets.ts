@@ -5,6 +5,7 @@
 import type { Clock, Disk, FileSystem, Runtime } from "../../src/contracts/runtime.ts";
 import type { SecretStore } from "../../src/contracts/secret_store.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
+import { describeDenial, findDenial, toFolder } from "../../src/util/denial.ts";
 import { withFileLock } from "./_file_lock.ts";
 import { SecretFileError } from "./_secret_file_error.ts";
 
@@ -140,14 +141,17 @@ export class FileSecrets implements Required<SecretStore> {
     try {
       return await run();
     } catch (error) {
-      const reason = error instanceof SecretFileError ? error.message : describeFileError(error);
+      const reason = error instanceof SecretFileError ? error.message : describeFileError(error, path);
       throw new ConnectorError(`${store}: cannot ${task} in "${path}": ${reason}`, undefined, "unreadable");
     }
   }
 }
 
 /** Only the error code is exposed, since the runtime's message might contain more than paths. */
-function describeFileError(error: unknown): string {
+function describeFileError(error: unknown, path: string): string {
+  const isRead = /read/.test(findDenial(error)?.access ?? "");
+  const denied = describeDenial(error, { path: isRead ? path : toFolder(path) }); // lock and temporary file are next to it
+  if (denied !== undefined) return denied;
   const code = readFileErrorCode(error) ?? (error instanceof Error ? error.name : undefined);
   const reasons: Readonly<Record<string, string>> = {
     ENOENT: "there is no such folder",

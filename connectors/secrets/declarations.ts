@@ -3,6 +3,8 @@
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
+import type { Runtime } from "../../src/contracts/runtime.ts";
+import { ConnectorError } from "../../src/errors.ts";
 
 /** A dotenv file. */
 export const dotenvDeclaration = {
@@ -84,6 +86,12 @@ export const onePasswordDeclaration = {
   },
 } as const;
 
+/** Why a variable may not be read; undefined if it may. */
+async function describeDenied(name: string, { env }: Pick<Runtime, "env">): Promise<string | undefined> {
+  if (env.isDenied?.(name) !== true) return undefined;
+  return (await import("../../src/util/denial.ts")).describeDeniedVariable(name, env);
+}
+
 /**
  * A secret is the environment variable of its name; a blank one counts as unset. Names are not listed, since most
  * variables are not secrets.
@@ -93,9 +101,11 @@ export const envSecrets: Connector<"secretStore"> = {
   kind: "secretStore",
   attributes: {},
   create: (_settings, runtime) => ({
-    get: (name) => {
+    get: async (name) => {
       const value = runtime.env(name);
-      return Promise.resolve(value?.trim() === "" ? undefined : value);
+      const denied = value === undefined ? await describeDenied(name, runtime) : undefined;
+      if (denied !== undefined) throw new ConnectorError(`mesh.env.v1: cannot look up the secret "${name}": ${denied}`);
+      return value?.trim() === "" ? undefined : value;
     },
   }),
 };

@@ -5,6 +5,7 @@
 import type { Connector } from "../../src/contracts/connector.ts";
 import type { Runtime } from "../../src/contracts/runtime.ts";
 import { fromBase64, toBase64 } from "../../src/util/base64.ts";
+import { describeDeniedVariable } from "../../src/util/denial.ts";
 import { encryptedFileDeclaration } from "./declarations.ts";
 import { FileSecrets, secretFile } from "./_file_secrets.ts";
 import { SecretFileError } from "./_secret_file_error.ts";
@@ -41,6 +42,8 @@ export const encryptedFileSecrets: Connector<"secretStore"> = {
 function readPassphrase(runtime: Runtime): string {
   const passphrase = runtime.env(variable) ?? "";
   if (passphrase.trim() !== "") return passphrase;
+  const denied = describeDeniedVariable(variable, runtime.env);
+  if (denied !== undefined) throw new SecretFileError(denied);
   throw new SecretFileError(`set the environment variable ${variable} to its passphrase`);
 }
 

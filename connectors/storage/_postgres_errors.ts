@@ -3,6 +3,7 @@
  * @module
  */
 import { ConnectorError, type ConnectorProblem, MeshError } from "../../src/errors.ts";
+import { describeDenial } from "../../src/util/denial.ts";
 import type { PostgresAddress } from "./_postgres_address.ts";
 import { postgresDeclaration } from "./declarations.ts";
 
@@ -87,6 +88,8 @@ export function toPostgresError(error: unknown, { host, port, database }: Postgr
     const advice = 'through a pooler, set "prepared_statements" to false, and "listen_url"';
     return createError(`was rejected by ${where}: ${text} (${state}); ${advice}`, "unavailable");
   }
+  const denied = describeDenial(error, { host: `${host}:${port}` });
+  if (denied !== undefined) return createError(`cannot reach ${where}: ${denied}`, "forbidden");
   if (state !== "") return createError(`was rejected by ${where}: ${text} (${state})`);
   return createError(
     `cannot reach ${where}${reachIn(error, text)}: check that it runs, and check the url or host`,

@@ -75,6 +75,16 @@ export interface PostgresLinkParts {
   readonly onNotification?: (channel: string, payload: string) => void;
 }
 
+/** Defaults of the package, which would otherwise read variables of the environment that programs on a machine share. */
+const environmentDefaults = {
+  sslnegotiation: null,
+  max_pipeline: 100,
+  backoff: (retries: number) => Math.min(3 ** retries / 100, 20), // seconds
+  debug: false,
+  publications: "alltables",
+  target_session_attrs: null,
+} as const;
+
 /** One connection, which is established by its first statement. */
 export class PostgresLink {
   readonly #parts: PostgresLinkParts;
@@ -159,6 +169,7 @@ export class PostgresLink {
       idle_timeout: 0,
       max_lifetime: 0,
       keep_alive: keepAliveSeconds,
+      ...environmentDefaults,
       connection: {
         application_name: "modelmesh",
         ...(isPrepared ? { statement_timeout: statementTimeoutMs } : {}), // poolers accept no such parameter

@@ -3,6 +3,7 @@
  * @module
  */
 import { ConnectorError, type ConnectorProblem } from "../../src/errors.ts";
+import { describeDenial } from "../../src/util/denial.ts";
 import type { RedisNode } from "./_redis_address.ts";
 import { redisDeclaration } from "./declarations.ts";
 
@@ -72,6 +73,8 @@ export function toRedisError(error: unknown, { address: { host, port }, script, 
     const reason = code === "CLUSTERDOWN" && gaps !== "" ? `no node serves the slots ${gaps}` : failoverReasons[code];
     return createError(`cannot use ${where}: ${reason} (${code})`, "unavailable");
   }
+  const denied = describeDenial(error, { host: `${host}:${port}` });
+  if (denied !== undefined) return createError(`cannot reach ${where}: ${denied}`, "forbidden");
   const denial = denialIn(text, script);
   if (denial !== undefined) {
     return createError(

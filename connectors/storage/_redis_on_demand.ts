@@ -13,7 +13,7 @@ import { checkPrefix, leaseMs, redisAddress, type RedisOptions } from "./_redis_
  * @throws {ConfigError} If an option is invalid; reports all errors at once.
  */
 export function redisOnDemand(
-  { clock, files, random }: Pick<Runtime, "clock" | "files" | "random">,
+  { clock, files, random, requireConnection }: Pick<Runtime, "clock" | "files" | "random" | "requireConnection">,
   { prefix = "modelmesh", readFrom, ...others }: RedisOptions,
 ): Storage {
   const address = redisAddress({ ...others, read_from: readFrom });
@@ -22,7 +22,7 @@ export function redisOnDemand(
   const open = onceResolved(async () => {
     const { RedisStorage } = await import("./redis.ts");
     const readText = files && ((path: string) => files.readText(path));
-    const storage = new RedisStorage(clock, { address, prefix, random, readText });
+    const storage = new RedisStorage(clock, { address, prefix, random, requireConnection, readText });
     shared = storage.shared;
     return storage;
   });

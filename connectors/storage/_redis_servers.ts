@@ -2,7 +2,7 @@
  * The servers of one storage: which one has a key, and clients of it.
  * @module
  */
-import type { Clock } from "../../src/contracts/runtime.ts";
+import type { Clock, Runtime } from "../../src/contracts/runtime.ts";
 import { afterRunning } from "../../src/util/retry_timer.ts";
 import { onceResolved } from "../../src/util/once.ts";
 import type { RedisAddress, RedisLogin, RedisNode, RedisTls } from "./_redis_address.ts";
@@ -25,6 +25,8 @@ interface RedisServersParts {
   readonly clock: Clock;
   /** Selects replicas: returns a number in [0, 1). @default the first one is selected */
   readonly random?: (() => number) | undefined;
+  /** Requires the permission to connect to a server. */
+  readonly requireConnection?: Runtime["requireConnection"] | undefined;
   /** Reads a file of certificates or keys. */
   readonly readText?: ((path: string) => Promise<string>) | undefined;
   /** Imports a replacement of `@redis/client`. */
@@ -91,6 +93,7 @@ export class RedisServers {
   }
 
   #createClient(node: RedisNode, options: Omit<ConnectionOptions, "tls">): RedisClient {
+    this.#parts.requireConnection?.(node);
     const client = this.#package!.createClient(toClientOptions(node, { ...options, tls: this.#tls }));
     client.unref();
     return client;

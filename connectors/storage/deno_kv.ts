@@ -6,6 +6,7 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { Clock, KeyValues, Runtime } from "../../src/contracts/runtime.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
+import { describeDenial, toFolder } from "../../src/util/denial.ts";
 import { acquireLock, isHeld, isHeldByOther, type LockRecord } from "./_lock.ts";
 import { KeyedQueue } from "./_queue.ts";
 import { denoKvDeclaration } from "./declarations.ts";
@@ -138,7 +139,12 @@ export class DenoKvStorage implements Storage {
         "forbidden",
       );
     }
-    const store = await this.#openKeyValues(this.#path);
+    const store = await this.#openKeyValues(this.#path).catch((error) => {
+      const denied = describeDenial(error, { path: this.#path && toFolder(this.#path) });
+      throw denied === undefined
+        ? error
+        : new ConnectorError(`"${id}" cannot be opened: ${denied}`, error, "forbidden");
+    });
     try {
       return await work(store);
     } finally {

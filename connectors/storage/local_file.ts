@@ -6,6 +6,7 @@ import type { Connector } from "../../src/contracts/connector.ts";
 import type { Clock, Disk } from "../../src/contracts/runtime.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
 import { ConfigError, ConnectorError } from "../../src/errors.ts";
+import { describeFolderDenial, toFolder } from "../../src/util/denial.ts";
 import { GenerationLock } from "./_generations.ts";
 import { keyOfName, nameOfKey } from "./_keys.ts";
 import { acquireLock } from "./_lock.ts";
@@ -167,7 +168,10 @@ export class LocalFileStorage implements Storage {
   }
 
   #toError(error: unknown, action: string): ConnectorError {
-    const [reason, problem] = reasons[String(Object(error).code)] ?? ["the disk failed (see the error's cause)"];
+    const denied = describeFolderDenial(error, toFolder(this.#path));
+    const [reason, problem] = denied !== undefined
+      ? [denied, "forbidden"] as const
+      : reasons[String(Object(error).code)] ?? ["the disk failed (see the error's cause)"];
     return new ConnectorError(`"${id}" cannot ${action} at "${this.#path}": ${reason}`, error, problem);
   }
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Connector } from "../../src/contracts/connector.ts";
-import type { Clock } from "../../src/contracts/runtime.ts";
+import type { Clock, Runtime } from "../../src/contracts/runtime.ts";
 import type { Lock, LockOptions, Storage, StorageStat } from "../../src/contracts/storage.ts";
 import { getPrefix, withCredentials } from "./_attributes.ts";
 import { acquireLock } from "./_lock.ts";
@@ -50,6 +50,8 @@ export interface RedisStorageOptions {
   readonly importClient?: () => Promise<unknown>;
   /** Reads the files that `tls` names. */
   readonly readText?: ((path: string) => Promise<string>) | undefined;
+  /** Requires the permission to connect to a server. */
+  readonly requireConnection?: Runtime["requireConnection"] | undefined;
   /** Selects replicas: returns a number in [0, 1). @default the first one is selected */
   readonly random?: () => number;
 }
@@ -211,12 +213,13 @@ export class RedisStorage implements Storage {
 /** Storage in Redis. Settings: those of {@linkcode redisAddress}, and `prefix`. */
 export const redis: Connector<"storage"> = {
   ...redisDeclaration,
-  create(attributes, { clock, files, random }) {
+  create(attributes, { clock, files, random, requireConnection }) {
     const settings = withCredentials(attributes, ["username", "password"]);
     const prefix = getPrefix(settings);
     return new RedisStorage(clock, {
       address: redisAddress(settings),
       random,
+      requireConnection,
       readText: files && ((path) => files.readText(path)),
       ...(prefix === undefined ? {} : { prefix: prefix as string }),
     });

@@ -20,6 +20,7 @@ import {
   listBuiltIn,
 } from "../registry/renewed_models.ts";
 import type { CodedStorage } from "../storage/coded_storage.ts";
+import { describeDenial } from "../util/denial.ts";
 import { readPublicKey } from "../util/ed25519.ts";
 import { findAction } from "./actions.ts";
 import { type Command, type CommandParts, type Flags, UsageError } from "./command.ts";
@@ -191,7 +192,9 @@ async function readDocumentFile(path: string, { files }: CommandParts["runtime"]
   try {
     return await files!.readText(path);
   } catch (error) {
-    throw new MeshError(`Cannot read ${printable(path)}: is the path right?`, { cause: error });
+    throw new MeshError(`Cannot read ${printable(path)}: ${describeDenial(error, { path }) ?? "is the path right?"}`, {
+      cause: error,
+    });
   }
 }
 

@@ -6,6 +6,7 @@ import { isProvider } from "../config/settings/known.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import { ConfigError, MeshError, NoProvidersError, SecretNotFoundError } from "../errors.ts";
 import { type Dotenv, type DotenvEntry, parseDotenv } from "../util/dotenv.ts";
+import { describeDenial } from "../util/denial.ts";
 import type { Command, CommandParts, Flags } from "./command.ts";
 
 const defaultEnvFile = ".env";
@@ -26,6 +27,13 @@ export async function applyEnvFiles(flags: Flags, { runtime, shell }: CommandPar
     if (problems.length > 0) throw new MeshError(`Cannot read variables from "${path}":\n${formatProblems(problems)}`);
     for (const { name, value } of entries) found.set(name, value);
   }
+  const denied = [...found.keys()].filter((name) => runtime.env.isDenied?.(name));
+  if (denied.length > 0) {
+    const names = denied.join(",");
+    throw new MeshError(
+      `This process is not permitted to set the variables of --env-file: add --allow-env=${names}, or --allow-env`,
+    );
+  }
   for (const [name, value] of found) if (isUnset(runtime.env(name))) shell.setVariable(name, value);
 }
 
@@ -38,8 +46,9 @@ export async function readDotenv(path: string, { files }: CommandParts["runtime"
   let text: string;
   try {
     text = await files!.readText(path);
-  } catch {
-    throw new MeshError(`Cannot read "${path}": the file does not exist, or is not readable`);
+  } catch (error) {
+    const reason = describeDenial(error, { path }) ?? "the file does not exist, or is not readable";
+    throw new MeshError(`Cannot read "${path}": ${reason}`);
   }
   return parseDotenv(text);
 }

@@ -2,12 +2,14 @@
  * `modelmesh init`: writes a commented configuration for the providers detected.
  * @module
  */
-import { detectProviders, type Environment } from "../config/detect/detect.ts";
+import { detectProviders } from "../config/detect/detect.ts";
 import { detectFormat, loadDocument } from "../config/load/load.ts";
 import { readSettings } from "../config/load/sources.ts";
 import { Engine } from "../engine/engine.ts";
+import type { Environment } from "../contracts/runtime.ts";
 import { MeshError, NoProvidersError } from "../errors.ts";
 import { createConfigContext } from "../registry/catalogue.ts";
+import { describeDenial, toFolder } from "../util/denial.ts";
 import { type Command, type CommandParts, UsageError } from "./command.ts";
 import { counted } from "./table.ts";
 
@@ -91,7 +93,9 @@ async function write(
   try {
     await (isThere ? files.replaceText(path, text) : files.writeText(path, text, { createNew: true }));
   } catch (error) {
-    throw new MeshError(`Cannot write "${path}": its directory does not exist, or it is not writable`, {
+    const reason = describeDenial(error, { path: isThere ? toFolder(path) : path }) ??
+      "its directory does not exist, or it is not writable";
+    throw new MeshError(`Cannot write "${path}": ${reason}`, {
       cause: error,
     });
   }

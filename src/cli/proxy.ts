@@ -284,7 +284,12 @@ async function superviseWorkers(
   { parts: { shell, runtime }, format }: { readonly parts: CommandParts; readonly format: ProcessFormat },
 ): Promise<ExitCode> {
   const { supervise } = await import("./supervisor.ts");
-  return await supervise({ shell, runtime, count, workers: shell.workers, format });
+  try {
+    return await supervise({ shell, runtime, count, workers: shell.workers, format });
+  } catch (error) {
+    const denied = (await import("../util/denial.ts")).describeDenial(error);
+    throw denied === undefined ? error : new MeshError(`Cannot start the processes of --workers: ${denied}`);
+  }
 }
 
 /** Returns the worker side of the supervisor link; undefined in a process without a supervisor. */

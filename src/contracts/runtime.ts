@@ -230,6 +230,14 @@ export interface NetSocket {
   unref(): unknown;
 }
 
+/** Reads environment variables. */
+export interface Environment {
+  /** Reads a variable; undefined if it is unset, or may not be read. */
+  (name: string): string | undefined;
+  /** Whether this process is not permitted to read a variable; absent if it may read all. */
+  readonly isDenied?: (name: string) => boolean;
+}
+
 /** The runtime port. */
 export interface Runtime {
   /** Clock and timers. */
@@ -270,7 +278,14 @@ export interface Runtime {
   /** Creates an abort controller for a call; `AbortController` is used when omitted. */
   stopper?(): Stopper;
   /** Reads an environment variable; undefined if unset. */
-  env(name: string): string | undefined;
+  readonly env: Environment;
+  /**
+   * Requires the permission to connect to an address, for npm packages that open connections themselves; absent if the
+   * runtime has no such permission.
+   *
+   * @throws The runtime's error.
+   */
+  readonly requireConnection?: (address: Pick<SocketAddress, "host" | "port">) => void;
   /**
    * Takes note of a short-lived secret, such as a token that a connector was issued, so that records do not contain it.
    * Provided by a mesh.

@@ -110,16 +110,17 @@ const maxVariableDepth = 4;
  */
 export function withSecretVariables(runtime: Runtime, redactor: Redactor): Runtime {
   const seen = new Set<string>();
+  const env = (name: string) => {
+    const value = runtime.env(name);
+    if (value !== undefined && secretNames.test(name) && !seen.has(value)) {
+      seen.add(value);
+      redactor.add(value.trim());
+    }
+    return value;
+  };
   return {
     ...runtime,
-    env(name) {
-      const value = runtime.env(name);
-      if (value !== undefined && secretNames.test(name) && !seen.has(value)) {
-        seen.add(value);
-        redactor.add(value.trim());
-      }
-      return value;
-    },
+    env: Object.assign(env, { isDenied: runtime.env.isDenied }),
     addSecret: (value) => redactor.addToken(value),
   };
 }

@@ -78,7 +78,7 @@ async function findCertificate(settings: TlsSettings, files: FileSystem): Promis
     try {
       pair[part] = await files.readText(settings[part]);
     } catch (error) {
-      const message = `"${settings[part]}" cannot be read: ${describeReadFailure(error)}`;
+      const message = `"${settings[part]}" cannot be read: ${await describeReadFailure(error, settings[part])}`;
       return { problem: { path: `proxy.tls.${part}`, message } };
     }
   }

@@ -13,7 +13,7 @@ import { toErrorRow } from "./error_body.ts";
 import { createMeshHandler } from "./handler.ts";
 import { json } from "./json.ts";
 import { MeshGeneration } from "./mesh_generation.ts";
-import { collectTokens, exposureWarnings, refuseLoops } from "./serve.ts";
+import { collectTokens, exposureWarnings, findDenied, refuseLoops } from "./serve.ts";
 import { traceUnhandled } from "./unhandled.ts";
 
 /** The default export of the proxy's module. */
@@ -90,13 +90,18 @@ export function createFetchProxy(parts: FetchProxyParts): FetchProxy & { readonl
 }
 
 async function startFetchProxy(
-  { connectors, runtime: createRuntime, toFetch, beforeEnd }: FetchProxyParts,
+  { connectors, runtime: createRuntime, toFetch, report, beforeEnd }: FetchProxyParts,
 ): Promise<StartedProxy> {
   const runtime = createRuntime();
   const generation = new MeshGeneration({ connectors, runtime });
-  await generation.start(runtime.env("MODELMESH_CONFIG") || undefined);
+  const path = runtime.env("MODELMESH_CONFIG") || undefined;
+  for (const warning of await findDenied(["MODELMESH_CONFIG"], runtime)) report(`Warning: ${warning}`);
+  await generation.start(path);
   try {
     const tokens = collectTokens(runtime);
+    const { proxy = builtInProxy() } = generation.mesh.settings;
+    const denied = hasToken(proxy, tokens) ? [] : await findDenied(["MODELMESH_TOKEN"], runtime);
+    for (const warning of denied) report(`Warning: ${warning}`);
     const respond = toFetch(createMeshHandler(generation.mesh, { tokens }));
     beforeEnd(() => generation.mesh.close());
     return { generation, tokens, respond };

@@ -111,6 +111,7 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
     check: (mesh) => void checkedTokens(mesh, { runtime, options, host, port: server.port }),
     replace: (mesh) => handler.replace(mesh),
   });
+  const denied = hasToken(proxy, tokens) ? [] : await findDenied(["MODELMESH_TOKEN"], runtime);
   const stopTracing = traceUnhandled({
     shell,
     mesh: () => reloader.mesh,
@@ -124,6 +125,7 @@ async function listen(first: MeshGeneration, parts: ServeParts, options: ServeOp
     started: proxy,
     host,
     tokens,
+    denied,
     phase,
     server,
   };
@@ -159,6 +161,8 @@ interface ListeningParts {
   readonly started: ProxySettings;
   readonly host: string;
   readonly tokens: readonly string[];
+  /** Warnings about variables that may not be read. */
+  readonly denied: readonly string[];
   readonly phase: Phase;
   readonly server: RunningServer;
   /** Stops to watch the certificate. */
@@ -181,7 +185,7 @@ function runningProxy(parts: ListeningParts): RunningProxy {
     get mesh() {
       return reloader.mesh;
     },
-    warnings: [...inert, ...exposure()],
+    warnings: [...parts.denied, ...inert, ...exposure()],
     async reload() {
       await reloader.reload();
       return [...restartWarnings({ started, now: reloader.mesh.settings.proxy, options }), ...exposure()];
@@ -266,6 +270,12 @@ export function collectTokens(runtime: Runtime, configured: readonly string[] = 
     }]);
   }
   return tokens;
+}
+
+/** Returns warnings about variables that a proxy without them ignores, if this process is not permitted to read them. */
+export async function findDenied(names: readonly string[], { env }: Pick<Runtime, "env">): Promise<readonly string[]> {
+  if (!names.some((name) => env.isDenied?.(name))) return [];
+  return (await import("../util/denial.ts")).listIgnoredVariables(names, env);
 }
 
 /** @throws {ConfigError} For a provider whose address is that of the proxy: every request would return to it. */

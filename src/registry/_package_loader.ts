@@ -6,6 +6,7 @@
 import type { Connector, ConnectorKinds, PluggableConnector } from "../contracts/connector.ts";
 import type { ModuleLoader, Runtime } from "../contracts/runtime.ts";
 import { ConfigError, ConnectorError } from "../errors.ts";
+import { describeDenial } from "../util/denial.ts";
 import { isObject } from "../util/is_object.ts";
 import { maxBytes, unpack } from "./_archive.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
@@ -76,7 +77,8 @@ async function loadPackage(
   try {
     exported = await modules.importFrom(files, { key: digest, entry: manifest.entry });
   } catch (error) {
-    throw new ConnectorError(`The connector package ${source} cannot be loaded (see the error's cause)`, error);
+    const reason = describeDenial(error) ?? "see the error's cause";
+    throw new ConnectorError(`The connector package ${source} cannot be loaded (${reason})`, error);
   }
   return await toConnector(exported, manifest, source);
 }
@@ -85,7 +87,10 @@ async function readPackage(path: string, { readBytes }: ModuleLoader): Promise<U
   try {
     return await readBytes(path);
   } catch (error) {
-    throw new ConnectorError(`The connector package ${path} cannot be read: is the path right?`, error);
+    throw new ConnectorError(
+      `The connector package ${path} cannot be read: ${describeDenial(error, { path }) ?? "is the path right?"}`,
+      error,
+    );
   }
 }
 

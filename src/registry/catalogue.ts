@@ -123,6 +123,6 @@ export function createConfigContext(
   return {
     knownConnectors: groupConnectors(all),
     providers: all.filter(isProvider),
-    env: (name) => runtime.env(name),
+    env: runtime.env,
   };
 }

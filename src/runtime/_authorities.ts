@@ -4,6 +4,7 @@
  * @module
  */
 import type { Authorities } from "../contracts/runtime.ts";
+import { describeDenial } from "../util/denial.ts";
 import { builtin } from "./_node_builtin.ts";
 
 /**
@@ -35,7 +36,7 @@ const parsed = new Map<string, Authorities>();
  */
 export async function readAuthorities(path: string): Promise<Authorities> {
   const text = await builtin("node:fs").promises.readFile(path, "utf8").catch((error) => {
-    throw new Error(reasons[error?.code] ?? "the file cannot be read");
+    throw new Error(reasons[error?.code] ?? describeDenial(error, { path }) ?? "the file cannot be read");
   });
   const certificates: string[] = text.match(certificate) ?? [];
   if (certificates.length === 0) {

@@ -5,10 +5,11 @@
 import type { Authorities, UpstreamRequest, UpstreamResponse } from "../contracts/runtime.ts";
 import { type MeshError, NetworkError } from "../errors.ts";
 import { isIncoming } from "../util/bytes.ts";
+import { describeDenial } from "../util/denial.ts";
 import { readableFrom } from "../util/readable_from.ts";
 import { createOverload, isResourceLack } from "../util/resource_lack.ts";
 import { authorities } from "./_authorities.ts";
-import { env } from "./_deno_env.ts";
+import { env, requireNet, requirePermission } from "./_deno_permissions.ts";
 import { Descriptors } from "./_descriptors.ts";
 import { fetchSender } from "./_fetch.ts";
 import { classifyFetchFault } from "./_fetch_faults.ts";
@@ -27,12 +28,20 @@ import { withUserAgent } from "./_user_agent.ts";
 export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse> = withUserAgent(fetchSender(
   classifyFetchFault,
   {
-    fetcher: (url, init, others) => (url.startsWith("http:") ? fetch : trustingFetch(others))(url, init),
+    fetcher(url, init, others) {
+      requireUrl(url);
+      return (url.startsWith("http:") ? fetch : trustingFetch(others))(url, init);
+    },
     bodyOf: (body) => isIncoming(body) ? readableFrom(body) : new SentOnce(body as SentOnceParts),
     open: (body) => new ByobReader(body),
     readHeaders: (headers) => new ReadHeaders(headers),
   },
 ));
+
+function requireUrl(url: string): void {
+  const { protocol, hostname, port } = new URL(url);
+  requireNet(hostname.replace(/^\[|\]$/g, ""), port || (protocol === "http:" ? 80 : 443));
+}
 
 /** The upstream client over our own connections, at a third of the cost of `fetch` and `node:http`. */
 export const sendByConnection: (request: UpstreamRequest) => Promise<UpstreamResponse> = http1Client(
@@ -94,6 +103,7 @@ export function denoNetwork(caCerts: () => string[]): Network {
 
 async function connectPlainly(hostname: string, port: number): Promise<Socket> {
   try {
+    requireNet(hostname, port);
     const socket = await Deno.connect({ hostname, port });
     socket.setNoDelay(true);
     return socket;
@@ -103,7 +113,7 @@ async function connectPlainly(hostname: string, port: number): Promise<Socket> {
 }
 
 async function connectSecurely(options: Deno.ConnectTlsOptions, signal: AbortSignal): Promise<Socket> {
-  const socket = await Deno.connectTls({ ...options, alpnProtocols: ["http/1.1"] }).catch((error) => {
+  const socket = await openTls(options).catch((error) => {
     throw toNetworkError(error);
   });
   let isOpen = true;
@@ -123,7 +133,16 @@ async function connectSecurely(options: Deno.ConnectTlsOptions, signal: AbortSig
   }
 }
 
-const descriptors = new Descriptors(() => Deno.openSync(Deno.build.os === "windows" ? "NUL" : "/dev/null").close());
+async function openTls(options: Deno.ConnectTlsOptions): Promise<Deno.TlsConn> {
+  requireNet(options.hostname ?? "127.0.0.1", options.port);
+  return await Deno.connectTls({ ...options, alpnProtocols: ["http/1.1"] });
+}
+
+const descriptors = new Descriptors(() => {
+  const path = Deno.build.os === "windows" ? "NUL" : "/dev/null";
+  requirePermission({ name: "read", path });
+  Deno.openSync(path).close();
+});
 
 function toNetworkError(error: unknown): MeshError {
   const { errors } = Deno;
@@ -132,8 +151,10 @@ function toNetworkError(error: unknown): MeshError {
     return createOverload();
   }
   if (error instanceof errors.ConnectionRefused) return createUnsentError("Cannot connect to the provider: refused");
-  if (error instanceof errors.NotCapable || error instanceof errors.PermissionDenied) {
-    return createUnsentError("Cannot connect to the provider: not permitted (--allow-net)");
+  const denial = describeDenial(error);
+  if (denial !== undefined) return createUnsentError(`Cannot connect to the provider: ${denial}`);
+  if (error instanceof errors.PermissionDenied) {
+    return createUnsentError("Cannot connect to the provider: not permitted");
   }
   const isName = error instanceof Error && /lookup|resolve/i.test(error.message);
   if (isName && descriptors.areLacking) return createOverload();

@@ -2,6 +2,7 @@
  * Classifies errors of `fetch` by message, since neither Deno nor Node provides codes.
  * @module
  */
+import { describeDenial } from "../util/denial.ts";
 import type { NetworkFault } from "./_fetch.ts";
 import { explainTlsFault } from "./_tls_faults.ts";
 
@@ -43,6 +44,8 @@ const faults: readonly (readonly [text: RegExp, message: string | ((text: string
  * @param text The messages of the error and its causes, joined.
  */
 export function classifyFetchFault(text: string): NetworkFault | undefined {
+  const denial = describeDenial({ message: text.split("\n", 1)[0] });
+  if (denial !== undefined) return { message: `Cannot connect to the provider: ${denial}`, neverSent: true };
   const fault = faults.find(([pattern]) => pattern.test(text));
   if (fault === undefined) return undefined;
   const [, message, neverSent] = fault;

@@ -3,6 +3,7 @@
  * @module
  */
 import { MeshError } from "../errors.ts";
+import { describeDenial } from "../util/denial.ts";
 
 /**
  * Converts an error of the runtime.
@@ -11,11 +12,15 @@ import { MeshError } from "../errors.ts";
  * @param where Host and port.
  */
 export function listenError(error: unknown, where: string): MeshError {
-  const { code, name } = error as { code?: string; name?: string };
+  const { code } = error as { code?: string };
+  const denial = describeDenial(error, { host: where.replace(/:0$/, "") });
+  if (denial !== undefined) {
+    return new MeshError(`Cannot listen on ${where}: ${denial}`, { code: "port_not_permitted", cause: error });
+  }
   if (code === "EADDRINUSE") {
     return new MeshError(`Cannot listen on ${where}: the port is in use`, { code: "port_in_use", cause: error });
   }
-  if (code === "EACCES" || code === "EPERM" || name === "NotCapable") {
+  if (code === "EACCES" || code === "EPERM") {
     return new MeshError(`Cannot listen on ${where}: not permitted`, { code: "port_not_permitted", cause: error });
   }
   return new MeshError(`Cannot listen on ${where}: no such address here`, { code: "cannot_listen", cause: error });

@@ -3,6 +3,7 @@
  * @module
  */
 import { MeshError } from "../errors.ts";
+import { guardFiles } from "./_deno_permissions.ts";
 
 /** The modules this repository uses, by name. */
 interface Builtins {
@@ -67,5 +68,6 @@ function loadBuiltin(name: keyof Builtins): unknown {
     const found = process === undefined ? "there is none" : `this is ${process.versions.node}`;
     throw new MeshError(`ModelMesh needs Node 20.16 or newer; ${found}`, { code: "unsupported_runtime" });
   }
-  return process.getBuiltinModule(name);
+  const module: unknown = process.getBuiltinModule(name);
+  return name === "node:fs" && "Deno" in globalThis ? guardFiles(module as object) : module;
 }

@@ -6,6 +6,7 @@
 import type { Worker as ClusterWorker } from "node:cluster";
 import type { ListenOptions } from "node:net";
 import type { Link, Worker, Workers } from "../contracts/shell.ts";
+import { env, requirePermission } from "./_deno_permissions.ts";
 import { builtin, nodeProcess } from "./_node_builtin.ts";
 import { callAfter } from "./_timers.ts";
 
@@ -43,11 +44,7 @@ function readSlot(): string[] {
 
 function slotText(): string | undefined {
   if (!("Deno" in globalThis)) return nodeProcess()?.env[variable];
-  try {
-    return Deno.env.get(variable); // access to `process` would take as long as the start of Deno itself
-  } catch {
-    return undefined; // without the permission there are no workers
-  }
+  return env(variable); // access to `process` would take as long as the start of Deno itself
 }
 
 /** Time for the last messages of an ended process to arrive, ms. */
@@ -69,10 +66,17 @@ export function createWorkers(): Workers {
     },
     start({ slot, count, port = "" }) {
       const cluster = builtin("node:cluster");
+      if (bindsItself) requireFork();
       if (!bindsItself) cluster.schedulingPolicy = cluster.SCHED_NONE; // all accept from one queue, which none owns
       return toWorker(cluster.fork({ [variable]: `${slot}/${count}/${port}`, ...flagsOfWorker() }));
     },
   };
+}
+
+/** @throws {Deno.errors.NotCapable} If this process may not start itself; it passes on its environment. */
+function requireFork(): void {
+  requirePermission({ name: "env" });
+  requirePermission({ name: "run", command: Deno.execPath() });
 }
 
 function toWorker(worker: ClusterWorker): Worker {

@@ -4,7 +4,7 @@
  */
 import type { FileSystem, KeyValues, Runtime } from "../contracts/runtime.ts";
 import { createDecompressor } from "./_decompressor.ts";
-import { env } from "./_deno_env.ts";
+import { env, requireNet, requirePermission } from "./_deno_permissions.ts";
 import { disk, moduleLoader, removeFile, replaceText } from "./_disk.ts";
 import { sendOnDemand } from "./_send_on_demand.ts";
 import { Stop } from "./_stop.ts";
@@ -50,8 +50,14 @@ function over(kv: Kv): KeyValues {
 }
 
 const files: FileSystem = {
-  readText: (path) => Deno.readTextFile(path),
-  writeText: (path, text, options = {}) => Deno.writeTextFile(path, text, { createNew: options.createNew ?? false }),
+  async readText(path) {
+    requirePermission({ name: "read", path });
+    return await Deno.readTextFile(path);
+  },
+  async writeText(path, text, options = {}) {
+    requirePermission({ name: "write", path });
+    await Deno.writeTextFile(path, text, { createNew: options.createNew ?? false });
+  },
   replaceText,
   remove: removeFile,
 };
@@ -67,7 +73,11 @@ export function denoRuntime(): Runtime {
     openKeyValues: denoKeyValues(),
     modules: moduleLoader(env),
     readAuthorities: async (path) => await (await import("./_authorities.ts")).readAuthorities(path),
-    openSocket: async (address) => await (await import("./_open_socket.ts")).openSocket(address),
+    openSocket: async (address) => {
+      requireNet(address.host, address.port);
+      return await (await import("./_open_socket.ts")).openSocket(address);
+    },
+    requireConnection: ({ host, port }) => requireNet(host, port),
     send: sendOnDemand(async () => (await import("./_deno_send.ts")).send),
     createDecompressor,
     stopper: () => new Stop(),

@@ -4,6 +4,7 @@
  */
 import type { Cancel } from "../contracts/runtime.ts";
 import type { Shell } from "../contracts/shell.ts";
+import { requirePermission } from "./_deno_permissions.ts";
 import { isDeno } from "./server.ts";
 import { callAfter } from "./_timers.ts";
 
@@ -43,8 +44,10 @@ export async function runUnlessServed(program: () => Promise<void>, { shell, isS
 
 /** Whether the command line of the process is certainly that of `deno run`, which only Linux reveals. */
 function isDenoRun(): boolean {
+  const path = "/proc/self/cmdline";
   try {
-    return Deno.readTextFileSync("/proc/self/cmdline").split("\0")[1] === "run";
+    requirePermission({ name: "read", path });
+    return Deno.readTextFileSync(path).split("\0")[1] === "run";
   } catch {
     return false; // another system, or no permission
   }

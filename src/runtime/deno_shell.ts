@@ -12,7 +12,9 @@ import type {
   ServeOptions,
   Shell,
 } from "../contracts/shell.ts";
+import { requireNet } from "./_deno_permissions.ts";
 import { serveOnDeno } from "./_deno_server.ts";
+import { listenError } from "./_listen_error.ts";
 import { createOutput } from "./_output.ts";
 import { createWorkers, isWorker } from "./_workers.ts";
 
@@ -26,11 +28,21 @@ function setUpSignals(): void {
 
 async function serve(handler: RequestHandler, options: ServeOptions): Promise<RunningServer> {
   setUpSignals();
+  requireListening(options);
   // Deno (2.9.6) shares a port only through Node's sockets, unless it has --unstable-net
   if (options.listener === "node" || options.tls !== undefined || isWorker()) {
     return await (await import("./_node_server.ts")).serveNode(handler, options);
   }
   return serveOnDeno(handler, options);
+}
+
+/** @throws {MeshError} `port_not_permitted`. Node's modules would throw where no code can catch it. */
+function requireListening({ host, port }: ServeOptions): void {
+  try {
+    requireNet(host, port);
+  } catch (error) {
+    throw listenError(error, `${host}:${port}`);
+  }
 }
 
 function output(stream: typeof Deno.stdout | typeof Deno.stderr): Output {

@@ -6,6 +6,7 @@ import { addressOfHost, findModels, isPlaceholder } from "./_variables.ts";
 import { describeAmbiguity } from "../check/names.ts";
 import { everyPool } from "../schema/pools.ts";
 import type { Detection as DetectionFacts, ProviderDeclaration } from "../../contracts/connector.ts";
+import type { Environment } from "../../contracts/runtime.ts";
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
 import { ConfigError, type ConfigProblem, NoProvidersError } from "../../errors.ts";
 import { buildSettings } from "../build/validate.ts";
@@ -22,9 +23,6 @@ import {
 } from "../settings/known.ts";
 import { escapeReferences } from "../schema/references.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
-
-/** Reads an environment variable; undefined if unset. */
-export type Environment = (name: string) => string | undefined;
 
 interface DetectedProvider {
   readonly connector: ProviderDeclaration;
@@ -60,7 +58,7 @@ export function detectProviders(
   const requested = connectors.filter(({ id }) => named?.includes(id) ?? true);
   const providers = requested.flatMap((connector) => detect(connector, env, report) ?? []);
   if (report.problems.length > 0) throw new ConfigError(report.problems);
-  if (providers.length === 0) throw nothingFound(requested, report.warnings);
+  if (providers.length === 0) throw nothingFound(requested, report.warnings, env);
   const missing = (filter ?? []).filter((_, index) =>
     !providers.some(({ connector }) => connector.id === named![index])
   );
@@ -97,7 +95,9 @@ export function overlayKeys(
     for (const target of targets) keys.set(target, key);
   }
   if (report.problems.length > 0) throw new ConfigError(report.problems);
-  return (name) => keys.get(name) ?? env(name);
+  return Object.assign((name: string) => keys.get(name) ?? env(name), {
+    isDenied: (name: string) => !keys.has(name) && env.isDenied?.(name) === true,
+  });
 }
 
 /**
@@ -228,12 +228,30 @@ function readAddress(
   return escapeReferences(address);
 }
 
-function nothingFound(requested: readonly ProviderDeclaration[], warnings: readonly ConfigProblem[]): NoProvidersError {
+function nothingFound(
+  requested: readonly ProviderDeclaration[],
+  warnings: readonly ConfigProblem[],
+  { isDenied = () => false }: Environment,
+): NoProvidersError {
   const variables = requested.flatMap(({ detection, local }) => {
     return (local ? detection?.host?.[0] : detection?.keys[0] ?? detection?.host?.[0]) ?? [];
   });
+  const names = [...new Set(variables)];
+  const denied = names.filter((name) => isDenied(name));
+  const remedy = `add --allow-env=${denied[0]} (with the variables that you set), or --allow-env`;
+  if (denied.length === names.length && names.length > 0) {
+    return new NoProvidersError(
+      `No providers were detected: this process is not permitted to read environment variables. To permit it, ${remedy}`,
+    );
+  }
   const notes = warnings.map(({ path, message }) => `. ${path} ${message}`).join("");
   return new NoProvidersError(
-    `No providers were detected. Set at least one of ${[...new Set(variables)].join(", ")}${notes}`,
+    `No providers were detected. Set at least one of ${names.join(", ")}${notes}` +
+      (denied.length === 0 ? "" : `. This process is not permitted to read ${list(denied)}: ${remedy}`),
   );
+}
+
+function list(names: readonly string[]): string {
+  const others = names.length - 3;
+  return others > 0 ? `${names.slice(0, 3).join(", ")} and ${others} more of these` : names.join(" and ");
 }

@@ -63,16 +63,17 @@ async function readFile(path: string, files: FileSystem): Promise<string> {
   try {
     return await files.readText(path);
   } catch (error) {
-    failLoading(path, `the file cannot be read: ${describeReadFailure(error)}`, error);
+    failLoading(path, `the file cannot be read: ${await describeReadFailure(error, path)}`, error);
   }
 }
 
 /** Why a file could not be read, without the runtime's own message. */
-export function describeReadFailure(error: unknown): string {
+export async function describeReadFailure(error: unknown, path: string): Promise<string> {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   if (code === "ENOENT") return "it does not exist";
   if (code === "EISDIR") return "it is a folder";
-  return code === "EACCES" || code === "EPERM" ? "reading it is not permitted" : "reading failed";
+  if (code === "EACCES" || code === "EPERM") return "reading it is not permitted";
+  return (await import("../../util/denial.ts")).describeDenial(error, { path }) ?? "reading failed";
 }
 
 function checkText(text: string, path: string): string {
@@ -104,8 +105,11 @@ async function loadYaml(path: string, importYaml: () => Promise<YamlModule>): Pr
   try {
     return await importYaml();
   } catch (cause) {
-    const message = 'the YAML module "@std/yaml" is not installed: add it with "deno add jsr:@std/yaml" or ' +
-      '"npx jsr add @std/yaml", or write the configuration as JSON';
+    const denied = (await import("../../util/denial.ts")).describeDenial(cause);
+    const message = denied !== undefined
+      ? `the YAML module of the checkout cannot be read: ${denied}`
+      : 'the YAML module "@std/yaml" is not installed: add it with "deno add jsr:@std/yaml" or ' +
+        '"npx jsr add @std/yaml", or write the configuration as JSON';
     const error = new ConfigError([{ path: "", message }], path, cause);
     // the configuration itself is not invalid, so the usual prefix would mislead
     error.message = `Cannot load configuration "${path}": ${message}`;

@@ -33,7 +33,7 @@ export async function saveConfigFile(
   try {
     await files!.replaceText(path, text);
   } catch (cause) {
-    const reason = files === undefined ? "this runtime has no file access" : describeWriteFailure(cause);
+    const reason = files === undefined ? "this runtime has no file access" : await describeWriteFailure(cause, path);
     throw new MeshError(`Cannot save the configuration as "${path}": ${reason}`, { code: "config_not_saved", cause });
   }
 }
@@ -77,9 +77,11 @@ async function timed<T>(action: string, start: () => Promise<T>, clock: Clock): 
   }
 }
 
-function describeWriteFailure(error: unknown): string {
+async function describeWriteFailure(error: unknown, path: string): Promise<string> {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   if (code === "ENOENT" || code === "ENOTDIR") return "its folder does not exist";
   if (code === "EISDIR") return "it is a folder";
-  return code === "EACCES" || code === "EPERM" || code === "EROFS" ? "permission denied" : "writing failed";
+  if (code === "EACCES" || code === "EPERM" || code === "EROFS") return "permission denied";
+  const { describeDenial, toFolder } = await import("../../util/denial.ts");
+  return describeDenial(error, { path: toFolder(path) }) ?? "writing failed"; // a temporary file is written next to it
 }

@@ -4,7 +4,8 @@
  */
 import type { SelectionStrategy } from "../../contracts/rotation.ts";
 import { ConfigError, NoProvidersError } from "../../errors.ts";
-import { detectedSettings, detectProviders, type Environment, overlayKeys } from "../detect/detect.ts";
+import type { Environment } from "../../contracts/runtime.ts";
+import { detectedSettings, detectProviders, overlayKeys } from "../detect/detect.ts";
 import type { ConfigContext } from "../settings/known.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
 import { validate } from "../build/validate.ts";

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Attributes, PluggableConnector, ProviderDeclaration, StorageSharing } from "../../contracts/connector.ts";
+import type { Environment } from "../../contracts/runtime.ts";
 import type { ModelInfo } from "../../contracts/provider.ts";
 
 /** Facts about a catalogue model that validation needs. */
@@ -57,7 +58,7 @@ export interface ConfigContext {
   readonly knownConnectors: KnownConnectors;
   /** Providers that can be detected, in order of preference. */
   readonly providers: readonly ProviderDeclaration[];
-  readonly env: (name: string) => string | undefined;
+  readonly env: Environment;
 }
 
 /** Groups connectors by kind, in order. */
