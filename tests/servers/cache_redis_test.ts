@@ -20,6 +20,11 @@ async function open(upstream: string, sections: Readonly<Record<string, unknown>
   const server = await listen(createHandler(mesh), { port: 0 });
   return {
     traces,
+    /** Reads or empties the cache. */
+    async call(method: string) {
+      const response = await fetch(`http://127.0.0.1:${server.port}/mesh/cache`, { method });
+      return { status: response.status, body: await response.json() };
+    },
     async ask(body: Readonly<Record<string, unknown>> = {}) {
       const response = await fetch(`http://127.0.0.1:${server.port}/v1/chat/completions`, {
         method: "POST",
@@ -62,6 +67,27 @@ const places = {
       assertEquals(upstream.requests.length, 1);
     });
   }
+
+  it("is counted by all proxies, and deleted for all of them by one; hits are each one's own", async () => {
+    await using redis = await TestRedis.start();
+    await using upstream = await startUpstream(answer());
+    const sections = { cache: { storage: { connector: "redis.redis.v1", url: redis.url } } };
+    await using one = await open(upstream.url, sections);
+    await using other = await open(upstream.url, sections);
+    for (const top_p of [0.1, 0.2]) assertEquals((await one.ask({ top_p })).cache, "MISS");
+    const count = async (proxy: typeof one) => {
+      const { entries, hits, misses } = (await proxy.call("GET")).body;
+      return [entries, hits, misses];
+    };
+    await until(async () => (await count(other))[0] === 2, "both are written");
+    assertEquals((await other.ask({ top_p: 0.1 })).cache, "HIT;");
+    assertEquals([await count(one), await count(other)], [[2, 0, 2], [2, 1, 0]]);
+    assertEquals((await other.call("DELETE")).body, { cleared: 2 });
+    assertEquals([await count(one), (await one.ask({ top_p: 0.1 })).cache], [[0, 0, 2], "MISS"]);
+    await redis.kill();
+    const { status, body } = await one.call("GET");
+    assertEquals([status, body.error.code], [503, "storage_unavailable"]);
+  });
 
   it("is done without while the Redis is down, and found again afterwards", async () => {
     await using redis = await TestRedis.start();
