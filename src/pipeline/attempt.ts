@@ -206,7 +206,8 @@ async function tryOnce<T extends Received>(
     const received = await untilAborted(call, connection.stop);
     const outcome = received.isEmpty ? "empty" : "ok";
     const { modelId: model } = received;
-    context.addTry(member, { outcome, ms: clock.monotonic() - from, model, trace: connection.trace });
+    const ms = clock.monotonic() - from;
+    context.addTry(member, { outcome, ms, model, trace: connection.trace });
     const { permit, alone, dropped = [] } = scope;
     return new Result({ context, member, permit, alone }, { received, connection, dropped });
   } catch (error) {

@@ -70,15 +70,16 @@ export function toRoutedRequest<Body extends RequestBody, Response>(
   const session = findSession(headers.get("x-mesh-session"), body, named);
   const labels = exchange.labels ??= findLabels(exchange, labeled, routingConstraints);
   const ownMs = Math.min(limitMs, routingConstraints?.deadlineMs ?? Infinity);
+  // no spread: what follows one is added member by member
   return {
     id: requestId,
     operation,
     delivery: requestedDelivery(operation, body),
     model: body.model ?? defaultModel!,
     body,
-    ...(text === undefined ? {} : { text }),
-    ...(files === undefined ? {} : { files }),
-    ...(original === undefined ? {} : { original }),
+    text,
+    files,
+    original,
     signal: signal ?? request.signal,
     timeoutMs: Math.max(0, ownMs - (mesh.runtime.clock.monotonic() - startedAt)),
     routingConstraints,
@@ -86,12 +87,12 @@ export function toRoutedRequest<Body extends RequestBody, Response>(
     identity: exchange.sender?.identity,
     isStoredTurn: exchange.isStoredTurn,
     guards,
-    ...(labels && { labels }),
+    labels,
     scopes: mesh.state.scopes && selectScopes(exchange, labels),
     userAgent: headers.get("user-agent") ?? undefined,
     trace: readTraceContext(headers),
-    ...(session === undefined ? {} : { session }),
-    ...(providerKey === undefined ? {} : { providerKey }),
+    session,
+    providerKey,
   };
 }
 
