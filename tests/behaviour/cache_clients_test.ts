@@ -3,7 +3,7 @@ import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { MeshEvent, RoutingRecord } from "../../mod.ts";
 import { askCached, cacheStage } from "../support/_cached.ts";
-import { answer, type ReceivedRequest, type Script } from "../support/upstream.ts";
+import { answer, type ReceivedRequest, type Script, status } from "../support/upstream.ts";
 
 const names = ["ann", "bob", "cat"] as const;
 type Name = typeof names[number];
@@ -113,6 +113,16 @@ describe("A response from the cache", () => {
     await stage.ask("ann");
     for (let sent = 0; sent < 3; sent++) assertEquals(short(await stage.ask("ann")), "HIT;");
     assertEquals((await stage.ask("ann", { body: { top_p: 0.5 } })).status, 429);
+  });
+
+  it("is served while no model is active", async () => {
+    const pool = { deactivation: { retry_limit: 1 }, retry: { max_attempts: 0 } };
+    await using stage = await cacheStage({ script: [answer(), status(500)], pool });
+    await askCached(stage.url, "chat");
+    const other = { body: { top_p: 0.5 } };
+    const statuses = [await askCached(stage.url, "chat", other), await askCached(stage.url, "chat", other)];
+    assertEquals(statuses.map((response) => response.status), [502, 503]);
+    assertEquals(short(await askCached(stage.url, "chat")), "HIT;");
   });
 
   for (const isStreamed of [false, true]) {
