@@ -86,7 +86,8 @@ describe("A response of another operation", () => {
       const first = await stage.post(path, body, ttl);
       const second = await stage.post(path, body, ttl);
       assertEquals([first.status, readCache(first), readCache(second)], [200, "MISS", "HIT;"], first.text);
-      assertEquals(second.bytes, first.bytes);
+      if (path === "embeddings") assertEquals(second.json.data, first.json.data); // put together from those of its inputs
+      else assertEquals(second.bytes, first.bytes);
       assertEquals(second.headers.get("content-type"), first.headers.get("content-type"));
       assertEquals(readCache(await stage.post(path, other, ttl)), "MISS");
       assertEquals(stage.calls.a, 2);
