@@ -21,7 +21,7 @@ export interface FetchProxy {
   /**
    * Handles a request. The first one starts the proxy: with the configuration file that the variable `MODELMESH_CONFIG`
    * names, or else with the providers whose keys are in the environment. Never rejects. `info` is that of
-   * `Deno.serve` about the connection.
+   * `Deno.serve` about the connection, or an object with the variables of an edge runtime.
    */
   readonly fetch: (request: Request, info?: object) => Promise<Response>;
   /** Starts the proxy when the server listens, and ends the process if it cannot start. `deno serve` calls it. */
@@ -31,7 +31,7 @@ export interface FetchProxy {
 /** What the entry point chooses. The functions are called with the first request. */
 interface FetchProxyParts {
   readonly connectors: readonly PluggableConnector[];
-  readonly runtime: () => Runtime;
+  readonly runtime: (bindings?: object) => Runtime;
   /** Of a process; not called where the runtime does not report that a server listens. */
   readonly shell: () => Pick<Shell, "exit" | "onUnhandledRejection" | "stderr">;
   readonly toFetch: (handler: RequestHandler) => FetchProxy["fetch"];
@@ -52,8 +52,8 @@ interface StartedProxy {
 export function createFetchProxy(parts: FetchProxyParts): FetchProxy & { readonly isServed: () => boolean } {
   let starting: Promise<StartedProxy> | undefined;
   let reported: unknown;
-  const start = () =>
-    starting ??= startFetchProxy(parts).catch((error) => {
+  const start = (bindings?: object) =>
+    starting ??= startFetchProxy(parts, bindings).catch((error) => {
       starting = undefined; // the next request tries again
       throw error;
     });
@@ -65,7 +65,7 @@ export function createFetchProxy(parts: FetchProxyParts): FetchProxy & { readonl
     isServed: () => starting !== undefined,
     fetch: async (request, info) => {
       try {
-        return await (await start()).respond(request, info);
+        return await (await start(info)).respond(request, info);
       } catch (error) {
         report(error);
         return createRefusal(error, request);
@@ -91,8 +91,9 @@ export function createFetchProxy(parts: FetchProxyParts): FetchProxy & { readonl
 
 async function startFetchProxy(
   { connectors, runtime: createRuntime, toFetch, report, beforeEnd }: FetchProxyParts,
+  bindings: object | undefined,
 ): Promise<StartedProxy> {
-  const runtime = createRuntime();
+  const runtime = createRuntime(bindings);
   const generation = new MeshGeneration({ connectors, runtime });
   const path = runtime.env("MODELMESH_CONFIG") || undefined;
   for (const warning of await findDenied(["MODELMESH_CONFIG"], runtime)) report(`Warning: ${warning}`);

@@ -17,17 +17,30 @@ export function isDeno(): boolean {
 /**
  * Returns the runtime port of this process.
  *
+ * @param bindings Variables that an edge runtime passes with a request.
  * @throws {MeshError} `unsupported_runtime` if Node is too old.
  */
-export function serverRuntime(): Runtime {
+export function serverRuntime(bindings?: object): Runtime {
   if (isDeno()) return denoRuntime();
-  return nodeProcess() === undefined ? plainRuntime() : nodeRuntime();
+  return nodeProcess() === undefined || closesSockets() ? plainRuntime(bindings) : nodeRuntime();
 }
 
-/** The port of a runtime that has `fetch` and timers only, as a page has. */
-function plainRuntime(): Runtime {
+/** Whether sockets end with the request that has opened them, which only a runtime with this global does (workerd). */
+function closesSockets(): boolean {
+  return "WebSocketPair" in globalThis;
+}
+
+/** The port of a runtime that has `fetch` and timers only, as a page has; its variables are bindings, or Node's. */
+function plainRuntime(bindings?: object): Runtime {
   const send = sendOnDemand(async () => (await import("./browser.ts")).browserRuntime().send);
-  return { clock: systemClock(), random: Math.random, send, env: () => undefined };
+  const { process } = globalThis as { readonly process?: { readonly env?: object } };
+  const env = (name: string) => readVariable(bindings, name) ?? readVariable(process?.env, name);
+  return { clock: systemClock(), random: Math.random, send, env };
+}
+
+function readVariable(variables: object | undefined, name: string): string | undefined {
+  const value: unknown = variables && Reflect.get(variables, name);
+  return typeof value === "string" ? value : undefined;
 }
 
 /** The upstream client over a `fetch` that the program supplies. */

@@ -24,9 +24,10 @@ function createProxy(options: Pick<TestRuntimeOptions, "env" | "files">) {
   const body = JSON.stringify(completion({ model: "a" }));
   const { fetch, onListen } = createFetchProxy({
     connectors: serverConnectors,
-    runtime() {
+    runtime(bindings) {
       runtimes++;
-      return testRuntime({ send: () => Promise.resolve(createFakeResponse({ body })), ...options });
+      const env = { ...options.env, ...bindings };
+      return testRuntime({ send: () => Promise.resolve(createFakeResponse({ body })), ...options, env });
     },
     shell: () => ({ ...shell, exit: (code) => exits.push(code) as never }),
     report: (line) => reports.push(line),
@@ -75,6 +76,16 @@ describe("The default export of the proxy", () => {
     assertEquals(runtimes(), 0, "it does nothing before");
     const responses = await Promise.all(Array.from({ length: 20 }, () => fetch(ask("chat"))));
     for (const response of responses) await assertAnswers(response);
+    assertEquals(runtimes(), 1);
+    await end();
+  });
+
+  it("starts with the variables that an edge runtime passes with the first request", async () => {
+    const token = "a-long-secret-0123456789";
+    const { fetch, end, runtimes } = createProxy({});
+    const bindings = { OPENAI_API_KEY: key, MODELMESH_TOKEN: token, A_BUCKET: {} };
+    await assertRefused(await fetch(ask("chat-completion"), bindings), { status: 401, code: "invalid_api_key" });
+    await assertAnswers(await fetch(ask("chat-completion", undefined, token), bindings));
     assertEquals(runtimes(), 1);
     await end();
   });
