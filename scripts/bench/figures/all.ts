@@ -3,6 +3,7 @@
  * @module
  */
 import type { Figure } from "../kit/bench.ts";
+import { clients } from "./clients.ts";
 import { disconnect } from "./disconnect.ts";
 import { latency, tail } from "./latency.ts";
 import { library } from "./library.ts";
@@ -23,6 +24,7 @@ export const figures: readonly Figure[] = [
   events,
   memory,
   disconnect,
+  clients,
   library,
   routing,
   start,
