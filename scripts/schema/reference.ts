@@ -30,7 +30,9 @@ function tables(keys: readonly Key[]): string {
 function connectorTable(): string {
   const rows = shippedConnectors().map(([title, ids]) => `| ${title} | ${ids.map(code).join(", ")} |`);
   return "## Built-in connectors\n\n" +
-    `A strategy can be named by its short name, such as \`round-robin\`.\n\n| Kind | Ids |\n|---|---|\n${
+    `A name without vendor and version means a connector as well if it means no other of its kind: \`round-robin\`, \`redis\`,\n` +
+    `\`console\`. Providers are named by vendor instead, by a further name such as \`claude\`, or as the variable of their API key:\n` +
+    `\`openai\`, \`gemini\`. An ambiguous name is an error that lists the candidates.\n\n| Kind | Ids |\n|---|---|\n${
       rows.join("\n")
     }\n`;
 }

@@ -749,7 +749,7 @@ export interface ConfigDocument {
 export interface ProviderDocument {
   /** `false` disables the entry. */
   readonly enabled?: boolean | SecretReference;
-  /** Connector id. Defaults to the name of the entry. */
+  /** Connector: its id, or a short name such as `openai` that means a single connector. Defaults to the name of the entry. */
   readonly connector?: ConnectorName;
   /** Provider object instead of a connector, for configurations passed by a program. */
   readonly instance?: Provider;
@@ -945,7 +945,7 @@ export interface ProviderDocument {
 
 /** An entry of `models`. */
 export interface ModelDocument {
-  /** The entry of `providers` that serves the model. */
+  /** The entry of `providers` that serves the model; also a connector or a vendor that has a single entry. */
   readonly provider: string;
   /** Model id sent to the provider. Defaults to the model's name without the vendor's prefix. */
   readonly model?: string;

@@ -67,6 +67,7 @@ describe("A short name in a configuration", () => {
     ]);
     assertEquals(observability.map(({ connector }) => connector).toSorted(), ["mesh.console.v1", "mesh.webhook.v1"]);
     assertEquals(guards?.get("one")?.connector, "mesh.guard.pii.v1");
+    assertEquals(read({ cache: { storage: { connector: "redis" } } }).cache?.storage?.connector, "redis.redis.v1");
   });
 
   it("has its connector's attributes checked, and its conditions", () => {

@@ -25,7 +25,8 @@ export type OlderFilePart = Omit<FilePart, "data"> & {
 
 /** A warning, in v2. */
 export type WarningV2 =
-  | { type: "unsupported-setting"; setting: string; details?: string }
+  // deno-lint-ignore no-explicit-any -- for `ai`, a key of the options of each kind of model
+  | { type: "unsupported-setting"; setting: any; details?: string }
   | { type: "other"; message: string };
 
 /** Token counts, in v2. */

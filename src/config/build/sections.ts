@@ -129,15 +129,15 @@ export function buildCache(
 }
 
 function buildCacheStorage(
-  { connector = "", ...config }: NonNullable<CacheValues["storage"]>,
+  { connector: name = "", ...config }: NonNullable<CacheValues["storage"]>,
   { storages, findAttributes, hasEntries }: Pick<KnownConnectors, "storages" | "findAttributes" | "hasEntries">,
   report: Report,
 ): CacheSettings["storage"] {
   const path = "cache.storage";
   if (storages.length === 0) return void report.warn(path, "has no effect in a page, whose cache is in memory");
-  if (connector !== "" && !storages.includes(connector)) {
-    report.problem(`${path}.connector`, `no storage ${show(connector)} is registered${suggest(connector, storages)}`);
-  } else if (connector !== "" && !hasEntries(connector)) {
+  const reference = { connectors: byId(storages), what: "storage", path: `${path}.connector`, report };
+  const connector = name === "" ? name : resolveConnector(name, reference);
+  if (storages.includes(connector) && !hasEntries(connector)) {
     const others = storages.filter(hasEntries).map(show);
     report.problem(`${path}.connector`, `entries of ${show(connector)} cannot expire: use ${others.join(" or ")}`);
   }

@@ -19,7 +19,7 @@ export const model = {
     },
   },
   fields: {
-    /** The entry of `providers` that serves the model. */
+    /** The entry of `providers` that serves the model; also a connector or a vendor that has a single entry. */
     provider: { type: "text", isLiteral: true },
     /** Model id sent to the provider. Defaults to the model's name without the vendor's prefix. */
     model: { type: "text" },

@@ -44,7 +44,10 @@ export const provider = {
   fields: {
     /** `false` disables the entry. */
     enabled: { type: "flag", default: true },
-    /** Connector id. Defaults to the name of the entry. */
+    /**
+     * Connector: its id, or a short name such as `openai` that means a single connector. Defaults to the name of the
+     * entry.
+     */
     connector: { type: "text", isLiteral: true },
     /** Provider object instead of a connector, for configurations passed by a program. */
     instance: { type: "instance", instance: "provider" },

@@ -72,6 +72,23 @@ export const known: ErrorCode = "rate_limit_exceeded";
 export const unknown: ErrorCode = "rate_limit_exeeded";
 // @ts-expect-error: no such option
 create("chat-completion", { provider: "openai" });
+// @ts-expect-error: a misspelt capability
+create("chat-compltion");
+// @ts-expect-error: a misspelt capability among the options
+create({ capability: "chat-compltion" });
+// @ts-expect-error: a misspelt strategy
+create("chat-completion", { strategy: "round-robbin" });
+// @ts-expect-error: a misspelt strategy, without a capability
+create({ strategy: "round-robbin" });
+// @ts-expect-error: a misspelt provider
+create("chat-completion", { providers: ["openai", "antropic"] });
+create("generation.text-generation.chat-completion", { strategy: "mesh.round-robin.v1", providers: ["openai.llm.v1"] });
+create("chat-completion", { strategy: "priority", providers: ["claude", "gemini"] });
+// names that only run time knows, and those that a configuration may define
+const named: string = String(Date.now());
+create(named, { strategy: named, providers: [named, ...["openai"]] });
+create("haiku-writing", { config: "modelmesh.yaml", strategy: "acme-first", providers: ["mine"] });
+create({ capability: "haiku-writing", config: { pools: { chat: { models: ["gpt-4o"], strategy: "acme-first" } } } });
 
 create({
   config: {
@@ -109,6 +126,10 @@ export const dispose: () => Promise<void> = () => Promise.resolve(client[Symbol.
 
 const mock = mockClient({ responses: ["Hello", new Error("Out of luck")] });
 await mock.ready();
+const lookUp = { id: "call_1", type: "function", function: { name: "look_up", arguments: "{}" } } as const;
+mockClient({ responses: [{ choices: [{ message: { tool_calls: [lookUp] } }] }, { data: [{ embedding: [1, 2] }] }] });
+// @ts-expect-error: a completion has choices
+mockClient({ responses: [{ model: "m" }] });
 
 const mesh = new ModelMesh({ on: (record) => console.log(record.type) });
 await mesh.initialize(MeshConfig.parse({ providers: {} }).document);
@@ -152,6 +173,7 @@ const models: MeshProvider = meshModels(client);
 export const spoken: LanguageModel = models("chat");
 // @ts-expect-error: a model is asked by a name
 models(4);
+export const older: "v2" = meshModels(client, { specification: "v2" })("chat").specificationVersion;
 export const code: number = await main(["--version"]);
 
 try {
