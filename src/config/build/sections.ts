@@ -3,7 +3,7 @@
  * @module
  */
 import { readAttributes } from "../check/attributes.ts";
-import { type Report, show, suggest } from "../schema/report.ts";
+import { type Report, show } from "../schema/report.ts";
 import { copyTree, deepFreeze } from "../schema/tree.ts";
 import type { KnownConnectors } from "../settings/known.ts";
 import { referencesIn } from "../schema/references.ts";
