@@ -46,7 +46,7 @@ async function measured(
 
 /** Reads a committed stream. */
 export function readEvents(
-  result: Result<OpenStream>,
+  result: Pick<Result<OpenStream>, "member" | "received" | "connection" | "settle" | "reportInterrupt">,
   { body: { stream_options } }: Pick<RoutedRequest, "body">,
   { redact, hub, isLogged }: RouteDeps & {
     /** Whether the request log may have its events. */

@@ -43,6 +43,14 @@ export function toClientFacts({ id, name }: Pick<RequestClient, "id" | "name">):
   return id === name ? { client: name } : { client: name, client_id: id };
 }
 
+/** What a call for several equal requests needs to know of them. The first one begins it. */
+export interface CallSharing {
+  /** The latest deadline of those that wait for it, monotonic ms. */
+  readonly deadlineAt: number;
+  /** Why the first one has ended before the call; undefined if it has not. */
+  readonly cause: unknown;
+}
+
 /** One request, of a program or of a client of the proxy. */
 export interface RoutedRequest<Body extends RequestBody = RequestBody, Response = unknown> {
   readonly id: string;
@@ -64,6 +72,8 @@ export interface RoutedRequest<Body extends RequestBody = RequestBody, Response 
   readonly signal?: StopSignal;
   /** Maximum time to a response, or to the first content of a stream, ms. */
   readonly timeoutMs: number;
+  /** Set if its call is for several requests, whose deadlines apply. */
+  readonly sharing?: CallSharing | undefined;
   /** Groups requests for strategies that honor sessions. */
   readonly session?: string;
   readonly routingConstraints?: RoutingConstraints | undefined;

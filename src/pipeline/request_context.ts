@@ -125,7 +125,7 @@ export class RequestContext {
 
   /** Remaining time until the deadline, ms. */
   get remainingMs(): number {
-    return Math.max(0, this.#deadlineAt - this.clock.monotonic());
+    return Math.max(0, (this.plan.request.sharing?.deadlineAt ?? this.#deadlineAt) - this.clock.monotonic());
   }
 
   /** Whether the client's abort or the deadline has ended the request. */

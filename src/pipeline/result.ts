@@ -62,6 +62,8 @@ export interface ResponseEnd extends ResponseUsage {
   readonly failure?: Failure | undefined;
   /** The limit that a complete response has exceeded, which counts against its model alone. */
   readonly limit?: string | undefined;
+  /** Whether its request has not ended, so that its record is not emitted yet. */
+  readonly isPending?: true;
 }
 
 /** The fault of a complete response: none. */
@@ -144,7 +146,7 @@ export class Result<T extends Received = Received> {
       this.connection.close();
       release(this.#admitted, isOfCaller ? "none" : outcome, { ms: this.#ms, ...this.#used });
     }
-    if (this.#committedAt !== undefined && !this.#isRecorded) {
+    if (this.#committedAt !== undefined && !this.#isRecorded && end.isPending === undefined) {
       this.#isRecorded = true;
       context.end();
       this.#record(outcome, end);

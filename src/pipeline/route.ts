@@ -3,7 +3,7 @@
  * @module
  */
 import { eligibility, type EligibilityContext, type ModelChoice, type RequestPlan } from "./eligibility.ts";
-import { RateLimitError } from "../errors.ts";
+import { DeadlineError, RateLimitError } from "../errors.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import type { Hedging } from "./hedge.ts";
@@ -235,7 +235,9 @@ export class Routing<T extends Received> {
     context.end();
     context.plan.affinity?.fail();
     const record = createRoutingRecord(context);
-    const outcome = context.plan.request.signal?.aborted ? "none" : "failure";
+    // the last of several requests may have ended at its deadline
+    const isLeft = context.plan.request.signal?.aborted && !DeadlineError.isInstance(error);
+    const outcome = isLeft ? "none" : "failure";
     const { status, code } = readFault(error, context);
     emitRecord(record, context, { status, code, outcome, used: context.charged });
     if (typeof error === "object" && error !== null) rememberRouting(error, record);

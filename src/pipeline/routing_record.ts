@@ -175,9 +175,10 @@ function collectPayloads(
  * or aborts with its own reason is not a server error; a shutdown of the server is.
  */
 export function readFault(
-  error: unknown,
-  { plan: { request: { signal } } }: Pick<RecordedRequest, "plan">,
+  reason: unknown,
+  { plan: { request: { signal, sharing } } }: Pick<RecordedRequest, "plan">,
 ): RequestFault {
+  const error = sharing?.cause ?? reason;
   if (MeshError.isInstance(error)) return { status: statusFor(error), code: error.code };
   const hasLeft = error instanceof DOMException && error.name === "AbortError" ||
     signal?.aborted && error === signal.reason;

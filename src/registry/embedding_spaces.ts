@@ -1,9 +1,15 @@
 /**
- * Warnings about pools whose embeddings may not be comparable.
+ * Embedding spaces, and warnings about pools whose embeddings may not be comparable.
  * @module
  */
 import { servesOperation } from "../capability/operations.ts";
-import type { Pool } from "./registry.ts";
+import type { ModelEntry, Pool } from "./registry.ts";
+
+/** Returns what identifies the embedding space of a model: the model itself, if it is not known to share one. */
+export function findSpace({ info, instance }: Pick<ModelEntry, "info" | "instance">): string {
+  const { embedding_space: space, id } = info;
+  return space === undefined ? `model:${instance.entry.id}/${id}` : `space:${space}`;
+}
 
 /**
  * Returns warnings about pools that may rotate between embedding models whose embedding spaces are unknown.

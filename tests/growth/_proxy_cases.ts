@@ -5,11 +5,12 @@
 import { create } from "../../mod.ts";
 import { readBatchRequest } from "../../src/infrastructure/batch_request.ts";
 import { ObjectRecords } from "../../src/infrastructure/object_records.ts";
+import { toEvents } from "../../src/pipeline/cache/replay.ts";
 import { readJsonBody } from "../../src/proxy/body.ts";
 import { readDocument } from "../../src/proxy/clients/client_record.ts";
 import { readUsageDay } from "../../src/proxy/usage/usage_day.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { createChunk, customProvider } from "../support/_custom_provider.ts";
+import { createAnswer, createChunk, customProvider } from "../support/_custom_provider.ts";
 import { type GrowthCase, prepared, times } from "./_case.ts";
 import { createHandler } from "../../proxy.ts";
 
@@ -27,7 +28,7 @@ const bodies: Readonly<Record<string, (size: number) => string>> = {
 };
 
 /** A client, and the handler of a proxy, whose provider streams so many chunks. */
-function streaming(size: number) {
+function streaming(size: number, sections: Readonly<Record<string, unknown>> = {}) {
   const provider = customProvider({
     async *stream() {
       for (let at = 0; at < size; at++) yield createChunk("a");
@@ -37,6 +38,7 @@ function streaming(size: number) {
   const config = {
     providers: { custom: { instance: provider } },
     models: { m: { provider: "custom", capabilities: ["chat-completion"] } },
+    ...sections,
   };
   const client = create({ config, clock: fakeClock() });
   return { client, handler: createHandler(client.mesh) };
@@ -76,7 +78,7 @@ export const proxyCases: readonly GrowthCase[] = [
       ],
       what: `a stream of ${path}`,
       size: 400,
-      input: streaming,
+      input: (size) => streaming(size),
       work: async ({ handler }) => {
         const json = JSON.stringify({ model: "m", stream: true, ...body as object });
         const init = { method: "POST", body: json, headers: { "content-type": "application/json" } };
@@ -85,10 +87,42 @@ export const proxyCases: readonly GrowthCase[] = [
     })
   ),
   prepared({
+    covers: [
+      "src/pipeline/cache/kept_stream.ts#KeptStream",
+      "src/pipeline/cache/replay.ts#ReplayedStream",
+      "src/pipeline/cache/replay.ts#readEvent",
+      "src/pipeline/cache/replay.ts#toChunk",
+      "src/pipeline/cache/replay.ts#toCompletion",
+      "src/pipeline/cache/replay.ts#toRecordedEvents",
+      "src/pipeline/cache/shared_stream.ts#SharedStream",
+    ],
+    what: "a stream into the cache, and out of it in both forms",
+    size: 400,
+    input: (size) => ({ ...streaming(size, { cache: { scope: "all" } }), count: { calls: 0 } }),
+    work: async ({ handler, count }) => {
+      const messages = [{ role: "user", content: `Hi ${count.calls++}` }];
+      for (const stream of [true, true, false]) {
+        const body = JSON.stringify({ model: "m", temperature: 0, messages, stream });
+        const init = { method: "POST", body, headers: { "content-type": "application/json" } };
+        await (await handler(new Request("http://localhost/v1/chat/completions", init))).text();
+      }
+    },
+  }),
+  prepared({
+    covers: ["src/pipeline/cache/replay.ts#toEvents"],
+    what: "choices",
+    size: 2_000,
+    input: (size) => ({
+      ...createAnswer("Hi"),
+      choices: times(size, (index) => ({ ...createAnswer("Hi").choices[0]!, index })),
+    }),
+    work: toEvents,
+  }),
+  prepared({
     covers: ["src/client/stream.ts#ChatStream", "src/client/response_stream.ts#ResponseStream"],
     what: "chunks",
     size: 400,
-    input: streaming,
+    input: (size) => streaming(size),
     work: async ({ client }) => {
       const messages = [{ role: "user" as const, content: "Hi" }];
       for await (const _chunk of await client.chat.completions.create({ model: "m", messages, stream: true }));

@@ -87,7 +87,7 @@ async function hashFile({ field, name, type, bytes }: UploadedFile): Promise<rea
  * Returns JSON with sorted members, which has no lone surrogates, so that different values have different bytes. Undefined members
  * are left out; maps and sets are arrays.
  */
-function toCanonicalJson(value: unknown): string {
+export function toCanonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
   if (value instanceof Map || value instanceof Set) return toCanonicalJson([...value]);
   if (!isObject(value)) return JSON.stringify(value) ?? "null";

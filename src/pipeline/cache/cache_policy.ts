@@ -3,10 +3,8 @@
  * @module
  */
 import { parseDuration } from "../../config/schema/units.ts";
-import type { ChatCompletionChunk } from "../../contracts/openai.ts";
 import { UnsupportedRequestError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
-import { getOrCreate } from "../../util/once.ts";
 import type { ExplainedCache } from "../explain.ts";
 import type { RoutedRequest } from "../request.ts";
 import type { CacheDirective } from "../routing_constraints.ts";
@@ -103,38 +101,4 @@ export function isStorable(response: unknown, body: object): boolean {
     const { tool_calls: calls, function_call: call } = Object(message);
     return !(Array.isArray(calls) && calls.length > 0) && (call ?? null) === null;
   });
-}
-
-/** What is known of a choice once its stream has ended. */
-interface StreamedChoice {
-  finish_reason?: unknown;
-  readonly message: Record<string, unknown>;
-}
-
-/**
- * Whether a stream may be repeated, as a complete response.
- *
- * @param events The JSON of its events.
- * @param body The request.
- */
-export function isStorableStream(events: readonly string[], body: object): boolean {
-  const choices = new Map<unknown, StreamedChoice>();
-  for (const text of events) {
-    const event = JSON.parse(text) as ChatCompletionChunk;
-    if ((Object(event).error ?? null) !== null) return false;
-    for (const { index, delta, finish_reason } of event.choices ?? []) {
-      const choice = getOrCreate(choices, index, (): StreamedChoice => ({ message: {} }));
-      choice.finish_reason = finish_reason ?? choice.finish_reason;
-      Object.assign(choice.message, pickCalls(delta));
-    }
-  }
-  return isStorable({ choices: [...choices.values()] }, body);
-}
-
-function pickCalls(delta: unknown): Record<string, unknown> {
-  const { tool_calls, function_call } = Object(delta) as Readonly<Record<string, unknown>>;
-  return {
-    ...(Array.isArray(tool_calls) && tool_calls.length > 0 && { tool_calls }),
-    ...(function_call ? { function_call } : {}),
-  };
 }

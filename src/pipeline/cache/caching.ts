@@ -16,6 +16,7 @@ import type { RouteDeps, RoutedRequest } from "../request.ts";
 import { poolFor } from "../select_pool.ts";
 import { type CacheEntry, decodeEntry, encodeEntry, measureForm } from "./cache_entry.ts";
 import { createCacheKey } from "./cache_key.ts";
+import type { PendingCall } from "./pending_call.ts";
 import { type CacheControl, findBypass, readCacheControl } from "./cache_policy.ts";
 
 /** Maximum time of a lookup, ms. */
@@ -27,8 +28,11 @@ const pauseMs = 1000;
 /** Maximum time that the end of the mesh waits for entries to be written, ms. */
 const closeMs = 5000;
 
-/** Maximum number of entries that are being written; further ones are not kept. */
+/** Maximum number of responses that are being written; further ones are not kept. */
 const maxWrites = 100;
+
+/** Number of entries of one response that are written at once. */
+const batch = 16;
 
 /** Dependencies of the pipeline, with what checks requests and what repeats responses; undefined without them. */
 export interface CachedDeps extends GuardedDeps {
@@ -51,9 +55,12 @@ interface CachingParts {
 /** The cache of a mesh. */
 export class Caching {
   readonly settings: CacheSettings;
+  /** Calls of models that equal requests may share, by what those have in common. */
+  readonly calls: Map<string, PendingCall> = new Map();
   readonly #parts: CachingParts;
   /** Entries that are being written, by key: equal requests already get them. */
-  readonly #writes = new Map<string, { readonly entry: CacheEntry; readonly written: Promise<void> }>();
+  readonly #unwritten = new Map<string, CacheEntry>();
+  readonly #pendingWrites = new Set<Promise<void>>();
   /** What the storage has failed at since it last succeeded. */
   readonly #failing = new Set<"read" | "write">();
   /** Until when the storage is not asked, monotonic ms. */
@@ -80,8 +87,7 @@ export class Caching {
       if (this.#covers(pool)) this.#parts.hub.publish("cache_lookup", { pool: pool.name, result: "bypass" });
       return undefined;
     }
-    const { settings: { scope }, generation } = this.#parts;
-    const key = await createCacheKey(request, { pool, scope, generation });
+    const key = await this.createKey(request, pool);
     const sent = request.original === undefined ? request : { ...request, original: request.original.withoutNative() };
     return new CachedRequest(sent, { key, pool, control, caching: this });
   }
@@ -101,30 +107,47 @@ export class Caching {
   /**
    * Looks up an entry, for at most 100 ms.
    *
-   * @param pool Name of the pool, for metrics.
+   * @returns Whether the storage failed, if there is none.
    * @throws The reason of the signal, when it aborts.
    */
-  async lookup(key: string, { pool, maxAgeMs = Infinity, signal }: {
-    readonly pool: string;
+  async lookup(key: string, { maxAgeMs = Infinity, signal }: {
     readonly maxAgeMs?: number | undefined;
     readonly signal?: StopSignal | undefined;
-  }): Promise<CacheEntry | undefined> {
-    const { hub, settings: { ttlMs } } = this.#parts;
+  }): Promise<{ readonly entry?: CacheEntry | undefined; readonly failed?: true }> {
     const found = await this.#find(key, signal);
-    const entry = found.entry && this.findAge(found.entry) <= Math.min(ttlMs, maxAgeMs) ? found.entry : undefined;
-    const result = entry !== undefined ? "hit" : found.failed ? "error" : "miss";
-    hub.publish("cache_lookup", { pool, result, savedUsd: entry?.costUsd });
-    return entry;
+    const { entry } = found;
+    return entry && this.findAge(entry) > Math.min(this.settings.ttlMs, maxAgeMs) ? {} : found;
+  }
+
+  /**
+   * Counts what a lookup has led to.
+   *
+   * @param savedUsd Cost of the response that was repeated.
+   */
+  count({ name }: Pool, result: "hit" | "miss" | "error", savedUsd?: number): void {
+    this.#parts.hub.publish("cache_lookup", { pool: name, result, savedUsd });
+  }
+
+  /** Returns the key of a request, in hexadecimal. */
+  createKey(request: RoutedRequest, pool: Pool): Promise<string> {
+    const { settings: { scope }, generation } = this.#parts;
+    return createCacheKey(request, { pool, scope, generation });
   }
 
   /** Keeps an entry, unless it is too long. The caller does not wait for it. */
-  store(key: string, entry: CacheEntry, ttlMs: number = Infinity): void {
-    if (this.#writes.size >= maxWrites || measureForm(entry.form) > this.settings.maxEntry) return;
-    const expiresAt = entry.createdAt + Math.min(ttlMs, this.settings.ttlMs);
-    const written = this.#write(key, entry, expiresAt).catch((error) => this.#fail("write", error)).finally(() => {
-      if (this.#writes.get(key)?.entry === entry) this.#writes.delete(key);
+  store(key: string, entry: CacheEntry, ttlMs?: number): void {
+    if (measureForm(entry.form) <= this.settings.maxEntry) this.storeAll(new Map([[key, entry]]), ttlMs);
+  }
+
+  /** Keeps the entries of one response. The caller does not wait for that. */
+  storeAll(entries: ReadonlyMap<string, CacheEntry>, ttlMs: number = Infinity): void {
+    if (this.#pendingWrites.size >= maxWrites) return;
+    for (const [key, entry] of entries) this.#unwritten.set(key, entry);
+    const written = this.#writeAll([...entries], ttlMs).catch((error) => this.#fail("write", error)).finally(() => {
+      this.#pendingWrites.delete(written);
+      for (const [key, entry] of entries) if (this.#unwritten.get(key) === entry) this.#unwritten.delete(key);
     });
-    this.#writes.set(key, { entry, written });
+    this.#pendingWrites.add(written);
   }
 
   /** Returns the age of an entry, ms. */
@@ -165,8 +188,8 @@ export class Caching {
     key: string,
     signal: StopSignal | undefined,
   ): Promise<{ readonly entry?: CacheEntry | undefined; readonly failed?: true }> {
-    const written = this.#writes.get(key);
-    if (written !== undefined) return written;
+    const unwritten = this.#unwritten.get(key);
+    if (unwritten !== undefined) return { entry: unwritten };
     const { clock } = this.#parts;
     if (clock.monotonic() < this.#pausedUntil) return { failed: true };
     const limit = { clock, ms: lookupMs, message: `its storage did not respond within ${lookupMs} ms` };
@@ -186,6 +209,16 @@ export class Caching {
     }
   }
 
+  async #writeAll(entries: (readonly [string, CacheEntry])[], ttlMs: number): Promise<void> {
+    while (entries.length > 0) {
+      await Promise.all(
+        entries.splice(0, batch).map(async ([key, entry]) => {
+          await this.#write(key, entry, entry.createdAt + Math.min(ttlMs, this.settings.ttlMs));
+        }),
+      );
+    }
+  }
+
   async #write(key: string, entry: CacheEntry, expiresAt: number): Promise<void> {
     const bytes = await encodeEntry(key, entry);
     if (bytes.length > this.settings.maxEntry) return;
@@ -194,7 +227,7 @@ export class Caching {
   }
 
   async #settleWrites(): Promise<void> {
-    await Promise.all([...this.#writes.values()].map(({ written }) => written));
+    await Promise.all(this.#pendingWrites);
   }
 
   /** Warns of an outage, once. */
@@ -224,6 +257,8 @@ export class CachedRequest {
   readonly pool: Pool;
   readonly control: CacheControl;
   readonly caching: Caching;
+  /** Whether the storage has failed. */
+  #hasFailed = false;
 
   constructor(request: RoutedRequest, { key, pool, control, caching }: {
     readonly key: string;
@@ -244,12 +279,28 @@ export class CachedRequest {
    * @throws {MeshError} `cache_miss` if there is none, and the request may not be sent to a model.
    */
   async lookup(): Promise<CacheEntry | undefined> {
-    const { pool: { name: pool }, control: { mode, ttlMs }, request: { signal, scopes } } = this;
-    const entry = await this.caching.lookup(this.key, { pool, maxAgeMs: ttlMs, signal });
-    if (entry === undefined && mode === "only") throw createMissError();
-    const admission = entry && scopes?.admit();
+    const { control: { mode, ttlMs }, request: { signal, scopes } } = this;
+    const { entry, failed } = await this.caching.lookup(this.key, { maxAgeMs: ttlMs, signal });
+    this.#hasFailed = failed === true;
+    if (entry === undefined) {
+      if (mode !== "only") return undefined;
+      this.countMiss();
+      throw createMissError();
+    }
+    this.countHit(entry.costUsd);
+    const admission = scopes?.admit();
     if (admission !== undefined) await admission;
     return entry;
+  }
+
+  /** Counts it as served without a call of its own. */
+  countHit(savedUsd: number | undefined): void {
+    this.caching.count(this.pool, "hit", savedUsd);
+  }
+
+  /** Counts it as sent to a model, or refused. */
+  countMiss(): void {
+    this.caching.count(this.pool, this.#hasFailed ? "error" : "miss");
   }
 
   /** Keeps its response. */
