@@ -217,7 +217,9 @@ const times = (count: number) => Array.from({ length: count }, (_, index) => ind
     const later = { expiresAt: standing.now() + 1e9, key: "sum" };
     await storage.shared.add([{ ...later, by: 1 }]);
     const hold = server.sql(`
-      CREATE FUNCTION ${schema}.slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END';
+      CREATE TABLE ${schema}.released ();
+      CREATE FUNCTION ${schema}.slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
+        WHILE NOT EXISTS (SELECT FROM ${schema}.released) LOOP PERFORM pg_sleep(0.05); END LOOP; RETURN NULL; END';
       CREATE CONSTRAINT TRIGGER slow AFTER UPDATE ON ${schema}.sums DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW EXECUTE FUNCTION ${schema}.slow()`);
     assertEquals(hold, "");
@@ -225,6 +227,7 @@ const times = (count: number) => Array.from({ length: count }, (_, index) => ind
     await until(() => server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") === "1");
     await standing.advance(6000); // its patience is over, and the statement goes on
     await lost;
+    server.sql(`INSERT INTO ${schema}.released DEFAULT VALUES`);
     await until(() => server.sql(`SELECT value FROM ${schema}.sums`) === "11", "the server has executed it");
     server.sql(`DROP TRIGGER slow ON ${schema}.sums`);
     await until(async () => {
