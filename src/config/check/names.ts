@@ -139,8 +139,8 @@ export class ModelNames {
   readonly #open = new Set<string>();
   /** Providers whose models are not known yet: those that list them, and those of a catalogue that is renewed. */
   readonly #listing = new Set<string>();
-  /** Connectors that the document could use, and does not. */
-  readonly #unused: readonly KnownProvider[];
+  readonly #entries: ReadonlyMap<string, ProviderEntry>;
+  readonly #connectors: readonly KnownProvider[];
   /** Upstream ids of models whose catalogue is renewed. */
   readonly #renewed: string[] = [];
   #isPartial = false;
@@ -158,8 +158,8 @@ export class ModelNames {
     readonly isRenewed: boolean;
   }) {
     this.#aliases = aliases;
-    const used = new Set([...entries.values()].map(({ connector }) => connector));
-    this.#unused = connectors.filter(({ id }) => !used.has(id));
+    this.#entries = entries;
+    this.#connectors = connectors;
     this.#configured = [...configured.keys()];
     const getVendor = (provider: string) => {
       const entry = entries.get(provider);
@@ -222,8 +222,10 @@ export class ModelNames {
    */
   describeUnknown(name: string): string {
     if (!name.includes("*")) {
-      const missing = this.#unused.find(({ vendor, models }) =>
-        name.startsWith(`${vendor}/`) || name.startsWith(`${vendor}.`) || models.some(({ id }) => id === name)
+      const used = new Set([...this.#entries.values()].map(({ connector }) => connector));
+      const missing = this.#connectors.find(({ id, vendor, models }) =>
+        !used.has(id) &&
+        (name.startsWith(`${vendor}/`) || name.startsWith(`${vendor}.`) || models.some((model) => model.id === name))
       );
       const hint = missing === undefined ? suggest(name, this.all()) : `: add "${missing.id}" to "providers"`;
       return `no model ${show(name)}${hint}`;

@@ -30,8 +30,8 @@ const secretVariable = /^[A-Z][A-Z0-9_]{1,100}_(?:KEY|TOKEN|SECRET|PASSWORD)$/;
  * @param isSecret Whether a plain name, such as `OPENAI_API_KEY`, is one as well.
  */
 export function variableProblem(text: string, isSecret = false): string | undefined {
-  const name = variableForms.map((form) => form.exec(text)?.[1]).find((found) => found !== undefined) ??
-    (isSecret && secretVariable.test(text) ? text : undefined);
+  let name = isSecret && secretVariable.test(text) ? text : undefined;
+  for (const form of variableForms) name ??= form.exec(text)?.[1];
   return name && `is the name of a variable, which is not read here: write "\${secrets:${name}}"`;
 }
 

@@ -94,17 +94,15 @@ export type NamedConnector =
 
 type ListNames = (connector: NamedConnector) => readonly (string | undefined)[];
 
-/** How a provider's connector may be named, best first. */
+/** How a provider's connector may be named besides its id, best first. */
 const providerNames: readonly ListNames[] = [
-  ({ id }) => [id],
   ({ vendor }) => [vendor],
   ({ otherNames = [] }) => otherNames,
   ({ detection }) => detection?.keys.map((key) => /^(.+)_API_KEY$/.exec(key)?.[1]?.toLowerCase()) ?? [],
 ];
 
-/** How another connector may be named, best first. */
+/** How another connector may be named besides its id, best first. */
 const otherNames: readonly ListNames[] = [
-  ({ id }) => [id],
   ({ id }) => [toShortName(id)],
   ({ id }) => [toShortName(id).split(".").at(-1)],
   ({ id }) => [id.slice(0, id.indexOf("."))],
@@ -120,6 +118,7 @@ const otherNames: readonly ListNames[] = [
  * @returns The ids; several if the name is ambiguous.
  */
 export function findConnectors(name: string, connectors: readonly NamedConnector[]): string[] {
+  if (connectors.some(({ id }) => id === name)) return [name];
   const isProviders = connectors.some(({ vendor }) => vendor !== undefined);
   for (const listNames of isProviders ? providerNames : otherNames) {
     const meant = connectors.filter((connector) => listNames(connector).includes(name));
@@ -130,8 +129,8 @@ export function findConnectors(name: string, connectors: readonly NamedConnector
 
 /** The names of providers to suggest for a misspelt one: ids, or the short names. */
 export function listProviderNames(misspelt: string, connectors: readonly NamedConnector[]): string[] {
-  const forms = misspelt.includes(".") ? providerNames.slice(0, 1) : providerNames.slice(1);
-  const names = forms.flatMap((listNames) => connectors.flatMap(listNames));
+  if (misspelt.includes(".")) return connectors.map(({ id }) => id);
+  const names = providerNames.flatMap((listNames) => connectors.flatMap(listNames));
   return [...new Set(names)].filter((name) => name !== undefined);
 }
 
