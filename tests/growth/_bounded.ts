@@ -10,6 +10,17 @@ const ownProcess = "input of the operator's own command line";
 
 /** Reasons, by path and name, or the beginning of them. */
 export const bounded: Readonly<Record<string, string>> = {
+  "src/client/ai_sdk/older_models.ts#toProviderV": "wraps a provider, and passes parts of a stream on",
+  "src/config/check/names.ts#describeAmbiguity": ownFile,
+  "src/config/schema/report.ts#listNearest": ownFile,
+  "src/config/settings/known.ts#listProviderNames": ownFile,
+  "src/runtime/_deno_fetch_bodies.ts#ByobReader": "passes chunks on",
+  "src/util/denial.ts#describeDenial": oneValue,
+  "src/util/denial.ts#describeDeniedVariable": oneValue,
+  "src/util/denial.ts#describeFolderDenial": oneValue,
+  "src/util/denial.ts#listIgnoredVariables": ownFile,
+  "src/util/denial.ts#toFolder": oneValue,
+  "src/util/denial.ts#toOption": oneValue,
   "connectors/storage/_redis_binary.ts#fromBinaryText": "each character of one entry once",
   "connectors/storage/_redis_binary.ts#toBinaryText": "each byte of one entry once",
   "src/pipeline/cache/cache_entry.ts#decodeEntry": "each byte of one entry once, at most `cache.max_entry`",

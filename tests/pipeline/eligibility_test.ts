@@ -16,7 +16,8 @@ function refusal(act: () => unknown): UnsupportedRequestError {
 }
 
 /** Five models: a1, a2 at the provider `acme`, b1, b2 at `bolt` of the vendor `bolt-ai`, c at `clay`. */
-const instanceOf = (id: string, vendor = id) => ({ vendor, entry: { id } }) as ProviderInstance;
+const instanceOf = (id: string, vendor = id) =>
+  ({ vendor, entry: { id, connector: `${id}.llm.v1` } }) as ProviderInstance;
 const [acme, bolt, clay] = [instanceOf("acme"), instanceOf("bolt", "bolt-ai"), instanceOf("clay")];
 const pool: readonly Member[] = [["a1", acme], ["a2", acme], ["b1", bolt], ["b2", bolt], ["c", clay]].map(
   ([name, instance]) =>
