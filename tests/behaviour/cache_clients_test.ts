@@ -213,6 +213,25 @@ describe("Guards and the cache", () => {
       assertEquals(stage.sent(), 1);
     });
 
+    it(`keep from the request log what they replace, ${isStreamed ? "streamed" : "complete"}`, async () => {
+      const logged: string[] = [];
+      const log = (record: unknown) => void logged.push(JSON.stringify(record));
+      await using stage = await cacheStage({
+        script: answer({ text: "Mail ann@example.com now" }),
+        pool: { guards: ["pii"] },
+        sinks: { "test.log.v1": { emit: () => {}, trace: () => {}, log, flush: () => Promise.resolve() } },
+        config: {
+          guards: { pii: pii("mask") },
+          observability: { logging: { connector: "test.log.v1", level: "full" } },
+        },
+      });
+      for (let sent = 0; sent < 2; sent++) {
+        assertNotMatch((await askCached(stage.url, "chat", { isStreamed })).text, /ann@/);
+      }
+      assertEquals(logged.length, 2);
+      assertNotMatch(logged.join(), /ann@/);
+    });
+
     it(`let nothing be kept that they block, ${isStreamed ? "streamed" : "complete"}`, async () => {
       const script = answer({ text: "Mail ann@example.com now" });
       const clients = { bob: { guards: ["pii"] } };

@@ -63,7 +63,7 @@ const places = {
       const second = await other.ask();
       assertEquals([second.cache, second.text], ["HIT;", first.text]);
       await using next = await open(upstream.url, sections);
-      assertEquals((await next.ask()).cache, "HIT;");
+      assertEquals((await next.ask({ stream: true })).cache, "HIT;");
       assertEquals(upstream.requests.length, 1);
     });
   }

@@ -63,11 +63,12 @@ async function openResponse(
     const { callForVectors } = await import("./embeddings.ts");
     return await shareCall({ ...parts, begin: (sent) => callForVectors(sent, { ...parts, completing }) });
   }
+  const isLogged = guard === undefined;
   const entry = await cached.lookup();
-  const repeated = entry && repeat(entry, parts);
+  const repeated = entry && repeat(entry, parts, { isLogged });
   if (repeated !== undefined) return repeated;
   if (operation.hasContent) return await openContent(cached, deps);
-  const [call, isLogged] = [completing(request, deps), guard === undefined];
+  const call = completing(request, deps);
   return await shareCall({
     ...parts,
     begin: (sent, settle) => callModel(sent, { cached, deps, call, settle, isLogged }),

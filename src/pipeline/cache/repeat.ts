@@ -25,7 +25,14 @@ export interface RepeatedRequest {
 }
 
 /** Repeats a response; undefined if the entry is none of this operation. */
-export function repeat(entry: CacheEntry, { cached, startedAt, deps }: RepeatedRequest): OpenedResponse | undefined {
+export function repeat(
+  entry: CacheEntry,
+  { cached, startedAt, deps }: RepeatedRequest,
+  { isLogged }: {
+    /** Whether the request log may have the events of a stream: not those that guards change. */
+    readonly isLogged: boolean;
+  },
+): OpenedResponse | undefined {
   const { request, pool, caching } = cached;
   const { form } = entry;
   if ((form.kind === "content") !== (request.operation.hasContent === true)) return undefined;
@@ -35,7 +42,7 @@ export function repeat(entry: CacheEntry, { cached, startedAt, deps }: RepeatedR
   }
   const events = form.kind === "content" ? undefined : toStreamEvents(form);
   const onEnd = (cause?: unknown) => {
-    const text = events && (() => events.map((event) => event.text).join("\n"));
+    const text = isLogged && events && (() => events.map((event) => event.text).join("\n"));
     result.settle(cause === undefined ? "success" : "none", { cause, ...(text && { text }) });
   };
   if (form.kind === "content") return { kind: "content", result, stream: new RepeatedContent(form.content, onEnd) };
