@@ -17,7 +17,8 @@ import { poolFor } from "../select_pool.ts";
 import { type CacheEntry, decodeEntry, encodeEntry, measureForm } from "./cache_entry.ts";
 import { createCacheKey } from "./cache_key.ts";
 import type { PendingCall } from "./pending_call.ts";
-import { type CacheControl, findBypass, readCacheControl } from "./cache_policy.ts";
+import { CachedRequest, createMissError } from "./cached_request.ts";
+import { findBypass, readCacheControl } from "./cache_policy.ts";
 
 /** Maximum time of a lookup, ms. */
 const lookupMs = 100;
@@ -246,72 +247,4 @@ export class Caching {
     if (!this.#failing.delete(task) || this.#failing.size > 0) return;
     this.#parts.hub.trace({ severity: "info", component: "cache", message: "The cache can be used again" });
   }
-}
-
-/** A request whose response may be repeated. */
-export class CachedRequest {
-  /** The request as it is sent to models: the forms of dialects are not kept, so that one response serves all of them. */
-  readonly request: RoutedRequest;
-  /** Identifies equal requests. */
-  readonly key: string;
-  readonly pool: Pool;
-  readonly control: CacheControl;
-  readonly caching: Caching;
-  /** Whether the storage has failed. */
-  #hasFailed = false;
-
-  constructor(request: RoutedRequest, { key, pool, control, caching }: {
-    readonly key: string;
-    readonly pool: Pool;
-    readonly control: CacheControl;
-    readonly caching: Caching;
-  }) {
-    this.request = request;
-    this.key = key;
-    this.pool = pool;
-    this.control = control;
-    this.caching = caching;
-  }
-
-  /**
-   * Looks up its response. A request that is served by it counts against limits of requests.
-   *
-   * @throws {MeshError} `cache_miss` if there is none, and the request may not be sent to a model.
-   */
-  async lookup(): Promise<CacheEntry | undefined> {
-    const { control: { mode, ttlMs }, request: { signal, scopes } } = this;
-    const { entry, failed } = await this.caching.lookup(this.key, { maxAgeMs: ttlMs, signal });
-    this.#hasFailed = failed === true;
-    if (entry === undefined) {
-      if (mode !== "only") return undefined;
-      this.countMiss();
-      throw createMissError();
-    }
-    this.countHit(entry.costUsd);
-    const admission = scopes?.admit();
-    if (admission !== undefined) await admission;
-    return entry;
-  }
-
-  /** Counts it as served without a call of its own. */
-  countHit(savedUsd: number | undefined): void {
-    this.caching.count(this.pool, "hit", savedUsd);
-  }
-
-  /** Counts it as sent to a model, or refused. */
-  countMiss(): void {
-    this.caching.count(this.pool, this.#hasFailed ? "error" : "miss");
-  }
-
-  /** Keeps its response. */
-  store(entry: CacheEntry): void {
-    this.caching.store(this.key, entry, this.control.ttlMs);
-  }
-}
-
-/** The error of a request that may only be served from the cache. */
-export function createMissError(): MeshError {
-  return new MeshError("The cache has no response to this request, which may not be sent to a model", {
-    code: "cache_miss",
-  });
 }

@@ -11,7 +11,7 @@ import type { RouteDeps, RoutedRequest } from "../request.ts";
 import type { ServedResult } from "../result.ts";
 import { route } from "../route.ts";
 import type { EntryForm } from "./cache_entry.ts";
-import type { CachedRequest } from "./caching.ts";
+import type { CachedRequest } from "./cached_request.ts";
 import { isStorable } from "./cache_policy.ts";
 import type { Begun, CallFacts, OpenResult, Settle } from "./pending_call.ts";
 import { RecordedContent } from "./recorded_content.ts";

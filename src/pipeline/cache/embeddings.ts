@@ -14,7 +14,7 @@ import type { Result } from "../result.ts";
 import { route } from "../route.ts";
 import type { CacheEntry } from "./cache_entry.ts";
 import { CachedResult, formatStatus } from "./cached_result.ts";
-import { type CachedRequest, createMissError } from "./caching.ts";
+import { type CachedRequest, createMissError } from "./cached_request.ts";
 import type { Begun, CallFacts } from "./pending_call.ts";
 
 type EmbeddingOperation = Operation<EmbeddingRequest, EmbeddingResponse>;

@@ -8,7 +8,7 @@ import type { RouteDeps } from "../request.ts";
 import type { ResponseEnd } from "../result.ts";
 import type { CacheEntry, EntryForm } from "./cache_entry.ts";
 import { CachedResult } from "./cached_result.ts";
-import type { CachedRequest } from "./caching.ts";
+import type { CachedRequest } from "./cached_request.ts";
 import { RepeatedContent } from "./recorded_content.ts";
 import { readEvent, ReplayedStream, toCompletion, toEvents } from "./replay.ts";
 import type { OpenedResponse } from "./share_call.ts";

@@ -13,7 +13,7 @@ import type { RouteDeps, RoutedRequest } from "../request.ts";
 import type { ResponseEnd } from "../result.ts";
 import { toCanonicalJson } from "./cache_key.ts";
 import { CachedResult, recordFailure } from "./cached_result.ts";
-import type { CachedRequest } from "./caching.ts";
+import type { CachedRequest } from "./cached_request.ts";
 import { type Begun, type OpenResult, PendingCall, type Settle } from "./pending_call.ts";
 import type { OpenedResponse as JoinedResponse } from "./waiting_caller.ts";
 
