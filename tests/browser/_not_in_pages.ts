@@ -31,6 +31,14 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "the proxy": sockets,
   },
   [`${b}/base_model_test.ts`]: vendor,
+  [`${b}/cache_shared_test.ts`]: {
+    "a caller of a shared call > ends the call if it is the last one, complete": sockets,
+    "a caller of a shared call > ends the call if it is the last one, streamed": sockets,
+  },
+  [`${b}/cache_streams_test.ts`]: {
+    "a stream that is shared > ends when its last reader leaves, and is not kept": sockets,
+    "guards over a shared call > block it for all, and nothing is kept": packaged,
+  },
   [`${b}/cloud_credentials_test.ts`]: vendor,
   [`${b}/jwt_test.ts`]: server,
   [`${b}/guards_test.ts`]: {
