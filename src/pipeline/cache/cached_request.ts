@@ -2,12 +2,30 @@
  * Requests whose responses may be repeated.
  * @module
  */
+import type { CacheSettings } from "../../config/settings/settings.ts";
+import type { StopSignal } from "../../contracts/runtime.ts";
 import { MeshError } from "../../errors.ts";
 import type { Pool } from "../../registry/registry.ts";
 import type { RoutedRequest } from "../request.ts";
 import type { CacheEntry } from "./cache_entry.ts";
 import type { CacheControl } from "./cache_policy.ts";
-import type { Caching } from "./caching.ts";
+import type { PendingCall } from "./pending_call.ts";
+
+/** What a request needs of the cache of its mesh. */
+export interface RequestCache {
+  readonly settings: CacheSettings;
+  /** Calls of models that equal requests may share, by what those have in common. */
+  readonly calls: Map<string, PendingCall>;
+  createKey(request: RoutedRequest, pool: Pool): Promise<string>;
+  lookup(key: string, options: {
+    readonly maxAgeMs?: number | undefined;
+    readonly signal?: StopSignal | undefined;
+  }): Promise<{ readonly entry?: CacheEntry | undefined; readonly failed?: true }>;
+  count(pool: Pool, result: "hit" | "miss" | "error", savedUsd?: number): void;
+  store(key: string, entry: CacheEntry, ttlMs?: number): void;
+  storeAll(entries: ReadonlyMap<string, CacheEntry>, ttlMs?: number): void;
+  findAge(entry: Pick<CacheEntry, "createdAt">): number;
+}
 
 /** A request whose response may be repeated. */
 export class CachedRequest {
@@ -17,7 +35,7 @@ export class CachedRequest {
   readonly key: string;
   readonly pool: Pool;
   readonly control: CacheControl;
-  readonly caching: Caching;
+  readonly caching: RequestCache;
   /** Whether the storage has failed. */
   #hasFailed = false;
 
@@ -25,7 +43,7 @@ export class CachedRequest {
     readonly key: string;
     readonly pool: Pool;
     readonly control: CacheControl;
-    readonly caching: Caching;
+    readonly caching: RequestCache;
   }) {
     this.request = request;
     this.key = key;

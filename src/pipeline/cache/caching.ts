@@ -17,7 +17,7 @@ import { poolFor } from "../select_pool.ts";
 import { type CacheEntry, decodeEntry, encodeEntry, measureForm } from "./cache_entry.ts";
 import { createCacheKey } from "./cache_key.ts";
 import type { PendingCall } from "./pending_call.ts";
-import { CachedRequest, createMissError } from "./cached_request.ts";
+import { CachedRequest, createMissError, type RequestCache } from "./cached_request.ts";
 import { findBypass, readCacheControl } from "./cache_policy.ts";
 
 /** Maximum time of a lookup, ms. */
@@ -54,7 +54,7 @@ interface CachingParts {
 }
 
 /** The cache of a mesh. */
-export class Caching {
+export class Caching implements RequestCache {
   readonly settings: CacheSettings;
   /** Calls of models that equal requests may share, by what those have in common. */
   readonly calls: Map<string, PendingCall> = new Map();
