@@ -4,7 +4,8 @@
  */
 import { serverConnectors } from "../../connectors/server.ts";
 import { capabilityTree } from "../../src/capability/tree.ts";
-import { listProviderNames, toShortName } from "../../src/config/settings/known.ts";
+import { toShortName } from "../../src/config/settings/known.ts";
+import { listProviderNames } from "../../src/config/check/connectors.ts";
 import type { Field } from "../../src/config/schema/field.ts";
 import { schema } from "../../src/config/schema/schema.ts";
 import type { Connector, ProviderDeclaration } from "../../src/contracts/connector.ts";

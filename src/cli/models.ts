@@ -3,7 +3,8 @@
  * @module
  */
 import { type CapabilityTree, capabilityTree } from "../capability/tree.ts";
-import { findConnectors, isProvider } from "../config/settings/known.ts";
+import { isProvider } from "../config/settings/known.ts";
+import { findConnectors } from "../config/check/connectors.ts";
 import type { ProviderDeclaration } from "../contracts/connector.ts";
 import { findLeaves } from "../registry/offered.ts";
 import { nearest } from "../util/nearest.ts";

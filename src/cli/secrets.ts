@@ -11,7 +11,7 @@ import type { SecretStore } from "../contracts/secret_store.ts";
 import { Engine } from "../engine/engine.ts";
 import { ConnectorError, MeshError } from "../errors.ts";
 import { createConfigContext, loadImplementation } from "../registry/catalogue.ts";
-import { findConnectors } from "../config/settings/known.ts";
+import { findConnectors } from "../config/check/connectors.ts";
 import { nearest } from "../util/nearest.ts";
 import { findAction } from "./actions.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";

@@ -35,25 +35,8 @@ export function nearest(name: string, candidates: Iterable<string>, limit = 3): 
   return ranked.sort((first, second) => first.rank - second.rank).slice(0, limit).map(({ candidate }) => candidate);
 }
 
-/**
- * Sorts candidates by their similarity to a name: those that {@linkcode nearest} returns, then the others by edit
- * distance. Of very many, the first ones are compared.
- */
-export function nearestFirst(name: string, candidates: readonly string[]): string[] {
-  const target = name.slice(0, maxChars).toLowerCase();
-  const similar = nearest(name, candidates, maxCandidates);
-  const isSimilar = new Set(similar);
-  const others = candidates.slice(0, maxCandidates).filter((candidate) => !isSimilar.has(candidate))
-    .map((candidate) => {
-      const forms = writtenForms(candidate.slice(0, maxChars));
-      return { candidate, edits: Math.min(...forms.map((form) => editDistance(target, form))) };
-    })
-    .sort((first, second) => first.edits - second.edits);
-  return [...similar, ...others.map(({ candidate }) => candidate)];
-}
-
 /** How a candidate may be written: in full, and without its prefix. */
-function writtenForms(candidate: string): string[] {
+export function writtenForms(candidate: string): string[] {
   const full = candidate.toLowerCase();
   const prefix = full.indexOf(".") + 1;
   return prefix === 0 ? [full] : [full, full.slice(prefix)];

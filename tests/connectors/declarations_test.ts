@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { serverConnectors } from "../../connectors/server.ts";
-import { readAttributes } from "../../src/config/check/attributes.ts";
+import { readAttributes } from "../../src/config/check/connectors.ts";
 import { Report } from "../../src/config/schema/report.ts";
 import { formatDuration } from "../../src/config/schema/units.ts";
 

@@ -11,9 +11,6 @@ const ownProcess = "input of the operator's own command line";
 /** Reasons, by path and name, or the beginning of them. */
 export const bounded: Readonly<Record<string, string>> = {
   "src/client/ai_sdk/older_models.ts#toProviderV": "wraps a provider, and passes parts of a stream on",
-  "src/config/check/names.ts#describeAmbiguity": ownFile,
-  "src/config/schema/report.ts#listNearest": ownFile,
-  "src/config/settings/known.ts#listProviderNames": ownFile,
   "src/runtime/_deno_fetch_bodies.ts#ByobReader": "passes chunks on",
   "src/util/denial.ts#describeDenial": oneValue,
   "src/util/denial.ts#describeDeniedVariable": oneValue,
@@ -162,7 +159,9 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/util/to_response.ts#toResponse": "passes a body on",
   "src/util/to_text.ts#toText": oneValue,
   "src/client/objects.ts#Batches": "calls of the library; lists are pages, see object_records.ts",
-  "src/config/check/attributes.ts#readAttributes": "attributes that a connector declares",
+  "src/config/check/connectors.ts#readAttributes": "attributes that a connector declares",
+  "src/config/check/connectors.ts#describeAmbiguity": "the connectors that one name means",
+  "src/config/check/connectors.ts#listProviderNames": "the connectors of a program",
   "src/config/load/sources.ts#readSource": "reads a file; its text is parsed by readYaml and readJsonDocument",
   "src/config/schema/_scalars.ts#readScalar": oneValue,
   "src/config/schema/parse.ts#parse": "a parsed document of the operator",

@@ -20,6 +20,7 @@ import { fromBase64Json, toBase64Json } from "../../src/util/json_base64.ts";
 import { editMembers, memberText, repeatedMember } from "../../src/util/json_members.ts";
 import { editJsonAt } from "../../src/util/json_paths.ts";
 import { JsonProgress } from "../../src/util/json_progress.ts";
+import { listNearest } from "../../src/config/schema/report.ts";
 import { nearest } from "../../src/util/nearest.ts";
 import { readRateHeaders } from "../../src/util/rate_headers.ts";
 import { parseTraceparent, readTraceContext } from "../../src/util/request_id.ts";
@@ -154,6 +155,13 @@ export const textCases: readonly GrowthCase[] = [
     size: 2_000,
     input: (size) => times(size, (index) => `vendor.model-${index}`),
     work: (candidates) => nearest("vendor.modle-x", candidates),
+  }),
+  prepared({
+    covers: ["src/config/schema/report.ts#listNearest"],
+    what: "names",
+    size: 2_000,
+    input: (size) => times(size, (index) => `vendor.model-${index}`),
+    work: (names) => listNearest("vendor.modle-x", names),
   }),
 ];
 

@@ -2,8 +2,7 @@
  * Builds the section `guards`, and checks the names of guards in other sections.
  * @module
  */
-import { readAttributes } from "../check/attributes.ts";
-import { byId, resolveConnector } from "../check/names.ts";
+import { byId, readAttributes, resolveConnector } from "../check/connectors.ts";
 import { complete } from "../schema/complete.ts";
 import type { Given } from "../schema/field.ts";
 import { type Report, show, suggest, under } from "../schema/report.ts";

@@ -2,16 +2,9 @@
  * Builds the providers and models of the document.
  * @module
  */
-import {
-  checkCapability,
-  checkCodes,
-  type ConnectorOf,
-  describeAmbiguity,
-  expandProviders,
-  type ProviderParts,
-} from "../check/names.ts";
+import { checkCapability, checkCodes, type ConnectorOf, expandProviders, type ProviderParts } from "../check/names.ts";
+import { describeAmbiguity, findConnectors, listProviderNames, readAttributes } from "../check/connectors.ts";
 import type { CapabilityTree } from "../../capability/tree.ts";
-import { readAttributes } from "../check/attributes.ts";
 import { buildTokenSettings, checkAmbient, checkAuth, checkHeaders } from "../check/auth.ts";
 import { baseUrlWarning } from "../schema/formats.ts";
 import { mergeBudgets } from "../schema/budget.ts";
@@ -19,7 +12,7 @@ import { nearest } from "../../util/nearest.ts";
 import { findBaseModels } from "../settings/offers.ts";
 import { type Report, show, suggest, under } from "../schema/report.ts";
 import { defaultTimeouts } from "../settings/defaults.ts";
-import { findConnectors, type KnownProvider, listProviderNames } from "../settings/known.ts";
+import type { KnownProvider } from "../settings/known.ts";
 import { referencesIn } from "../schema/references.ts";
 import { complete } from "../schema/complete.ts";
 import { model, type ModelValues } from "../schema/models.ts";

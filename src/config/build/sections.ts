@@ -2,7 +2,7 @@
  * Builds the sections `secrets`, `storage`, `discovery` and `observability`.
  * @module
  */
-import { readAttributes } from "../check/attributes.ts";
+import { byId, readAttributes, resolveConnector } from "../check/connectors.ts";
 import { type Report, show } from "../schema/report.ts";
 import { copyTree, deepFreeze } from "../schema/tree.ts";
 import type { KnownConnectors } from "../settings/known.ts";
@@ -28,7 +28,7 @@ import type {
   SyncSettings,
 } from "../settings/settings.ts";
 import type { StorageSettings } from "../settings/storage.ts";
-import { byId, checkProviders, expandProviders, type ProviderParts, resolveConnector } from "../check/names.ts";
+import { checkProviders, expandProviders, type ProviderParts } from "../check/names.ts";
 import type { Given } from "../schema/field.ts";
 import { observability, type ObservabilityValues } from "../schema/observability.ts";
 import { defaultSink } from "../settings/defaults.ts";

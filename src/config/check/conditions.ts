@@ -24,10 +24,12 @@ import { listLimited } from "./contradictions.ts";
 import { type Report, under } from "../schema/report.ts";
 import { type DocumentValues, schema } from "../schema/schema.ts";
 import { defaultSink, defaultStrategy } from "../settings/defaults.ts";
-import { findConnectors, type KnownConnectors, resolveStrategy } from "../settings/known.ts";
+import { type KnownConnectors, resolveStrategy } from "../settings/known.ts";
+import { findConnectors } from "../check/connectors.ts";
 import type { ConfiguredModel, PoolSettings } from "../settings/settings.ts";
 import type { Members } from "./pool_members.ts";
-import { byId, expandProviders, type ProviderParts } from "./names.ts";
+import { expandProviders, type ProviderParts } from "./names.ts";
+import { byId } from "./connectors.ts";
 
 /** What the document means. */
 interface ConditionFacts extends ProviderParts {

@@ -3,9 +3,10 @@
  * @module
  */
 import { type CapabilityTree, nearestCapabilities } from "../../capability/tree.ts";
-import { listNearest, quoted, type Report, show, suggest } from "../schema/report.ts";
+import { quoted, type Report, show, suggest } from "../schema/report.ts";
 import type { CodeValues } from "../schema/providers.ts";
-import { findConnectors, type KnownProvider, type NamedConnector } from "../settings/known.ts";
+import { findConnectors } from "./connectors.ts";
+import type { KnownProvider } from "../settings/known.ts";
 import type { ConfiguredModel, ProviderEntry } from "../settings/settings.ts";
 import { createOffer } from "../settings/offers.ts";
 import { equivalentIds } from "../../util/model_ids.ts";
@@ -34,41 +35,6 @@ export function checkCapability(
 ): void {
   const problem = capabilityProblem(name, tree);
   if (problem !== undefined) report.problem(path, problem);
-}
-
-/** The name of a connector in a document. */
-interface ConnectorReference {
-  /** The connectors that it may mean. */
-  readonly connectors: readonly NamedConnector[];
-  /** What they are, for messages, such as `storage`. */
-  readonly what: string;
-  readonly path: string;
-  readonly report: Report;
-}
-
-/**
- * Resolves the name of a connector. A name that means none or several is reported.
- *
- * @returns The id; the name itself if it is not resolved.
- */
-export function resolveConnector(name: string, { connectors, what, path, report }: ConnectorReference): string {
-  const [id = name, ...others] = findConnectors(name, connectors);
-  if (others.length > 0) report.problem(path, describeAmbiguity(name, [id, ...others]));
-  else if (!connectors.some((connector) => connector.id === id)) {
-    const ids = connectors.map((connector) => connector.id);
-    report.problem(path, `no ${what} ${show(name)} is registered${suggest(name, ids)}`);
-  }
-  return id;
-}
-
-/** Says which ones a name may mean. */
-export function describeAmbiguity(name: string, candidates: readonly string[]): string {
-  return `${show(name)} is ambiguous, use one of ${listNearest(name, candidates)}`;
-}
-
-/** Connectors of which nothing but the id is known. */
-export function byId(ids: readonly string[]): readonly NamedConnector[] {
-  return ids.map((id) => ({ id }));
 }
 
 /** Undefined for an instance, and for a connector that is not registered. */

@@ -3,7 +3,7 @@
  * @module
  */
 import { addressOfHost, findModels, isPlaceholder } from "./_variables.ts";
-import { describeAmbiguity } from "../check/names.ts";
+import { describeAmbiguity } from "../check/connectors.ts";
 import { everyPool } from "../schema/pools.ts";
 import type { Detection as DetectionFacts, ProviderDeclaration } from "../../contracts/connector.ts";
 import type { Environment } from "../../contracts/runtime.ts";
@@ -14,13 +14,8 @@ import { buildProvider } from "../build/providers.ts";
 import { baseUrlProblem, credentialProblem } from "../schema/formats.ts";
 import { Report, show, suggest, under } from "../schema/report.ts";
 import { deepFreeze } from "../schema/tree.ts";
-import {
-  findConnectors,
-  type KnownConnectors,
-  listProviderNames,
-  resolveStrategy,
-  toShortName,
-} from "../settings/known.ts";
+import { type KnownConnectors, resolveStrategy, toShortName } from "../settings/known.ts";
+import { findConnectors, listProviderNames } from "../check/connectors.ts";
 import { escapeReferences } from "../schema/references.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
 

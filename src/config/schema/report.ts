@@ -3,11 +3,13 @@
  * @module
  */
 import type { ConfigProblem } from "../../errors.ts";
-import { nearest, nearestFirst } from "../../util/nearest.ts";
+import { editDistance, nearest, writtenForms } from "../../util/nearest.ts";
 import { referencesIn, resolveReferences } from "./references.ts";
 
 const maxShownLength = 80;
 const maxListed = 10;
+/** Of very many names, the first ones are compared, each up to this length. */
+const maxCompared = { names: 2_000, chars: 256 };
 /** API keys and tokens. */
 const secretForms = /^(?:sk|pk|gsk|xai|hf|ghp)[-_]\S{8}|^eyJ|^Bearer |-----BEGIN|[A-Za-z0-9]{24}/;
 /** Invisible characters: separators other than a space, and category C. */
@@ -146,6 +148,20 @@ export function listNearest(name: string, candidates: readonly string[]): string
   const omitted = candidates.length - maxListed;
   if (omitted <= 0) return quoted(candidates);
   return `${quoted(nearestFirst(name, candidates).slice(0, maxListed))} and ${omitted} more`;
+}
+
+/** Sorts names by their similarity to one: those that {@linkcode nearest} returns, then the others by edit distance. */
+function nearestFirst(name: string, names: readonly string[]): string[] {
+  const target = name.slice(0, maxCompared.chars).toLowerCase();
+  const similar = nearest(name, names, maxCompared.names);
+  const isSimilar = new Set(similar);
+  const others = names.slice(0, maxCompared.names).filter((other) => !isSimilar.has(other))
+    .map((other) => {
+      const forms = writtenForms(other.slice(0, maxCompared.chars));
+      return { other, edits: Math.min(...forms.map((form) => editDistance(target, form))) };
+    })
+    .sort((first, second) => first.edits - second.edits);
+  return [...similar, ...others.map(({ other }) => other)];
 }
 
 /**

@@ -87,53 +87,6 @@ export function groupConnectors(connectors: readonly PluggableConnector[]): Know
   };
 }
 
-/** A connector, as names refer to it. */
-export type NamedConnector =
-  & Pick<PluggableConnector, "id">
-  & Partial<Pick<ProviderDeclaration, "vendor" | "otherNames" | "detection">>;
-
-type ListNames = (connector: NamedConnector) => readonly (string | undefined)[];
-
-/** How a provider's connector may be named besides its id, best first. */
-const providerNames: readonly ListNames[] = [
-  ({ vendor }) => [vendor],
-  ({ otherNames = [] }) => otherNames,
-  ({ detection }) => detection?.keys.map((key) => /^(.+)_API_KEY$/.exec(key)?.[1]?.toLowerCase()) ?? [],
-];
-
-/** How another connector may be named besides its id, best first. */
-const otherNames: readonly ListNames[] = [
-  ({ id }) => [toShortName(id)],
-  ({ id }) => [toShortName(id).split(".").at(-1)],
-  ({ id }) => [id.slice(0, id.indexOf("."))],
-];
-
-/**
- * Finds the connectors that a name means: the one with this id. Else, providers with this vendor or another name, or
- * whose variable is `<NAME>_API_KEY`; and of other kinds those whose id without vendor and version is the name or ends
- * in it, or whose id begins with it.
- *
- * @param name A name such as `openai.llm.v1`, `openai`, `gemini`, `redis` or `s3`.
- * @param connectors Connectors of one kind.
- * @returns The ids; several if the name is ambiguous.
- */
-export function findConnectors(name: string, connectors: readonly NamedConnector[]): string[] {
-  if (connectors.some(({ id }) => id === name)) return [name];
-  const isProviders = connectors.some(({ vendor }) => vendor !== undefined);
-  for (const listNames of isProviders ? providerNames : otherNames) {
-    const meant = connectors.filter((connector) => listNames(connector).includes(name));
-    if (meant.length > 0) return meant.map(({ id }) => id);
-  }
-  return [];
-}
-
-/** The names of providers to suggest for a misspelt one: ids, or the short names. */
-export function listProviderNames(misspelt: string, connectors: readonly NamedConnector[]): string[] {
-  if (misspelt.includes(".")) return connectors.map(({ id }) => id);
-  const names = providerNames.flatMap((listNames) => connectors.flatMap(listNames));
-  return [...new Set(names)].filter((name) => name !== undefined);
-}
-
 /**
  * Resolves a strategy's id or short name; undefined if unknown.
  *

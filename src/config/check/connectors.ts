@@ -1,13 +1,102 @@
 /**
- * Validates the attributes of a connector against its declaration.
+ * Connectors that a document names, by id or by a short name such as `openai` or `redis`, and their attributes.
  * @module
  */
-import type { Attribute, Attributes, AttributeType } from "../../contracts/connector.ts";
+import type {
+  Attribute,
+  Attributes,
+  AttributeType,
+  PluggableConnector,
+  ProviderDeclaration,
+} from "../../contracts/connector.ts";
 import { invalidValue } from "../schema/_scalars.ts";
-import { quoted, Report, snakeCase, suggest, under } from "../schema/report.ts";
+import { listNearest, quoted, Report, show, snakeCase, suggest, under } from "../schema/report.ts";
 import { isPlainObject } from "../schema/tree.ts";
 import { referencesIn, variableProblem } from "../schema/references.ts";
 import { formatDuration, parseDuration, parseSize } from "../schema/units.ts";
+import { toShortName } from "../settings/known.ts";
+
+/** A connector, as names refer to it. */
+type NamedConnector =
+  & Pick<PluggableConnector, "id">
+  & Partial<Pick<ProviderDeclaration, "vendor" | "otherNames" | "detection">>;
+
+type ListNames = (connector: NamedConnector) => readonly (string | undefined)[];
+
+/** How a provider's connector may be named besides its id, best first. */
+const providerNames: readonly ListNames[] = [
+  ({ vendor }) => [vendor],
+  ({ otherNames = [] }) => otherNames,
+  ({ detection }) => detection?.keys.map((key) => /^(.+)_API_KEY$/.exec(key)?.[1]?.toLowerCase()) ?? [],
+];
+
+/** How another connector may be named besides its id, best first. */
+const otherNames: readonly ListNames[] = [
+  ({ id }) => [toShortName(id)],
+  ({ id }) => [toShortName(id).split(".").at(-1)],
+  ({ id }) => [id.slice(0, id.indexOf("."))],
+];
+
+/**
+ * Finds the connectors that a name means: the one with this id. Else, providers with this vendor or another name, or
+ * whose variable is `<NAME>_API_KEY`; and of other kinds those whose id without vendor and version is the name or ends
+ * in it, or whose id begins with it.
+ *
+ * @param name A name such as `openai.llm.v1`, `openai`, `gemini`, `redis` or `s3`.
+ * @param connectors Connectors of one kind.
+ * @returns The ids; several if the name is ambiguous.
+ */
+export function findConnectors(name: string, connectors: readonly NamedConnector[]): string[] {
+  if (connectors.some(({ id }) => id === name)) return [name];
+  const isProviders = connectors.some(({ vendor }) => vendor !== undefined);
+  for (const listNames of isProviders ? providerNames : otherNames) {
+    const meant = connectors.filter((connector) => listNames(connector).includes(name));
+    if (meant.length > 0) return meant.map(({ id }) => id);
+  }
+  return [];
+}
+
+/** The names of providers to suggest for a misspelt one: ids, or the short names. */
+export function listProviderNames(misspelt: string, connectors: readonly NamedConnector[]): string[] {
+  if (misspelt.includes(".")) return connectors.map(({ id }) => id);
+  const names = providerNames.flatMap((listNames) => connectors.flatMap(listNames));
+  return [...new Set(names)].filter((name) => name !== undefined);
+}
+
+/** The name of a connector in a document. */
+interface ConnectorReference {
+  /** The connectors that it may mean. */
+  readonly connectors: readonly NamedConnector[];
+  /** What they are, for messages, such as `storage`. */
+  readonly what: string;
+  readonly path: string;
+  readonly report: Report;
+}
+
+/**
+ * Resolves the name of a connector. A name that means none or several is reported.
+ *
+ * @returns The id; the name itself if it is not resolved.
+ */
+export function resolveConnector(name: string, { connectors, what, path, report }: ConnectorReference): string {
+  const [id = name, ...others] = findConnectors(name, connectors);
+  if (others.length > 0) report.problem(path, describeAmbiguity(name, [id, ...others]));
+  else if (!connectors.some((connector) => connector.id === id)) {
+    const ids = connectors.map((connector) => connector.id);
+    report.problem(path, `no ${what} ${show(name)} is registered${suggest(name, ids)}`);
+  }
+  return id;
+}
+
+/** Says which ones a name may mean. */
+export function describeAmbiguity(name: string, candidates: readonly string[]): string {
+  return `${show(name)} is ambiguous, use one of ${listNearest(name, candidates)}`;
+}
+
+/** Connectors of which nothing but the id is known. */
+export function byId(ids: readonly string[]): readonly NamedConnector[] {
+  return ids.map((id) => ({ id }));
+}
 
 interface AttributeContext {
   /** Path of the section with the attributes. */
