@@ -63,6 +63,11 @@ export class OriginalRequest {
     return (this.#native?.only ?? this.#native?.pinned) !== undefined;
   }
 
+  /** Whether its chat form lacks a part that a model which supports the dialect would act on. */
+  get isNativePreferred(): boolean {
+    return this.#native?.isPreferred === true;
+  }
+
   /** Returns the original of a request that is sent in chat form to all providers. */
   withoutNative(): OriginalRequest {
     return new OriginalRequest({ dialect: this.dialect, dropped: this.dropped });

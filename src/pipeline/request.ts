@@ -27,6 +27,8 @@ export interface RequestClient {
   readonly pools?: ReadonlySet<string> | undefined;
   /** Returns the only models that exist for it, also in its pools. Undefined means all models. */
   readonly findOwnModels?: ((registry: Registry) => ReadonlySet<ModelEntry>) | undefined;
+  /** Whether it stands for a team, whose members have tokens that name no client. */
+  readonly isTeam?: boolean | undefined;
   /** Names of the guards of its requests, besides those of the proxy and of pools. */
   readonly guards?: readonly string[] | undefined;
 }

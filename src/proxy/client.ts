@@ -24,6 +24,8 @@ type ClientLimits = Omit<ClientSettings, "token" | "tokenHash" | "name" | "notes
 export class Client implements RequestClient {
   readonly id: string;
   readonly name: string;
+  /** Whether it stands for a team, whose members have tokens that name no client. */
+  isTeam: boolean | undefined;
   pools: ReadonlySet<string> | undefined;
   /** Returns its only models; undefined if it may use all. */
   findOwnModels: RequestClient["findOwnModels"];
@@ -145,7 +147,9 @@ export class Client implements RequestClient {
  */
 export function joinTeam(client: Client | undefined, name: string, scopes: LimitedScopes | undefined): Client {
   const id = `team ${name}`;
-  return (client ?? new Client({ id, name: id }, {})).inTeam(scopes?.findTeam(name));
+  const member = (client ?? new Client({ id, name: id }, {})).inTeam(scopes?.findTeam(name));
+  member.isTeam = client === undefined;
+  return member;
 }
 
 /** Finds models by the names that a client may use, including aliases. A name that no model has yet is skipped. */

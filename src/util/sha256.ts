@@ -12,15 +12,15 @@ const { initial, constants } = primeRoots();
 const encoder = new TextEncoder();
 
 /**
- * Returns the SHA-256 of a string.
+ * Returns the SHA-256 of a string or of bytes.
  *
- * @param text Encoded as UTF-8.
+ * @param data A string is encoded as UTF-8.
  * @returns 64 hexadecimal digits.
  */
-export function sha256(text: string): string {
+export function sha256(data: string | Uint8Array): string {
   const state = Uint32Array.from(initial);
   const words = new Uint32Array(64);
-  const blocks = new DataView(padded(encoder.encode(text)).buffer);
+  const blocks = new DataView(padded(typeof data === "string" ? encoder.encode(data) : data).buffer);
   for (let start = 0; start < blocks.byteLength; start += 64) {
     for (let index = 0; index < 16; index++) words[index] = blocks.getUint32(start + 4 * index);
     extendWords(words);

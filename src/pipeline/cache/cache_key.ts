@@ -6,6 +6,7 @@ import type { Settings } from "../../config/settings/settings.ts";
 import type { UploadedFile } from "../../contracts/provider.ts";
 import type { Pool } from "../../registry/registry.ts";
 import { isObject } from "../../util/is_object.ts";
+import { sha256 } from "../../util/sha256.ts";
 import type { RoutedRequest } from "../request.ts";
 
 /** Who shares responses. */
@@ -69,13 +70,15 @@ export async function createGeneration(resolved: Settings, written: Settings): P
 function findOwner({ client, labels, identity }: RoutedRequest, scope: CacheScope): readonly unknown[] {
   if (scope === "all") return [];
   if (scope === "team" && labels?.team !== undefined) return ["team", labels.team];
-  return client === undefined ? ["sender", identity ?? null] : ["client", client.id];
+  return client === undefined || client.isTeam ? ["sender", identity ?? null] : ["client", client.id];
 }
 
 /** Returns the hexadecimal SHA-256 of text or bytes. */
 export async function hash(data: string | Uint8Array): Promise<string> {
+  const { subtle } = crypto as { readonly subtle?: SubtleCrypto }; // pages of insecure origins have none
+  if (subtle === undefined) return sha256(data);
   const bytes = typeof data === "string" ? encoder.encode(data) : data;
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as BufferSource));
+  const digest = new Uint8Array(await subtle.digest("SHA-256", bytes as BufferSource));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 

@@ -6,6 +6,7 @@ import { parseDuration } from "../../config/schema/units.ts";
 import { UnsupportedRequestError } from "../../errors.ts";
 import { isObject } from "../../util/is_object.ts";
 import type { ExplainedCache } from "../explain.ts";
+import { countVendorTools } from "../estimate.ts";
 import type { RoutedRequest } from "../request.ts";
 import type { CacheDirective } from "../routing_constraints.ts";
 
@@ -71,15 +72,19 @@ export function findBypass({ operation: { name }, body, original, providerKey, i
 }: CacheControl): ExplainedCache["reason"] {
   if (mode === "no-store") return "no_store";
   if (providerKey !== undefined) return "provider_key";
-  if (original?.isNativeOnly === true) return "native_form";
-  const { temperature, seed, random_seed, store, web_search_options, tools } = body as Readonly<
-    Record<string, unknown>
-  >;
+  if (original?.isNativeOnly || original?.isNativePreferred) return "native_form";
+  const { temperature, seed, random_seed, store } = body as Readonly<Record<string, unknown>>;
   if (store === true || isStoredTurn === true) return "stored";
-  if ((web_search_options ?? null) !== null) return "provider_tools";
-  if (Array.isArray(tools) && !tools.every((tool) => callerTools.has(Object(tool).type))) return "provider_tools";
+  if (hasProviderTools(body as Readonly<Record<string, unknown>>)) return "provider_tools";
   if (mode === "only" || ttlMs !== undefined || deterministic.has(name)) return undefined;
   return temperature === 0 || (seed ?? random_seed ?? null) !== null ? undefined : "not_deterministic";
+}
+
+/** Whether a request lets the provider run tools, or search, whose results change. */
+function hasProviderTools(body: Readonly<Record<string, unknown>>): boolean {
+  const { tools, enable_search } = body;
+  if (Array.isArray(tools) && !tools.every((tool) => callerTools.has(Object(tool).type))) return true;
+  return enable_search === true || countVendorTools(body) !== undefined;
 }
 
 /**

@@ -58,9 +58,8 @@ export class CachedRequest {
    * @throws {MeshError} `cache_miss` if there is none, and the request may not be sent to a model.
    */
   async lookup(): Promise<CacheEntry | undefined> {
-    const { control: { mode, ttlMs }, request: { signal, scopes } } = this;
-    const { entry, failed } = await this.caching.lookup(this.key, { maxAgeMs: ttlMs, signal });
-    this.#hasFailed = failed === true;
+    const { control: { mode }, request: { signal, scopes } } = this;
+    const entry = await this.find(this.key, signal);
     if (entry === undefined) {
       if (mode !== "only") return undefined;
       this.countMiss();
@@ -69,6 +68,13 @@ export class CachedRequest {
     this.countHit(entry.costUsd);
     const admission = scopes?.admit();
     if (admission !== undefined) await admission;
+    return entry;
+  }
+
+  /** Looks up its response, or a part of it. */
+  async find(key: string, signal: StopSignal | undefined): Promise<CacheEntry | undefined> {
+    const { entry, failed } = await this.caching.lookup(key, { maxAgeMs: this.control.ttlMs, signal });
+    if (failed) this.#hasFailed = true;
     return entry;
   }
 

@@ -117,7 +117,7 @@ export class Caching implements RequestCache {
   }): Promise<{ readonly entry?: CacheEntry | undefined; readonly failed?: true }> {
     const found = await this.#find(key, signal);
     const { entry } = found;
-    return entry && this.findAge(entry) > Math.min(this.settings.ttlMs, maxAgeMs) ? {} : found;
+    return entry && !this.#isWithin(entry, Math.min(this.settings.ttlMs, maxAgeMs)) ? {} : found;
   }
 
   /**
@@ -173,6 +173,14 @@ export class Caching implements RequestCache {
   /** Resolves when the entries are written, after five seconds at the latest. */
   async close(): Promise<void> {
     await waitAtMost(() => this.#settleWrites(), { clock: this.#parts.clock, ms: closeMs });
+  }
+
+  /**
+   * Whether an entry is not older than a limit. The age of one from the future is unknown: the clock was set back. Clocks of
+   * processes that share entries differ by less.
+   */
+  #isWithin({ createdAt }: CacheEntry, maxAgeMs: number): boolean {
+    return Math.abs(this.#parts.clock.now() - createdAt) <= maxAgeMs;
   }
 
   #covers({ name }: Pick<Pool, "name">): boolean {

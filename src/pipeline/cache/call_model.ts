@@ -55,7 +55,7 @@ async function openStream(sent: RoutedRequest, parts: SentRequest): Promise<Begu
   const withUsage = { body: { ...sent.body, stream_options: { include_usage: true } } };
   const stream = readEvents(shared, withUsage, { ...deps, isLogged });
   const keep = ({ events: recorded, costUsd }: CallFacts) => {
-    const events = recorded?.map(({ text }) => text);
+    const events = received.isEmpty ? undefined : recorded?.map(({ text }) => text);
     if (events === undefined || !isStorable(toCompletion(events), sent.body)) return;
     store({ kind: "stream", events }, { ...parts, result, costUsd });
   };
@@ -75,7 +75,7 @@ export async function openContent(cached: CachedRequest, deps: RouteDeps): Promi
   const stream = new RecordedContent(readContent(result, sent.operation, deps), caching.settings.maxEntry);
   result.cacheStatus = "MISS";
   const keep = () => {
-    const { content } = stream;
+    const content = result.received.isEmpty ? undefined : stream.content;
     const { cost_usd: costUsd } = result.routing;
     store(content && { kind: "content", content }, { result, cached, deps, costUsd });
   };

@@ -100,7 +100,7 @@ async function findInputs(
   const inputs = await Promise.all([...distinct.values()].map(async (input) => {
     const body = { ...sent.body, input: [input], encoding_format: undefined };
     const key = await cached.caching.createKey({ ...sent, body } as unknown as RoutedRequest, cached.pool);
-    const { entry } = await cached.caching.lookup(key, { maxAgeMs: cached.control.ttlMs, signal: sent.signal });
+    const entry = await cached.find(key, sent.signal);
     return { input, key, found: entry && readVector(entry) };
   }));
   return { inputs, positions: all.map((input) => order.get(JSON.stringify(input))!) };
