@@ -1,6 +1,7 @@
 import { addressOfHost } from "../../src/config/detect/_variables.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { detectedSettings, detectProviders, type Environment, overlayKeys } from "../../src/config/detect/detect.ts";
+import { detectedSettings, detectProviders, overlayKeys } from "../../src/config/detect/detect.ts";
+import type { Environment } from "../../src/contracts/runtime.ts";
 import { NoProvidersError } from "../../src/errors.ts";
 import { catchProblems, connectors, known } from "./_known.ts";
 
