@@ -71,6 +71,7 @@ describe("A storage of the cache", () => {
     await until(() => asked === 1, "the lookup");
     await stage.clock.advance(100);
     assertEquals(await first, "200 MISS");
+    await until(async () => (await stage.entries.stats()).entries === 1, "the entry"); // until then, no storage is asked
     assertEquals([await stage.ask(), asked], ["200 MISS", 1]);
     assertMatch(stage.traces.join(), /^warning .*did not respond within 100 ms$/);
     stage.entries.get = get;
