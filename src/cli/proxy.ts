@@ -17,7 +17,7 @@ import {
   severities,
   stopMessage,
 } from "./console_connector.ts";
-import { type Demo, startDemo } from "./demo.ts";
+import type { Demo } from "./demo.ts";
 import type { SupervisedWorker } from "./supervised_worker.ts";
 import type { Greeting } from "./worker_messages.ts";
 import { originProblem } from "../config/schema/formats.ts";
@@ -81,7 +81,7 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
     const console = output.create({}, runtime);
     shell.prepareToServe();
     const worker = await supervisedWorker(parts);
-    const demo = flags.has("demo") ? await startDemo(shell, runtime.clock) : undefined;
+    const demo = flags.has("demo") ? await (await import("./demo.ts")).startDemo(shell, runtime.clock) : undefined;
     try {
       const config = demo?.config ?? path;
       const initial = path !== undefined && flags.has("watch") ? await readIfPresent(path, runtime.files!) : undefined;

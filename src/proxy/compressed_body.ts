@@ -6,6 +6,7 @@
 import type { Decompressor, Runtime } from "../contracts/runtime.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
 import { readableFrom } from "../util/readable_from.ts";
+import { type BodyBounds, readRequestBody } from "./body_reader.ts";
 import { HttpError } from "./error_body.ts";
 
 /** Formats by content coding. Those that the runtime lacks are not supported. */
@@ -42,6 +43,19 @@ export function withDecompressedBody(request: PlainRequest, runtime: Decompressi
     body: request.body && decompressWith(decompressor, { request, coding }),
     bytes: () => request.bytes(),
   };
+}
+
+/**
+ * Reads the body of a request with a content coding, decompressed, within the limits of bodies.
+ *
+ * @throws {HttpError} As {@linkcode withDecompressedBody} and {@linkcode readRequestBody} do.
+ */
+export async function readCompressed(
+  request: PlainRequest,
+  bounds: BodyBounds,
+  runtime: Decompressing,
+): Promise<Uint8Array> {
+  return await readRequestBody(withDecompressedBody(request, runtime), bounds);
 }
 
 /** Headers that describe the compressed body. */

@@ -14,7 +14,6 @@ import { isAmbiguous, readPath } from "../util/request_path.ts";
 import { isSocketRequest } from "../util/request_id.ts";
 import { type Authenticator, createAuthenticator, requireToken } from "./authenticator.ts";
 import { type BodyBounds, ClientDisconnectedError, readRequestBody } from "./body_reader.ts";
-import { withDecompressedBody } from "./compressed_body.ts";
 import { checkedRoute, checkRights, findRoute, invalidUrl, servedEndpoints, withoutBody } from "./routes.ts";
 import { type Caller, type Client, createNamedClients, findBodyOwner } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
@@ -265,11 +264,9 @@ export class ProxyInstance {
   }
 
   #read(
-    { request: received, from }: IncomingRequest,
+    { request, from }: IncomingRequest,
     { isUpload = false, hold, startedAt, limitMs }: ReadOptions,
   ): Promise<Uint8Array> {
-    const isCompressed = received.headers.has("content-encoding");
-    const request = isCompressed ? withDecompressedBody(received, this.#mesh.runtime) : received;
     const { bodyLimit, bodyMemory, uploadLimit } = this.#proxy;
     const { bodies, uploads } = this.#shared;
     // no spread: see #exchange
@@ -287,7 +284,9 @@ export class ProxyInstance {
       startedAt,
       limitMs,
     };
-    return readRequestBody(request, bounds);
+    if (!request.headers.has("content-encoding")) return readRequestBody(request, bounds);
+    const { runtime } = this.#mesh;
+    return import("./compressed_body.ts").then(({ readCompressed }) => readCompressed(request, bounds, runtime));
   }
 
   /** Rejects requests during shutdown, and when all slots are taken. */
