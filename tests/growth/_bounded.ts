@@ -147,7 +147,6 @@ export const bounded: Readonly<Record<string, string>> = {
   "src/proxy/teams_route.ts#listTeams": "the teams of the configuration",
   "src/registry/model_list.ts#toListedModel": "one entry; its leaves are not read",
   "src/proxy/compressed_body.ts#readCompressed": "readRequestBody, of what a decompressor passes on",
-  "src/runtime/_deno_fetch_bodies.ts#ByobReader": "passes chunks of bytes on",
   "src/runtime/_readable_stream.ts#toReadableStream": "passes chunks of bytes on",
   "src/runtime/server_shell.ts#toFetch": "passes requests on",
   "src/runtime/_plain_response.ts#toPlainResponse": "passes a response of the proxy on",
