@@ -284,9 +284,14 @@ export class ProxyInstance {
       startedAt,
       limitMs,
     };
-    if (!request.headers.has("content-encoding")) return readRequestBody(request, bounds);
-    const { runtime } = this.#mesh;
-    return import("./compressed_body.ts").then(({ readCompressed }) => readCompressed(request, bounds, runtime));
+    return request.headers.has("content-encoding")
+      ? this.#readCompressed(request, bounds)
+      : readRequestBody(request, bounds);
+  }
+
+  async #readCompressed(request: PlainRequest, bounds: BodyBounds): Promise<Uint8Array> {
+    const { readCompressed } = await import("./compressed_body.ts");
+    return await readCompressed(request, bounds, this.#mesh.runtime);
   }
 
   /** Rejects requests during shutdown, and when all slots are taken. */
