@@ -11,6 +11,7 @@ import { clientOver, messages } from "../support/_library.ts";
 import { operationStage } from "../support/_operations.ts";
 import { answer, startUpstream, whole } from "../support/upstream.ts";
 
+const guards = { words: { connector: "mesh.guard.regex.v1", patterns: { bad: "bad" } } };
 const short = ({ cache }: { readonly cache: string }) => cache.slice(0, 4);
 
 describe("A response is not repeated", () => {
@@ -103,6 +104,23 @@ describe("A request is sent as its client wrote it", () => {
         assertEquals([status, cache], [200, ""]);
         assertStringIncludes(JSON.stringify(upstream.requests.at(-1)!.json()), part);
       }
+    });
+  }
+});
+
+describe("A request with members of the same name", () => {
+  for (
+    const [what, config] of [["the key", { cache: {} }], ["guards", { guards, proxy: { guards: ["words"] } }]] as const
+  ) {
+    it(`is sent as ${what} has it`, async () => {
+      await using stage = await cacheStage({ cache: undefined, config });
+      const body = '{"model":"chat","temperature":0,"messages":[{"role":"user","content":"bad","content":"good"}]}';
+      const headers = { "content-type": "application/json" };
+      const response = await fetch(`${stage.url}/v1/chat/completions`, { method: "POST", headers, body });
+      await response.body?.cancel();
+      assertEquals(response.status, 200);
+      const [sent] = stage.upstream.requests;
+      assertEquals([sent!.body.includes("good"), sent!.body.includes("bad")], [true, false]);
     });
   }
 });

@@ -89,7 +89,8 @@ export class Caching implements RequestCache {
       return undefined;
     }
     const key = await this.createKey(request, pool);
-    const sent = request.original === undefined ? request : { ...request, original: request.original.withoutNative() };
+    const { text: _, original, ...facts } = request; // the text may have more than the key, such as members twice
+    const sent = original === undefined ? facts : { ...facts, original: original.withoutNative() };
     return new CachedRequest(sent, { key, pool, control, caching: this });
   }
 

@@ -178,7 +178,8 @@ export class RequestGuard {
 }
 
 /**
- * The request without the form in which it was sent: guards see its translation, and what it lacks would pass unseen.
+ * The request without the form in which it was sent: guards see its translation, and what it lacks would pass unseen; and
+ * they see the last one of members with the same name, of which the provider might read the first.
  *
  * @throws {UnsupportedRequestError} If no other form of it can be sent.
  */
@@ -188,10 +189,11 @@ function withoutNativeForm(request: RoutedRequest): RoutedRequest {
       "The pool has guards, which cannot check what only one provider understands: leave out tools that it runs, and references to objects that it stores";
     throw new UnsupportedRequestError(message, { code: "unsupported_by_pool" });
   }
-  return request.original === undefined ? request : { ...request, original: request.original.withoutNative() };
+  const { text: _, original, ...sent } = request;
+  return original === undefined ? sent : { ...sent, original: original.withoutNative() };
 }
 
-function withRequestTexts({ text: _, ...request }: RoutedRequest, texts: readonly GuardedText[]): RoutedRequest {
+function withRequestTexts(request: RoutedRequest, texts: readonly GuardedText[]): RoutedRequest {
   return { ...request, body: withTexts(request.body, toTextMap(texts), "request") };
 }
 
