@@ -32,10 +32,14 @@ export class MemoryStorage implements Storage {
    */
   constructor(clock: Clock, maxBytes: number = attributes.max_bytes.default) {
     this.#clock = clock;
+    let opened: Pick<ExpiringEntries, "held"> = { held: { entries: 0, bytes: 0 } };
     const open = onceResolved(async () =>
-      new (await import("../../src/util/memory_entries.ts")).MemoryEntries(clock, maxBytes)
+      opened = new (await import("../../src/util/memory_entries.ts")).MemoryEntries(clock, maxBytes)
     );
     this.entries = {
+      get held() {
+        return opened.held;
+      },
       get: async (key) => (await open()).get(key),
       set: async (key, data, expiresAt) => (await open()).set(key, data, expiresAt),
       delete: async (key) => (await open()).delete(key),

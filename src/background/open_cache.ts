@@ -3,7 +3,7 @@
  * @module
  */
 import type { CacheSettings, Settings } from "../config/settings/settings.ts";
-import type { Storage } from "../contracts/storage.ts";
+import type { ExpiringEntries, Storage } from "../contracts/storage.ts";
 import { ConfigError } from "../errors.ts";
 import { createGeneration } from "../pipeline/cache/cache_key.ts";
 import { Caching } from "../pipeline/cache/caching.ts";
@@ -21,6 +21,8 @@ const memoryBytes = 64 * 1024 * 1024;
 /** Entries in the memory of a process, which outlast a change of its configuration. */
 export interface CacheMemory {
   entries?: MemoryEntries;
+  /** Returns the entries of the current configuration, which may be those of a storage. */
+  findEntries?: () => ExpiringEntries;
 }
 
 /** The mesh whose responses are kept. */
@@ -50,6 +52,7 @@ export async function openCache(settings: CacheSettings, { mesh, resolved, writt
   const { hub, runtime: { clock } } = deps;
   const findEntries = () =>
     own?.entries ?? mesh.storage?.entries ?? (mesh.cacheMemory.entries ??= new MemoryEntries(clock, memoryBytes));
+  mesh.cacheMemory.findEntries = findEntries;
   const siblings = mesh.siblings && isInMemory(resolved, mesh.catalogue)
     ? await openSiblings(mesh.siblings, { clear: () => findEntries().clear(), hub })
     : undefined;

@@ -212,6 +212,11 @@ export interface EntryStats {
  * size, or deletes what has expired.
  */
 export interface ExpiringEntries {
+  /**
+   * What they hold, if they are in the memory of this process alone: workers then add theirs up. Entries that have expired may be
+   * among them.
+   */
+  readonly held?: EntryStats | undefined;
   /** Reads an entry; undefined if it does not exist or has expired. The caller owns the returned bytes. */
   get(key: string): Promise<Uint8Array | undefined>;
   /**

@@ -77,6 +77,9 @@ export class CodedStorage implements Storage {
     const [{ entries }, cipher] = [this.#inner, this.#cipher];
     if (entries === undefined || cipher === undefined) return entries;
     return {
+      get held() {
+        return entries.held;
+      },
       get: async (key) => {
         const bytes = await entries.get(key);
         if (bytes === undefined || !isEncrypted(bytes)) return undefined;

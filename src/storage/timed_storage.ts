@@ -55,6 +55,9 @@ export class TimedStorage implements Storage {
   get entries(): ExpiringEntries | undefined {
     const { entries } = this.#inner;
     return entries && {
+      get held() {
+        return entries.held;
+      },
       get: (key) => this.#timed("read an entry", () => entries.get(key)),
       set: (key, data, expiresAt) => this.#timed("write an entry", () => entries.set(key, data, expiresAt)),
       delete: (key) => this.#timed("delete an entry", () => entries.delete(key)),

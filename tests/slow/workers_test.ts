@@ -65,27 +65,30 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
     });
   });
 
-  it("count what their caches hold and have served together, and empty all of them at once", async () => {
-    await using upstream = await startUpstream(answer);
-    await withWorkers({ upstream, config: { cache: {} } }, async (workers) => {
-      const body = JSON.stringify({ model: "chat", messages: [{ role: "user", content: "Hi" }], temperature: 0 });
-      const stats = async () => JSON.parse(await workers.ask("GET /mesh/cache"));
-      let sent = 0;
-      await until(async () => {
-        sent++;
-        await workers.ask("POST /v1/chat/completions", body);
-        return (await stats()).entries === 2;
-      }, "each of the two workers has kept it");
-      const { hits, misses, saved_usd } = await stats();
-      assertEquals([hits, misses, saved_usd, upstream.calls], [sent - 2, 2, sent - 2, 2]);
-      assertEquals(await workers.ask("DELETE /mesh/cache"), '{"cleared":2}');
-      await until(async () => (await stats()).entries === 0, "all of them are empty");
-      await until(async () => {
-        await workers.ask("POST /v1/chat/completions", body);
-        return upstream.calls === 4;
-      }, "both have asked the provider again");
+  for (const storage of [undefined, { connector: "mesh.memory.v1" }]) {
+    const memory = storage === undefined ? "in the memory of processes" : `in ${storage.connector}`;
+    it(`count what their caches hold ${memory} and have served together, and empty all of them at once`, async () => {
+      await using upstream = await startUpstream(answer);
+      await withWorkers({ upstream, config: { cache: { storage } } }, async (workers) => {
+        const body = JSON.stringify({ model: "chat", messages: [{ role: "user", content: "Hi" }], temperature: 0 });
+        const stats = async () => JSON.parse(await workers.ask("GET /mesh/cache"));
+        let sent = 0;
+        await until(async () => {
+          sent++;
+          await workers.ask("POST /v1/chat/completions", body);
+          return (await stats()).entries === 2;
+        }, "each of the two workers has kept it");
+        const { hits, misses, saved_usd } = await stats();
+        assertEquals([hits, misses, saved_usd, upstream.calls], [sent - 2, 2, sent - 2, 2]);
+        assertEquals(await workers.ask("DELETE /mesh/cache"), '{"cleared":2}');
+        await until(async () => (await stats()).entries === 0, "all of them are empty");
+        await until(async () => {
+          await workers.ask("POST /v1/chat/completions", body);
+          return upstream.calls === 4;
+        }, "both have asked the provider again");
+      });
     });
-  });
+  }
 
   it("print nothing but JSON lines with --log-format json, from the start to the end, also when one is killed", async () => {
     await using upstream = await startUpstream(answer);

@@ -172,7 +172,7 @@ export class SharedOverview implements ProxyOverview {
     const seen = this.#seen;
     this.#seen = nothingSeen();
     const { statistics, hub, cacheMemory } = this.#mesh!;
-    const { held } = cacheMemory.entries ?? {};
+    const held = cacheMemory.findEntries?.().held;
     this.#line.report({ ...seen, inFlight: statistics.inFlight, lost: [...hub.lost], held });
   }
 }
