@@ -111,7 +111,7 @@ export class RequestMetrics {
   readonly #rotations = new Map<string, Sum>();
   readonly #guards = new Map<string, Sum>();
   readonly #lookups = new Map<string, Sum>();
-  /** What repeated responses have saved, USD. */
+  /** What repeated responses have saved, nano-dollars. */
   readonly #saved = new Map<string, Sum>();
   readonly #hedged = new Map<string, Sum>();
   readonly #hedgesWon = new Map<string, Sum>();
@@ -166,15 +166,16 @@ export class RequestMetrics {
   /** Counts what the cache was asked for a request. */
   addLookup({ pool, result, savedUsd = 0 }: CacheLookup): void {
     countRequest(this.#lookups, `${pool}\n${result}`, () => ({ pool, result }));
-    if (result === "hit") getOrCreate(this.#saved, pool, () => ({ labels: { pool }, value: 0 })).value += savedUsd;
+    if (result !== "hit") return;
+    getOrCreate(this.#saved, pool, () => ({ labels: { pool }, value: 0 })).value += Math.round(savedUsd * nanoPerUsd);
   }
 
   /** Returns the totals of the cache. */
   cache(): CacheTotals {
     const count = (wanted: CacheLookup["result"]) =>
       [...this.#lookups.values()].reduce((sum, { labels, value }) => labels.result === wanted ? sum + value : sum, 0);
-    const saved_usd = [...this.#saved.values()].reduce((sum, { value }) => sum + value, 0);
-    return { hits: count("hit"), misses: count("miss"), saved_usd };
+    const saved = [...this.#saved.values()].reduce((sum, { value }) => sum + value, 0);
+    return { hits: count("hit"), misses: count("miss"), saved_usd: saved / nanoPerUsd };
   }
 
   /** Returns the totals of each named client. */
@@ -223,7 +224,7 @@ export class RequestMetrics {
       counter(
         "modelmesh_cache_saved_usd_total",
         "Cost of repeated responses when they were received, in USD, where prices are known.",
-        [...this.#saved.values()],
+        [...this.#saved.values()].map(({ labels, value }) => ({ labels, value: value / nanoPerUsd })),
       ),
       counter("modelmesh_hedged_total", "Requests for which a second model was asked.", [...this.#hedged.values()]),
       counter("modelmesh_hedge_won_total", "Hedged requests that the second model answered.", [

@@ -4,8 +4,9 @@ import { describe, it } from "@std/testing/bdd";
 import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import { stateIn } from "../../mod.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
+import { operationStage } from "../support/_operations.ts";
 import { startTestProxy, type TestProxyOptions } from "../support/proxy.ts";
-import { ok, startUpstream } from "../support/upstream.ts";
+import { embeddings, ok, startUpstream } from "../support/upstream.ts";
 
 const tokens = [
   { token: "t-admin", name: "admin" },
@@ -65,10 +66,10 @@ describe("GET /mesh/cache", () => {
   it("counts entries, hits, misses and what was saved", async () => {
     await using proxy = await open();
     assertEquals(await proxy.stats(), { entries: 0, bytes: 0, hits: 0, misses: 0, saved_usd: 0 });
-    for (const content of ["one", "two", "one", "one"]) await proxy.ask(content);
+    for (const content of ["one", "two", "one", "one", "one"]) await proxy.ask(content);
     await proxy.ask("never", { temperature: 1 });
     const { bytes, ...counts } = await proxy.stats();
-    assertEquals(counts, { entries: 2, hits: 2, misses: 2, saved_usd: 0.0004 });
+    assertEquals(counts, { entries: 2, hits: 3, misses: 2, saved_usd: 0.0006 });
     assertEquals(bytes > 200 && bytes < 4000, true, String(bytes));
   });
 
@@ -166,14 +167,22 @@ describe("explain", () => {
 describe("metrics of the cache", () => {
   it("count requests by pool and result, and what was saved", async () => {
     await using proxy = await open();
-    for (const content of ["one", "one", "two"]) await proxy.ask(content);
+    for (const content of ["one", "one", "two", "one", "one"]) await proxy.ask(content);
     await proxy.ask("never", { temperature: 1 });
     const { text } = await proxy.call("/metrics");
-    for (const [result, count] of [["hit", 1], ["miss", 2], ["bypass", 1]] as const) {
+    for (const [result, count] of [["hit", 3], ["miss", 2], ["bypass", 1]] as const) {
       assertStringIncludes(text, `modelmesh_cache_requests_total{pool="chat",result="${result}"} ${count}\n`);
     }
-    assertMatch(text, /modelmesh_cache_saved_usd_total\{pool="chat"\} 0\.0002\n/);
+    assertMatch(text, /modelmesh_cache_saved_usd_total\{pool="chat"\} 0\.0006\n/);
     assertMatch(text, /modelmesh_cost_usd_total\{pool="chat",model="a",provider="a",client="admin"\} 0\.0006\n/);
+  });
+
+  it("count what failed for embeddings, whose entries are those of their inputs", async () => {
+    const [capability, storage] = ["text-embeddings", stateIn(createFailing())];
+    await using stage = await operationStage({ a: embeddings() }, { capability, storage, config: { cache: {} } });
+    assertEquals((await stage.post("embeddings", { input: ["one", "two"] })).status, 200);
+    const metrics = await (await fetch(`${stage.proxy.url}/metrics`)).text();
+    assertStringIncludes(metrics, 'modelmesh_cache_requests_total{pool="pool",result="error"} 1\n');
   });
 
   it("count what failed, and none for a client", async () => {
