@@ -52,11 +52,12 @@ for (const [what, cache, more] of valid) {
 }
 
 const invalid: readonly (readonly [cache: unknown, path: string, message: RegExp, more?: object])[] = [
-  [{ ttl: -1 }, "cache.ttl", /expected a duration/],
+  [{ ttl: -1 }, "cache.ttl", /expected a duration.*found -1$/],
   [{ ttl: "-1s" }, "cache.ttl", /expected a duration/],
   [{ ttl: "0s" }, "cache.ttl", /expected a duration/],
-  [{ ttl: 60 }, "cache.ttl", /expected a duration/],
-  [{ max_entry: -1 }, "cache.max_entry", /expected a size/],
+  [{ ttl: 60 }, "cache.ttl", /expected a duration.*found 60: write "60s" or "60ms"$/],
+  [{ max_entry: -1 }, "cache.max_entry", /expected a size.*found -1$/],
+  [{ max_entry: 0 }, "cache.max_entry", /expected a size.*found 0$/],
   [{ max_entry: "0MB" }, "cache.max_entry", /expected a size/],
   [{ scope: "user" }, "cache.scope", /"client", "team"/],
   [{ scope: "client" }, "cache.scope", /no clients/, { proxy: {} }],

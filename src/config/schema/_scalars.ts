@@ -114,8 +114,8 @@ function readReferable(field: Field, value: unknown, { path, report }: ValueLoca
   if (referenced !== undefined) return report.problem(path, `expected ${expected}, found another value in ${value}`);
   const variable = typeof value === "string" ? variableProblem(value) : undefined;
   if (variable !== undefined) return report.problem(path, variable);
-  const isBare = readings !== undefined && typeof value === "number";
-  return report.problem(path, invalidValue(expected, value) + (isBare ? `: write ${readings(value)}` : ""));
+  const isBare = readings !== undefined && Number.isSafeInteger(value) && Number(value) >= (field.min ?? 1);
+  return report.problem(path, invalidValue(expected, value) + (isBare ? `: write ${readings(Number(value))}` : ""));
 }
 
 function getNotation(field: Field): Notation {
