@@ -4,7 +4,7 @@
  */
 import type { Contestant } from "../kit/contestant.ts";
 import { denoPass, direct, nodePass } from "./bare.ts";
-import { ownDeno, ownDenoNode, ownNode } from "./ours.ts";
+import { ownDeno, ownDenoNode, ownGuarded, ownNode } from "./ours.ts";
 import { liteLlm, portkey } from "./peers.ts";
 
 /** All contestants, in the order of tables. */
@@ -20,7 +20,8 @@ export const all: readonly Contestant[] = [
   ownNode("24"),
   portkey("24"),
   liteLlm,
+  ownGuarded,
 ];
 
-/** Their names. */
-export const names: readonly string[] = all.map(({ name }) => name);
+/** Those that figures compare, by name. */
+export const names: readonly string[] = all.filter((contestant) => contestant !== ownGuarded).map(({ name }) => name);

@@ -13,14 +13,20 @@ import { denoCommand, nodePath, root } from "../kit/runtimes.ts";
  *
  * @param stage Addresses of the proxy and the upstream.
  * @param proxy Additional members of the `proxy` section.
+ * @param sections Additional sections.
  */
-export async function writeConfiguration(stage: Stage, proxy: Record<string, unknown> = {}): Promise<string> {
+export async function writeConfiguration(
+  stage: Stage,
+  proxy: Record<string, unknown> = {},
+  sections: Record<string, unknown> = {},
+): Promise<string> {
   const path = `${stage.folder}/modelmesh.json`;
   const document = {
     providers: { mock: { connector: "openai.llm.v1", base_url: stage.upstream, api_key: "key" } },
     models: { "mock-model": { provider: "mock", capabilities: ["chat-completion"] } },
     pools: { bench: { models: ["mock-model"] } },
     proxy: { port: stage.port, max_concurrent: 20_000, ...proxy },
+    ...sections,
   };
   await Deno.writeTextFile(path, JSON.stringify(document));
   return path;
@@ -51,6 +57,17 @@ export const ownDenoNode: Contestant = {
   title: "ModelMesh on Deno, proxy.listener: node",
   async start(stage) {
     return startOnDeno(stage, await writeConfiguration(stage, { listener: "node" }));
+  },
+};
+
+/** On Deno, with a guard that matches nothing; not among the contestants of other figures. */
+export const ownGuarded: Contestant = {
+  ...ownDeno,
+  name: "deno-guards",
+  title: "ModelMesh on Deno, with a guard",
+  async start(stage) {
+    const guards = { personal: { connector: "mesh.guard.pii.v1", action: "block" } };
+    return startOnDeno(stage, await writeConfiguration(stage, { guards: ["personal"] }, { guards }));
   },
 };
 

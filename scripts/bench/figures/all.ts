@@ -9,6 +9,7 @@ import { latency, tail } from "./latency.ts";
 import { library } from "./library.ts";
 import { memory } from "./memory.ts";
 import { routing } from "./routing.ts";
+import { guards } from "./guards.ts";
 import { importing, start, stop } from "./start.ts";
 import { events, streams } from "./streams.ts";
 import { bursts, throughput, tls } from "./throughput.ts";
@@ -25,6 +26,7 @@ export const figures: readonly Figure[] = [
   memory,
   disconnect,
   clients,
+  guards,
   library,
   routing,
   start,

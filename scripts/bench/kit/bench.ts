@@ -23,7 +23,7 @@ export interface Side {
   /** Its process; undefined without a gateway. */
   readonly program?: Running;
   /** Returns the request that a client sends to it. */
-  target(isStream?: boolean): Target;
+  target(isStream?: boolean, repeated?: number): Target;
   /** Its log file. */
   readonly log?: string;
   /** Whether it streams the upstream's events. */
@@ -164,7 +164,7 @@ export class Bench {
       await program.kill();
       throw new Error(`${(error as Error).message}: ${(await Deno.readTextFile(log)).trim().slice(-500)}`);
     }
-    const target = (isStream = false) => createTarget(contestant, stage, isStream);
+    const target = (isStream = false, repeated = 1) => createTarget(contestant, stage, isStream, repeated);
     return { contestant, program, log, target, isStreaming: true, isSecure: false };
   }
 

@@ -56,9 +56,11 @@ const question = "Tell in a few words how a request finds its way through a rout
  * Returns the request of a client.
  *
  * @param isStream Whether the response is streamed.
+ * @param repeated How often it asks its question of 260 characters.
  */
-export function createTarget(contestant: Contestant, stage: Stage, isStream: boolean): Target {
-  const messages = [{ role: "system", content: "Be brief." }, { role: "user", content: question.trim() }];
+export function createTarget(contestant: Contestant, stage: Stage, isStream: boolean, repeated: number = 1): Target {
+  const content = question.repeat(repeated).trim();
+  const messages = [{ role: "system", content: "Be brief." }, { role: "user", content }];
   const request = { model: contestant.model, messages, max_tokens: 200, ...(isStream ? { stream: true } : {}) };
   return {
     port: stage.port,
