@@ -64,18 +64,24 @@ export class Guarding {
   }
 }
 
+/** What the guards of a request have done; once it is routed, its record gets that, too. */
+interface Findings {
+  readonly list: GuardRecord[];
+  record?: { guards?: readonly GuardRecord[] | undefined };
+}
+
 /** The guards of one request. */
 export class RequestGuard {
   /** The request as it may be sent. */
   readonly request: RoutedRequest;
   readonly #guards: readonly NamedGuard[];
   readonly #scope: GuardScope;
-  readonly #findings: readonly GuardRecord[];
+  readonly #findings: Findings;
 
   private constructor(request: RoutedRequest, { guards, scope, findings }: {
     readonly guards: readonly NamedGuard[];
     readonly scope: GuardScope;
-    readonly findings: readonly GuardRecord[];
+    readonly findings: Findings;
   }) {
     this.request = request;
     this.#guards = guards;
@@ -91,7 +97,7 @@ export class RequestGuard {
   }): Promise<RequestGuard> {
     const { hub, runtime: { clock } } = deps;
     const deadlineAt = clock.monotonic() + request.timeoutMs;
-    const findings: GuardRecord[] = [];
+    const findings: Findings = { list: [] };
     const reported = new Set<string>();
     const scope: GuardScope = {
       pool,
@@ -105,11 +111,12 @@ export class RequestGuard {
       failed: new Set(),
       report: (finding) => {
         const { action, ...metadata } = finding;
-        if (action === "replace" && findings.length >= maxReplacements) return;
+        if (action === "replace" && findings.list.length >= maxReplacements) return;
         const key = JSON.stringify([action, finding.guard, finding.stage, finding.path, finding.rule]);
         if (reported.has(key)) return;
         reported.add(key);
-        findings.push(finding);
+        findings.list.push(finding);
+        if (findings.record !== undefined) findings.record.guards = findings.list;
         const client = request.client && { client: request.client.name };
         hub.event({ event: "guard", pool, provider: "", reason: action, metadata: { ...metadata, ...client } });
       },
@@ -165,11 +172,8 @@ export class RequestGuard {
   /** The record of the request gets what the guards have done, and will have done until it is written. */
   #describe({ routing }: Pick<Result, "routing">): void {
     const findings = this.#findings;
-    Object.defineProperty(routing, "guards", {
-      get: () => findings.length === 0 ? undefined : findings,
-      enumerable: true,
-      configurable: true,
-    });
+    findings.record = routing;
+    if (findings.list.length > 0) findings.record.guards = findings.list;
   }
 
   #check(texts: readonly GuardedText[]): Promise<readonly GuardedText[]> {
