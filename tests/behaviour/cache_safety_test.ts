@@ -9,7 +9,7 @@ import { type Dialect, type Json, speaking } from "../support/_dialects.ts";
 import { startIssuer } from "../support/_issuer.ts";
 import { clientOver, messages } from "../support/_library.ts";
 import { operationStage } from "../support/_operations.ts";
-import { answer, startUpstream, whole } from "../support/upstream.ts";
+import { answer, json, startUpstream, whole } from "../support/upstream.ts";
 
 const guards = { words: { connector: "mesh.guard.regex.v1", patterns: { bad: "bad" } } };
 const short = ({ cache }: { readonly cache: string }) => cache.slice(0, 4);
@@ -160,4 +160,20 @@ describe("A page of an insecure origin", () => {
       Object.defineProperty(crypto, "subtle", { value: subtle, configurable: true });
     }
   });
+});
+
+describe("Embeddings are repeated", () => {
+  for (const usage of [undefined, null, {}, { prompt_tokens: "3" }, { prompt_tokens: 3 }, { total_tokens: -1 }]) {
+    it(`if their usage is ${JSON.stringify(usage)}`, async () => {
+      const data = [{ object: "embedding", index: 0, embedding: [0.5] }];
+      const script = json({ object: "list", model: "e", data, ...(usage !== undefined && { usage }) });
+      await using stage = await operationStage({ a: script }, { capability: "text-embeddings", config: { cache: {} } });
+      const ask = () => stage.post("embeddings", { input: "Hi" });
+      const [first, second] = [await ask(), await ask()];
+      assertEquals([first.status, second.status], [200, 200], first.text + second.text);
+      assertMatch(second.headers.get("x-mesh-cache") ?? "", /^HIT/);
+      assertEquals(second.json.data, first.json.data);
+      assertEquals(Object.values(second.json.usage ?? {}).includes(null), false, second.text);
+    });
+  }
 });

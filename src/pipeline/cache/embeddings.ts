@@ -7,6 +7,7 @@ import type { CompletionResponse } from "../../contracts/provider.ts";
 import { DeadlineError, MeshError } from "../../errors.ts";
 import { findSpace } from "../../registry/embedding_spaces.ts";
 import { isObject } from "../../util/is_object.ts";
+import { isNonNegativeInteger } from "../check_body.ts";
 import type { Completing, Completion } from "../delivered.ts";
 import type { Operation } from "../operation.ts";
 import type { RouteDeps, RoutedRequest } from "../request.ts";
@@ -32,8 +33,8 @@ interface KeptVector {
   readonly model: string;
   /** Its embedding space. */
   readonly space: string;
-  /** Its share of the usage of the response that it is from. */
-  readonly tokens: TokenShares;
+  /** Its share of the usage of the response that it is from; undefined if that reported none. */
+  readonly tokens?: TokenShares | undefined;
 }
 
 /** A vector, and the entry that contains it. */
@@ -113,8 +114,8 @@ function readVector(entry: CacheEntry): FoundVector | undefined {
   if (!isObject(value)) return undefined;
   const { embedding, model, space, tokens } = value;
   const isVector = Array.isArray(embedding) || typeof embedding === "string";
-  if (!isVector || typeof model !== "string" || typeof space !== "string" || !isObject(tokens)) return undefined;
-  return { entry, embedding: embedding as number[], model, space, tokens: tokens as TokenShares };
+  if (!isVector || typeof model !== "string" || typeof space !== "string") return undefined;
+  return { entry, embedding: embedding as number[], model, space, tokens: tokens as TokenShares | undefined };
 }
 
 /** Returns the embedding space of most vectors in the cache; undefined if there are none. */
@@ -132,7 +133,8 @@ function repeatVectors(call: EmbeddingCall): Begun {
   const { entry, model } = inputs[0]!.found!;
   const result = new CachedResult(request, { entry: { ...entry, costUsd }, pool, ageMs, startedAt, deps });
   const usage = sumTokens(inputs.map(({ found }) => found!.tokens));
-  const response = mergeVectors(call, { object: "list", data: [], model, usage }, new Map());
+  const body = { object: "list", data: [], model, ...(usage && { usage }) } as unknown as EmbeddingResponse;
+  const response = mergeVectors(call, body, new Map());
   return { kind: "complete", result, response, end: { usage: undefined, written: () => 0 }, savedUsd: costUsd };
 }
 
@@ -257,12 +259,18 @@ function toBegun(call: EmbeddingCall, { result, response, vectors, savedUsd }: {
   return { kind: "complete", result, response, end: { ...usage, text: () => JSON.stringify(body) }, keep, savedUsd };
 }
 
-function scaleTokens({ prompt_tokens, total_tokens }: TokenShares, share: number): TokenShares {
+/** Returns a share of reported usage; undefined if it is malformed. */
+function scaleTokens(usage: unknown, share: number): TokenShares | undefined {
+  const { prompt_tokens, total_tokens } = Object(usage) as Readonly<Record<string, unknown>>;
+  if (!isNonNegativeInteger(prompt_tokens) || !isNonNegativeInteger(total_tokens)) return undefined;
   return { prompt_tokens: prompt_tokens * share, total_tokens: total_tokens * share };
 }
 
-function sumTokens(shares: readonly TokenShares[]): TokenShares {
-  const sum = (name: keyof TokenShares) => Math.round(shares.reduce((total, share) => total + share[name], 0));
+/** Undefined if one of the shares is unknown. */
+function sumTokens(shares: readonly (TokenShares | undefined)[]): TokenShares | undefined {
+  const reported = shares.filter((share) => share !== undefined);
+  if (reported.length < shares.length) return undefined;
+  const sum = (name: keyof TokenShares) => Math.round(reported.reduce((total, share) => total + share[name], 0));
   return { prompt_tokens: sum("prompt_tokens"), total_tokens: sum("total_tokens") };
 }
 
