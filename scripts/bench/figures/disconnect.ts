@@ -26,7 +26,7 @@ async function leave(
 ): Promise<number[]> {
   await bench.upstream.set(mode);
   const leaving = { mode: "leave", tries, afterMs, waitMs } as const;
-  const target = side.target(isStream);
+  const target = side.target({ isStream });
   const { left, failed } = await load<{ left: number[]; failed: number }>(target, leaving, side.isSecure);
   if (failed > 0) bench.problem(`${side.contestant.name}: ${failed} answers ended before the client left`);
   const seen = await bench.upstream.seen();

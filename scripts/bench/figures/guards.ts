@@ -21,7 +21,7 @@ export const guards: Figure = {
     const rates = await bench.rounds({
       sides: await bench.sides(names),
       async measure(side) {
-        const run = () => saturate(side.target(false, repeated), connections, { seconds: bench.secondsFor(side) });
+        const run = () => saturate(side.target({ repeated }), connections, { seconds: bench.secondsFor(side) });
         return toRate(bench, side, { usage: await bench.withUsage(side, run) });
       },
     });

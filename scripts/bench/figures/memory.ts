@@ -36,7 +36,7 @@ async function settled(pid: number): Promise<number> {
 async function measure(bench: Bench, name: string, sizes: readonly number[]): Promise<Map<number, number>> {
   const side = await bench.fresh(name);
   await bench.upstream.set(slow);
-  const held = await hold(side.target(true));
+  const held = await hold(side.target({ isStream: true }));
   const measured = new Map<number, number>();
   try {
     const from = { count: await held.open(few), kib: await settled(side.program!.pid) };

@@ -41,7 +41,7 @@ async function startOne(bench: Bench, contestant: Contestant): Promise<Started> 
   const how = await contestant.start(stage);
   const from = performance.now();
   const program = await startProgram({ ...how, core: "gateway", folder, log: `${folder}/log` });
-  return { program, target: createTarget(contestant, stage, false), from };
+  return { program, target: createTarget(contestant, stage), from };
 }
 
 /** Measures the time from the start of the process to the end of its first response, ms. */

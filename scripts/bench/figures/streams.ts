@@ -63,7 +63,7 @@ export const streams: Figure = {
       mode: { events: pacedEvents, paceMs },
       isStream: true,
       async measure(side): Promise<Paced> {
-        const done = await bench.withUsage(side, () => load(side.target(true), mode, side.isSecure));
+        const done = await bench.withUsage(side, () => load(side.target({ isStream: true }), mode, side.isSecure));
         const { p50, p99 } = done.first ?? {};
         return { ...toRate(bench, side, { usage: done, count: done.events }), first: p50 ?? NaN, firstP99: p99 ?? NaN };
       },
@@ -102,7 +102,7 @@ export const events: Figure = {
           isStream: true,
           async measure(side) {
             const mode = { mode: "closed", connections: size, seconds: bench.secondsFor(side) } as const;
-            const done = await bench.withUsage(side, () => load(side.target(true), mode, side.isSecure));
+            const done = await bench.withUsage(side, () => load(side.target({ isStream: true }), mode, side.isSecure));
             return toRate(bench, side, { usage: done, count: done.events });
           },
         }),

@@ -4,7 +4,7 @@
  */
 import { all } from "../contestants/all.ts";
 import { type Collections, collectionsIn } from "./collections.ts";
-import { type Contestant, createTarget, type Stage, type Target } from "./contestant.ts";
+import { type Contestant, createTarget, type RequestForm, type Stage, type Target } from "./contestant.ts";
 import { Disturbance, maxRepeats } from "./disturbance.ts";
 import { load, saturate } from "./load.ts";
 import type { Options } from "./options.ts";
@@ -23,7 +23,7 @@ export interface Side {
   /** Its process; undefined without a gateway. */
   readonly program?: Running;
   /** Returns the request that a client sends to it. */
-  target(isStream?: boolean, repeated?: number): Target;
+  target(form?: RequestForm): Target;
   /** Its log file. */
   readonly log?: string;
   /** Whether it streams the upstream's events. */
@@ -164,14 +164,14 @@ export class Bench {
       await program.kill();
       throw new Error(`${(error as Error).message}: ${(await Deno.readTextFile(log)).trim().slice(-500)}`);
     }
-    const target = (isStream = false, repeated = 1) => createTarget(contestant, stage, isStream, repeated);
+    const target = (form?: RequestForm) => createTarget(contestant, stage, form);
     return { contestant, program, log, target, isStreaming: true, isSecure: false };
   }
 
   #straight(contestant: Contestant, folder: string, isSecure: boolean): Side {
     const { plain, secure } = this.upstream.ports;
     const stage: Stage = { port: isSecure ? secure : plain, upstream: "", folder };
-    const target = (isStream = false) => createTarget(contestant, stage, isStream);
+    const target = (form?: RequestForm) => createTarget(contestant, stage, form);
     return { contestant, target, isStreaming: true, isSecure };
   }
 
@@ -245,7 +245,7 @@ export class Bench {
   async #rewarm({ program, target, isSecure }: Side, isStream: boolean): Promise<void> {
     if (program === undefined) return;
     if (!isStream) return void await saturate(target(), 64, { seconds: rewarmSeconds, isSecure });
-    await load(target(true), { mode: "closed", connections: 64, seconds: rewarmSeconds }, isSecure);
+    await load(target({ isStream: true }), { mode: "closed", connections: 64, seconds: rewarmSeconds }, isSecure);
   }
 
   /**

@@ -52,13 +52,20 @@ export interface Target {
 
 const question = "Tell in a few words how a request finds its way through a router to a model, and back. ".repeat(3);
 
-/**
- * Returns the request of a client.
- *
- * @param isStream Whether the response is streamed.
- * @param repeated How often it asks its question of 260 characters.
- */
-export function createTarget(contestant: Contestant, stage: Stage, isStream: boolean, repeated: number = 1): Target {
+/** Form of a request. */
+export interface RequestForm {
+  /** Whether the response is streamed. @default false */
+  readonly isStream?: boolean | undefined;
+  /** How often it contains its question of 260 characters. @default 1 */
+  readonly repeated?: number;
+}
+
+/** Returns the request of a client. */
+export function createTarget(
+  contestant: Contestant,
+  stage: Stage,
+  { isStream = false, repeated = 1 }: RequestForm = {},
+): Target {
   const content = question.repeat(repeated).trim();
   const messages = [{ role: "system", content: "Be brief." }, { role: "user", content }];
   const request = { model: contestant.model, messages, max_tokens: 200, ...(isStream ? { stream: true } : {}) };
