@@ -37,7 +37,7 @@ export async function verifyResponse(
 ): Promise<void> {
   if (isSecure) return;
   await upstream.set({});
-  const { port, path, headers, body } = target(isStream);
+  const { port, path, headers, body } = target({ isStream });
   const signal = AbortSignal.timeout(30_000);
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", headers, body, signal });
   const text = await response.text();
