@@ -167,20 +167,22 @@ describe("a caller of a shared call", () => {
   }
 
   it("does not wait for a retry past the latest deadline", async () => {
-    const providers = { a: status(429, { headers: { "retry-after": "5" } }) };
     for (const [deadlines, isRetried] of [[["2s", "3s"], false], [["2s", "9s"], true]] as const) {
-      const clock = fakeClock();
+      const [clock, gate] = [fakeClock(), new Gate()];
+      const providers = { a: held(status(429, { headers: { "retry-after": "5" } }), gate) };
       await using stage = await open({ providers, clock, pool: { retry: { max_attempts: 1 } } });
       const all = [];
       for (const deadline of deadlines) {
         all.push(stage.ask({ headers: { "x-mesh-route": `deadline=${deadline}` } }));
         await settle();
       }
+      await stage.joined(2);
+      gate.openAll();
       if (isRetried) {
-        await stage.joined(2);
-        await until(() => stage.calls() === 1);
-        await settle();
-        await clock.advance(5_500);
+        await until(async () => {
+          await clock.advance(25);
+          return stage.calls() === 2;
+        });
       }
       const statuses = (await Promise.all(all)).map(({ status }) => status).toSorted();
       assertEquals([statuses, stage.calls()], isRetried ? [[429, 504], 2] : [[429, 429], 1]);

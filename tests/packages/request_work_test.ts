@@ -44,9 +44,12 @@ const program = `
   };
   const initialize = await measure(() => new ModelMesh().initialize(config));
   const server = await serve({ config, port: 0, host: "127.0.0.1" });
+  const personal = { connector: "mesh.guard.pii.v1", action: "block" };
+  const guarding = { ...config, guards: { personal }, proxy: { guards: ["personal"] } };
+  const guarded = await serve({ config: guarding, port: 0, host: "127.0.0.1" });
   const headers = { "content-type": "application/json" };
-  const send = async (path, body) => {
-    const response = await fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  const send = async (path, body, { url } = server) => {
+    const response = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
     await response.text();
     await new Promise((resolve) => setTimeout(resolve, 50)); // the record of a stream is written after its last byte
     return response.status;
@@ -56,12 +59,13 @@ const program = `
     chat: ["/v1/chat/completions", chat],
     stream: ["/v1/chat/completions", { ...chat, stream: true }],
     embeddings: ["/v1/embeddings", { model: "embeddings", input: "Hi" }],
+    "a guarded chat": ["/v1/chat/completions", chat, guarded],
   };
   const entered = { initialize };
   const statuses = [];
-  for (const [name, [path, body]] of Object.entries(requests)) {
-    for (let sent = 0; sent < 3; sent++) statuses.push(await send(path, body));
-    entered[name] = await measure(() => send(path, body));
+  for (const [name, request] of Object.entries(requests)) {
+    for (let sent = 0; sent < 3; sent++) statuses.push(await send(...request));
+    entered[name] = await measure(() => send(...request));
   }
   console.log(JSON.stringify({ entered, statuses }));
   process.exit(0);
@@ -73,6 +77,7 @@ const limits: Readonly<Record<string, readonly [files: number, functions: number
   chat: [99, 492],
   stream: [110, 616],
   embeddings: [99, 457],
+  "a guarded chat": [108, 540],
 };
 
 /**
@@ -129,7 +134,7 @@ describe("A warm request enters few files and functions", () => {
     const command = [await findNode("24"), "--input-type=module", "--eval", program, root.href, upstream.url];
     const { out } = await run(command, { folder: folder.path });
     const { entered, statuses } = JSON.parse(out);
-    assertEquals(statuses, new Array(9).fill(200));
+    assertEquals(statuses, new Array(12).fill(200));
     for (const [name, [files, functions]] of Object.entries(limits)) {
       assert(entered[name].files <= files, `${name} enters ${entered[name].files} files`);
       assert(entered[name].functions <= functions, `${name} enters ${entered[name].functions} functions`);
