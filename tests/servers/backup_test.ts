@@ -108,7 +108,9 @@ describe("a backup, by the commands of the page", () => {
     await using postgres = await TestPostgres.start();
     await using folder = await makeFolder();
     const [save = "", restore = ""] = listCommands("PostgreSQL");
-    await copyAndRestore(postgres.storage, () => {
+    await copyAndRestore(postgres.storage, async () => {
+      const unsettled = "SELECT count(*) FROM modelmesh.leases WHERE amount > 0";
+      await until(() => postgres.sql(unsettled) === "0", "the call is settled: what is reserved ends with its process");
       postgres.sql("CREATE DATABASE restored");
       const RESTORED_URL = postgres.url.replace(/postgres$/, "restored");
       run(save, folder.path, { DATABASE_URL: postgres.url });
