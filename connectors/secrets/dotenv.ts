@@ -36,7 +36,7 @@ const dotenv: SecretFormat = {
     if (unwritable.test(value)) {
       throw new SecretFileError("the value contains a NUL or invalid Unicode, which a dotenv file cannot hold");
     }
-    const { stringify } = await importStd(() => import("@std/dotenv/stringify"), "dotenv"); // the core has no dependencies
+    const { stringify } = await importStd(() => import("@std/dotenv/stringify"), "dotenv/stringify.ts"); // the core has no dependencies
     const line = `${stringify({ [name]: value })}\n`;
     const file = parseCheckedDotenv(written);
     const last = file.entries.findLast((entry) => entry.name === name);

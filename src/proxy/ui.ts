@@ -45,8 +45,8 @@ export async function dashboard({ request, headers }: Exchange): Promise<PlainRe
     const value = request.headers.get(name);
     return value === null ? [] : [[name, value]];
   }));
-  const { accepts, acceptsEncodings } = await importStd(() => import("@std/http/negotiation"), "http");
-  const { ifNoneMatch } = await importStd(() => import("@std/http/etag"), "http");
+  const { accepts, acceptsEncodings } = await importStd(() => import("@std/http/negotiation"), "http/negotiation.ts");
+  const { ifNoneMatch } = await importStd(() => import("@std/http/etag"), "http/etag.ts");
   const encoding = accepted.has("accept-encoding")
     ? acceptsEncodings({ headers: accepted }, "gzip", "identity")
     : "identity"; // a client that names none, such as curl, seldom unpacks one

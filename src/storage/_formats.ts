@@ -18,7 +18,7 @@ export interface FormatModules {
 }
 
 export const formatModules: FormatModules = {
-  yaml: () => importStd(() => import("@std/yaml"), "yaml"),
+  yaml: () => importStd(() => import("@std/yaml"), "yaml/mod.ts"),
   // deno-lint-ignore no-import-prefix -- see CONTRIBUTING: the import map has no npm packages
   msgpack: () => import("npm:@msgpack/msgpack@3.1.3").catch(rethrow),
 };

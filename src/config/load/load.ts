@@ -98,7 +98,7 @@ function readJson(text: string, path: string): unknown {
 
 async function importStdYaml(): Promise<YamlModule> {
   const { importStd } = await import("../../util/import_std.ts");
-  return await importStd(() => import("@std/yaml"), "yaml");
+  return await importStd(() => import("@std/yaml"), "yaml/mod.ts");
 }
 
 async function loadYaml(path: string, importYaml: () => Promise<YamlModule>): Promise<YamlModule> {
@@ -109,7 +109,7 @@ async function loadYaml(path: string, importYaml: () => Promise<YamlModule>): Pr
     const message = denied !== undefined
       ? `the YAML module of the checkout cannot be read: ${denied}`
       : 'the YAML module "@std/yaml" is not installed: add it with "deno add jsr:@std/yaml" or ' +
-        '"npx jsr add @std/yaml", or write the configuration as JSON';
+        '"npx jsr add @std/yaml", in the folder of ModelMesh if that is a checkout, or write the configuration as JSON';
     const error = new ConfigError([{ path: "", message }], path, cause);
     // the configuration itself is not invalid, so the usual prefix would mislead
     error.message = `Cannot load configuration "${path}": ${message}`;
