@@ -8,15 +8,12 @@ import { readAll } from "../../src/util/bytes.ts";
 /** Length of the text that is compressed in one turn of the event loop, characters: about two milliseconds of work. */
 const sliceLength = 65_536;
 
-/** Lines as one member of gzip. */
-interface CompressedLines {
+/** Compresses lines in slices. Between slices, other work of the process proceeds: the runtime may compress synchronously. */
+export async function compressLines(lines: readonly string[], clock: Pick<Clock, "after">): Promise<{
   readonly bytes: Uint8Array;
   /** Size before compression, bytes. */
   readonly size: number;
-}
-
-/** Compresses lines in slices. Between slices, other work of the process proceeds: the runtime may compress synchronously. */
-export async function compressLines(lines: readonly string[], clock: Pick<Clock, "after">): Promise<CompressedLines> {
+}> {
   const { readable, writable } = new CompressionStream("gzip");
   const writer = writable.getWriter();
   const write = async () => {

@@ -31,14 +31,6 @@ interface DriveFolderOptions {
   readonly token: GetToken;
 }
 
-interface DriveCall {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly type?: string;
-  readonly body?: string | Uint8Array;
-}
-
 const fields = "id,name,size,modifiedTime,appProperties";
 
 /** The files of one folder. */
@@ -127,7 +119,13 @@ export class DriveFolder {
     return this.#call({ method, path: `/upload/drive/v3/files${path}`, query, type, body });
   }
 
-  async #call({ method, path, query = {}, type, body }: DriveCall): Promise<RemoteResponse> {
+  async #call({ method, path, query = {}, type, body }: {
+    readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+    readonly path: string;
+    readonly query?: Readonly<Record<string, string>>;
+    readonly type?: string;
+    readonly body?: string | Uint8Array;
+  }): Promise<RemoteResponse> {
     const { id, endpoint, token } = this.#options;
     const url = new URL(endpoint.replace(/\/$/, "") + path);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);

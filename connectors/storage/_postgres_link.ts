@@ -32,10 +32,6 @@ interface PostgresClient {
   end(options: { readonly timeout: number }): Promise<void>;
 }
 
-interface PostgresModule {
-  default(options: Readonly<Record<string, unknown>>): PostgresClient;
-}
-
 /** Bundlers treat an import whose rejection is handled as optional. */
 function notInstalled(error: unknown): never {
   throw error;
@@ -98,7 +94,9 @@ export class PostgresLink {
   /** Does not connect yet. */
   constructor(parts: PostgresLinkParts) {
     this.#parts = parts;
-    this.#sql = (parts.client as PostgresModule).default(this.#options());
+    this.#sql = (parts.client as {
+      default(options: Readonly<Record<string, unknown>>): PostgresClient;
+    }).default(this.#options());
   }
 
   /**

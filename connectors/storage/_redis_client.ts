@@ -38,16 +38,6 @@ class Late extends Error {
 /** Sends one command. */
 export type Send = (...words: readonly string[]) => Promise<unknown>;
 
-/** Which of several servers a connection leads to. */
-interface RedisConnectionOptions {
-  /** The servers. @default those of the address */
-  readonly servers?: RedisServers;
-  /** A key that the server has; of importance in a cluster. */
-  readonly key?: string;
-  /** Whether it leads to a replica, and only reads. @default {false} */
-  readonly isReplica?: boolean;
-}
-
 /** A client and its server. */
 interface Link {
   readonly client: RedisClient;
@@ -90,7 +80,14 @@ export class RedisConnection {
    * @param address Address of the server, which is named in errors until another one is found.
    * @param clock Times timeouts and backoff.
    */
-  constructor(address: RedisAddress, clock: Clock, options: RedisConnectionOptions = {}) {
+  constructor(address: RedisAddress, clock: Clock, options: {
+    /** The servers. @default those of the address */
+    readonly servers?: RedisServers;
+    /** A key that the server has; of importance in a cluster. */
+    readonly key?: string;
+    /** Whether it leads to a replica, and only reads. @default {false} */
+    readonly isReplica?: boolean;
+  } = {}) {
     const { servers = new RedisServers(address, { clock }), key = "", isReplica = false } = options;
     this.#clock = clock;
     this.#servers = servers;

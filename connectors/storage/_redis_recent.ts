@@ -15,19 +15,16 @@ export interface CounterChange {
   readonly expiresAt: number;
 }
 
-/** A call. */
-interface RecentCall {
-  readonly changes: readonly CounterChange[];
-  /** Whether its reply has arrived. */
-  isConfirmed: boolean;
-}
-
 /** Calls by number, in the order in which they are sent. */
 export class RecentCalls {
   #number = 0;
   /** Number of the last call that is not remembered because of its age. */
   #forgotten = 0;
-  readonly #calls = new Map<number, RecentCall>();
+  readonly #calls = new Map<number, {
+    readonly changes: readonly CounterChange[];
+    /** Whether its reply has arrived. */
+    isConfirmed: boolean;
+  }>();
 
   /**
    * Notes a call that is sent now.

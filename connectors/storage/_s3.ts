@@ -21,23 +21,6 @@ export interface BucketOptions {
   readonly isPathStyle: boolean;
 }
 
-/** A request. */
-interface BucketCall {
-  readonly method: "GET" | "PUT" | "HEAD" | "DELETE";
-  /** Name of the object; the bucket itself when omitted. */
-  readonly name?: string;
-  readonly query?: Readonly<Record<string, string>>;
-  /** Headers; names in lower case. */
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array;
-  /** Timeout of the complete response, ms. */
-  readonly timeoutMs?: number;
-  /** Aborts the request. */
-  readonly signal?: AbortSignal;
-  /** Accepted statuses in addition to 200 and 204. */
-  readonly accepts?: readonly number[];
-}
-
 /** The objects of a bucket. */
 export class Bucket {
   readonly #id: string;
@@ -60,7 +43,21 @@ export class Bucket {
    *
    * @throws {ConnectorError} If it is rejected, or the connection fails.
    */
-  async call(call: BucketCall): Promise<RemoteResponse> {
+  async call(call: {
+    readonly method: "GET" | "PUT" | "HEAD" | "DELETE";
+    /** Name of the object; the bucket itself when omitted. */
+    readonly name?: string;
+    readonly query?: Readonly<Record<string, string>>;
+    /** Headers; names in lower case. */
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: Uint8Array;
+    /** Timeout of the complete response, ms. */
+    readonly timeoutMs?: number;
+    /** Aborts the request. */
+    readonly signal?: AbortSignal;
+    /** Accepted statuses in addition to 200 and 204. */
+    readonly accepts?: readonly number[];
+  }): Promise<RemoteResponse> {
     const { method, name = "", query = {}, headers = {}, body, accepts = [], timeoutMs, signal } = call;
     const url = this.#toUrl(name);
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);

@@ -9,14 +9,6 @@ import { newId } from "../util/request_id.ts";
 
 const channel = "cache";
 
-/** The other processes. */
-interface CacheSiblings {
-  /** Lets them delete their entries. */
-  clear(): Promise<void>;
-  /** Ends the subscription. */
-  close(): Promise<void>;
-}
-
 /**
  * Deletes the entries of this process when another one has deleted all of its own.
  *
@@ -26,7 +18,12 @@ interface CacheSiblings {
 export async function openSiblings(
   shared: Pick<Shared, "publish" | "subscribe">,
   { clear, hub }: { readonly clear: () => Promise<unknown>; readonly hub: Hub },
-): Promise<CacheSiblings> {
+): Promise<{
+  /** Lets them delete their entries. */
+  clear(): Promise<void>;
+  /** Ends the subscription. */
+  close(): Promise<void>;
+}> {
   const id = newId();
   const follow = async () => {
     await clear();

@@ -8,14 +8,11 @@ import type { Registry } from "../registry/registry.ts";
 import { Conversations } from "../state/model/conversations.ts";
 import type { MeshState } from "../state/model/mesh_state.ts";
 
-/** A mesh that starts. */
-interface StartingMesh {
+/** Remembers conversations from now on, besides those of an earlier configuration; warns of pools that save nothing. */
+export function openAffinity({ state, registry }: {
   readonly state: MeshState;
   readonly registry: Registry;
-}
-
-/** Remembers conversations from now on, besides those of an earlier configuration; warns of pools that save nothing. */
-export function openAffinity({ state, registry }: StartingMesh, { runtime: { clock }, warn }: {
+}, { runtime: { clock }, warn }: {
   readonly runtime: Pick<Runtime, "clock">;
   readonly warn: (messages: readonly string[]) => void;
 }): void {

@@ -27,14 +27,6 @@ export interface RequestedSearch extends Omit<WebSearchTool, "name"> {
   readonly droppedName: string;
 }
 
-/** What is done with the search tool of a request. */
-interface SearchDecision {
-  /** The function that stands for it, if the proxy runs it. */
-  readonly function?: Tool;
-  readonly search?: WebSearchTool;
-  readonly dropped: readonly string[];
-}
-
 /**
  * Decides what is done with the search tool of a request. Without `proxy.tools.web_search`, models whose provider
  * searches itself are preferred; others get the request without the tool, unless it is essential.
@@ -52,7 +44,12 @@ export function decideSearch(
     readonly isEssential: boolean;
     readonly nativeOnly: NativeOnly;
   },
-): SearchDecision {
+): {
+  /** The function that stands for it, if the proxy runs it. */
+  readonly function?: Tool;
+  readonly search?: WebSearchTool;
+  readonly dropped: readonly string[];
+} {
   if (requested === undefined) return { dropped: [] };
   const { param, shown, droppedName, maxUses, allowedDomains, blockedDomains } = requested;
   if (isServed) {

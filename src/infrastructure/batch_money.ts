@@ -120,24 +120,21 @@ export interface BatchUsage {
   readonly estimated?: true;
 }
 
-/** Results of a batch, and their context. */
-interface Results {
-  readonly member: Member;
-  readonly endpoint: string;
-  /** The provider's batches. */
-  readonly parts: readonly Batch[];
-  /** Opens the content of the result files; undefined if there are none. */
-  readonly content: (() => Promise<AsyncIterable<Uint8Array>>) | undefined;
-  readonly wallTimeMs: number;
-}
-
 /**
  * Returns the usage of a batch: the provider's total, else the sum over the lines of its results.
  *
  * @param mesh Its hub reports that a price is unknown.
  */
 export async function measureBatchUsage(
-  { member: { model }, endpoint, parts, content, wallTimeMs }: Results,
+  { member: { model }, endpoint, parts, content, wallTimeMs }: {
+    readonly member: Member;
+    readonly endpoint: string;
+    /** The provider's batches. */
+    readonly parts: readonly Batch[];
+    /** Opens the content of the result files; undefined if there are none. */
+    readonly content: (() => Promise<AsyncIterable<Uint8Array>>) | undefined;
+    readonly wallTimeMs: number;
+  },
   { hub }: Pick<InfrastructureMesh, "hub">,
 ): Promise<BatchUsage> {
   const { pricing } = model.info;

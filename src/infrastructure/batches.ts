@@ -20,14 +20,6 @@ import { callProvider, tryProvider } from "./provider_call.ts";
 
 const defaultLimit = 20;
 
-/** A created batch. */
-interface MadeBatch {
-  readonly object: Batch;
-  readonly pool: string;
-  readonly model: string;
-  readonly provider: string;
-}
-
 /** The batches of a mesh. A batch of another client is reported as not found. */
 export class BatchService {
   readonly #mesh: InfrastructureMesh;
@@ -42,7 +34,12 @@ export class BatchService {
    * @param body The request body, not validated.
    * @throws {MeshError} When it fails. An aborted call throws the signal's reason.
    */
-  async create(body: unknown, call: ObjectCall): Promise<MadeBatch> {
+  async create(body: unknown, call: ObjectCall): Promise<{
+    readonly object: Batch;
+    readonly pool: string;
+    readonly model: string;
+    readonly provider: string;
+  }> {
     const mesh = this.#mesh;
     const request = readBatchRequest(body);
     const { input_file_id: inputId, completion_window: window, ...others } = request;

@@ -30,19 +30,6 @@ interface ObjectRecord {
   readonly costNanoUsd?: number | null;
 }
 
-/** Pagination and filters of an owner's objects. */
-interface PageOptions {
-  readonly kind: ObjectKind;
-  readonly owner: string;
-  /** Returns objects after this one. */
-  readonly after?: ObjectRef | undefined;
-  readonly limit: number;
-  /** Whether to sort oldest first instead of newest first. */
-  readonly isAscending?: boolean;
-  /** Filters objects. */
-  readonly matches?: (object: JsonObject) => boolean;
-}
-
 /** Lifetime of a lock, ms; longer than reading results takes. The lock of a killed process expires after this time. */
 const lockMs = 120_000;
 
@@ -89,7 +76,17 @@ export class ObjectRecords {
 
   /** Returns a page of objects by creation time. */
   async page(
-    { kind, owner, after, limit, isAscending = false, matches = () => true }: PageOptions,
+    { kind, owner, after, limit, isAscending = false, matches = () => true }: {
+      readonly kind: ObjectKind;
+      readonly owner: string;
+      /** Returns objects after this one. */
+      readonly after?: ObjectRef | undefined;
+      readonly limit: number;
+      /** Whether to sort oldest first instead of newest first. */
+      readonly isAscending?: boolean;
+      /** Filters objects. */
+      readonly matches?: (object: JsonObject) => boolean;
+    },
   ): Promise<{ readonly records: readonly ObjectRecord[]; readonly hasMore: boolean }> {
     const keys = [...await this.#all.list(getRecordFolder(kind, owner))].sort();
     if (!isAscending) keys.reverse();

@@ -18,14 +18,6 @@ interface KeptResponse {
   readonly release: () => void;
 }
 
-/** A request with its whole conversation. */
-interface CompleteRequest {
-  /** The body, JSON. */
-  readonly body: string;
-  /** Keeps the response to it. */
-  readonly keep: (response: unknown) => void;
-}
-
 /** Reserves memory, bytes; undefined if there is none left. */
 type Reserve = (bytes: number) => (() => void) | undefined;
 
@@ -49,7 +41,12 @@ export class KeptResponses {
    * @param text The request, a JSON object.
    * @param value The same, parsed.
    */
-  toRequest(text: string, value: JsonObject): CompleteRequest {
+  toRequest(text: string, value: JsonObject): {
+    /** The body, JSON. */
+    readonly body: string;
+    /** Keeps the response to it. */
+    readonly keep: (response: unknown) => void;
+  } {
     if (repeatedMember(text) !== undefined) return { body: text, keep: () => {} }; // will be rejected
     const { previous_response_id: id, input, store } = value;
     const previous = typeof id === "string" ? this.#kept.get(id) : undefined;

@@ -20,16 +20,13 @@ export interface ServedPool {
   /** Id of its strategy. */
   readonly strategy: string;
   /** Its models, in the order in which they are tried while none has failed. */
-  readonly models: readonly ServedModel[];
-}
-
-/** A model of a pool. */
-interface ServedModel {
-  readonly name: string;
-  /** The provider's id in the configuration. */
-  readonly provider: string;
-  /** Its current prices in USD, those of tokens per million; null if they are unknown. */
-  readonly pricing: DatedPricing | null;
+  readonly models: readonly {
+    readonly name: string;
+    /** The provider's id in the configuration. */
+    readonly provider: string;
+    /** Its current prices in USD, those of tokens per million; null if they are unknown. */
+    readonly pricing: DatedPricing | null;
+  }[];
 }
 
 /** Functions that color text. */

@@ -21,17 +21,6 @@ const translated: ReadonlySet<string> = new Set([...ownMembers, "model", "models
 
 const checkMembers = bodyChecker(ownMembers);
 
-/** A chat request, and what it cannot express. */
-interface GeminiForm {
-  readonly chat: ChatCompletionRequest;
-  readonly includesThoughts: boolean;
-  readonly dropped: readonly string[];
-  /** What only models of the API support. */
-  readonly nativeOnly: NativeOnly;
-  /** The search tool that the proxy runs. */
-  readonly search: WebSearchTool | undefined;
-}
-
 /**
  * Converts a request.
  *
@@ -42,7 +31,15 @@ interface GeminiForm {
 export function convertGeminiRequest(
   value: unknown,
   { model, stream, searches = false }: { model: string; stream: boolean; searches?: boolean },
-): GeminiForm {
+): {
+  readonly chat: ChatCompletionRequest;
+  readonly includesThoughts: boolean;
+  readonly dropped: readonly string[];
+  /** What only models of the API support. */
+  readonly nativeOnly: NativeOnly;
+  /** The search tool that the proxy runs. */
+  readonly search: WebSearchTool | undefined;
+} {
   const position = new Position();
   const body = position.fields(checkMembers(value));
   if (body.cachedContent !== undefined) position.member("cachedContent").addInexpressible();

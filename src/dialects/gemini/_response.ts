@@ -19,18 +19,15 @@ import { toGrounding } from "./_grounding.ts";
 
 const finishReasons: Readonly<Record<string, string>> = { length: "MAX_TOKENS", content_filter: "SAFETY" };
 
-/** What decides about the form of a response. */
-interface ResponseForm {
-  /** Whether the client requested thoughts. */
-  readonly includesThoughts: boolean;
-  /** What comes before the response. */
-  readonly before?: readonly ResponsePart[] | undefined;
-}
-
 /** Converts a complete response. */
 export function formatGeminiResponse(
   { id, model, choices, usage }: ChatCompletion,
-  { includesThoughts, before = [] }: ResponseForm,
+  { includesThoughts, before = [] }: {
+    /** Whether the client requested thoughts. */
+    readonly includesThoughts: boolean;
+    /** What comes before the response. */
+    readonly before?: readonly ResponsePart[] | undefined;
+  },
 ): JsonObject {
   const queries = before.flatMap(({ search }) => search === undefined ? [] : [search.query]);
   const earlier = before.flatMap(({ message }) => message === undefined ? [] : [message]);

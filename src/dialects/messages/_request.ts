@@ -30,17 +30,6 @@ const checkMembers = bodyChecker(ownMembers);
 /** Maximum length of `user` in chat APIs, characters. */
 const maxUserChars = 64;
 
-/** A chat request, and what it cannot express. */
-interface MessagesForm {
-  readonly chat: ChatCompletionRequest;
-  readonly session: string | undefined;
-  readonly dropped: readonly string[];
-  /** What only models of the API support. */
-  readonly nativeOnly: NativeOnly;
-  /** The search tool that the proxy runs. */
-  readonly search: WebSearchTool | undefined;
-}
-
 /**
  * Converts a request.
  *
@@ -48,7 +37,15 @@ interface MessagesForm {
  * @param searches Whether the proxy runs searches.
  * @throws {UnsupportedRequestError} If it is malformed.
  */
-export function convertMessagesRequest(value: unknown, searches = false): MessagesForm {
+export function convertMessagesRequest(value: unknown, searches = false): {
+  readonly chat: ChatCompletionRequest;
+  readonly session: string | undefined;
+  readonly dropped: readonly string[];
+  /** What only models of the API support. */
+  readonly nativeOnly: NativeOnly;
+  /** The search tool that the proxy runs. */
+  readonly search: WebSearchTool | undefined;
+} {
   const body = checkMembers(value);
   checkPlainMembers(body);
   const nativeOnly = new NativeOnly();

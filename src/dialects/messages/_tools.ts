@@ -11,15 +11,6 @@ import { decideSearch, findDomains, findMaxUses, type RequestedSearch, type WebS
 import { findMark, stringAt } from "./_content.ts";
 import { findDefinedTool } from "./_defined_tools.ts";
 
-/** The tools of a request. */
-interface MessagesTooling {
-  readonly chat: Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_tool_calls">;
-  /** The search tool that the proxy runs. */
-  readonly search?: WebSearchTool | undefined;
-  /** Tools that the chat form lacks. */
-  readonly dropped: readonly string[];
-}
-
 /** Tools that find other tools, of which all are sent. */
 const toolSearches = /^tool_search_tool_/;
 
@@ -38,7 +29,13 @@ export function convertMessagesTools(
     /** Whether the proxy runs searches. */
     readonly searches: boolean;
   },
-): MessagesTooling {
+): {
+  readonly chat: Pick<ChatCompletionRequest, "tools" | "tool_choice" | "parallel_tool_calls">;
+  /** The search tool that the proxy runs. */
+  readonly search?: WebSearchTool | undefined;
+  /** Tools that the chat form lacks. */
+  readonly dropped: readonly string[];
+} {
   if (tools === undefined || tools === null) return { chat: {}, dropped: [] };
   if (!Array.isArray(tools)) throw wrongType("tools", "an array", tools);
   checkCount(tools, "tools", maxTools);

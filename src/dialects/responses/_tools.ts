@@ -160,7 +160,12 @@ class ResponsesTools {
     });
   }
 
-  #toChoice(choice: unknown): ResponsesToolChoice {
+  #toChoice(choice: unknown): {
+    readonly choice?: ChatCompletionRequest["tool_choice"];
+    readonly allowed?: ReadonlySet<string>;
+    /** Whether the model has to search the web. */
+    readonly isSearch?: boolean;
+  } {
     if (choice === undefined || choice === null) return {};
     if (choice === "none" || choice === "auto" || choice === "required") return { choice };
     if (typeof choice === "string") {
@@ -240,14 +245,6 @@ function readCustom({ description, format }: JsonObject, where: string): Declara
       additionalProperties: false,
     },
   };
-}
-
-/** The tool choice in chat's terms, and the allowed tools, if the request restricts them. */
-interface ResponsesToolChoice {
-  readonly choice?: ChatCompletionRequest["tool_choice"];
-  readonly allowed?: ReadonlySet<string>;
-  /** Whether the model has to search the web. */
-  readonly isSearch?: boolean;
 }
 
 function isWebSearch(type: unknown): boolean {

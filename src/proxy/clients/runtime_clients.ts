@@ -31,18 +31,15 @@ interface KnownClient {
   caller: Caller | undefined;
 }
 
-/** A token of a client. */
-interface KnownToken {
-  readonly client: KnownClient;
-  /** Wall clock, ms. */
-  readonly endsAt: number;
-}
-
 /** The clients created at runtime of one proxy, across configurations. */
 export class RuntimeClients {
   #current: Current | undefined;
   #document: ClientsDocument = noClients;
-  #byHash: ReadonlyMap<string, KnownToken> = new Map();
+  #byHash: ReadonlyMap<string, {
+    readonly client: KnownClient;
+    /** Wall clock, ms. */
+    readonly endsAt: number;
+  }> = new Map();
   /** Whether clients have tokens of other forms than those that are created here. */
   hasSuppliedTokens = false;
   #byName: ReadonlyMap<string, KnownClient> = new Map();

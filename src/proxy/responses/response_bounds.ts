@@ -31,18 +31,15 @@ interface StoredSize {
   bytes: number;
 }
 
-/** What is stored for one client. */
-interface OwnedSizes {
-  /** By the key of the response, oldest first. */
-  responses: Map<string, StoredSize>;
-  bytes: number;
-}
-
 /** The sizes of all stored responses, as known to one process. */
 export class ResponseBounds {
   readonly #parts: BoundsParts;
   /** By the hash of the client's identity. */
-  readonly #owners = new Map<string, OwnedSizes>();
+  readonly #owners = new Map<string, {
+    /** By the key of the response, oldest first. */
+    responses: Map<string, StoredSize>;
+    bytes: number;
+  }>();
   #bytes = 0;
   /** When the records were last listed, monotonic ms. */
   #listedAt = -Infinity;

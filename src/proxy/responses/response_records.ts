@@ -50,14 +50,6 @@ export interface ResponseRecord {
   readonly isCut?: boolean;
 }
 
-/** Settings of a {@linkcode ResponseRecords}. */
-interface RecordsParts {
-  readonly storage: Storage;
-  readonly clock: Clock;
-  readonly ttlMs: number;
-  readonly maxBytes: number;
-}
-
 /** The stored responses of all clients. */
 export class ResponseRecords {
   readonly bounds: ResponseBounds;
@@ -65,7 +57,12 @@ export class ResponseRecords {
   readonly #clock: Clock;
   readonly #maxBytes: number;
 
-  constructor(parts: RecordsParts) {
+  constructor(parts: {
+    readonly storage: Storage;
+    readonly clock: Clock;
+    readonly ttlMs: number;
+    readonly maxBytes: number;
+  }) {
     const { storage, clock, maxBytes } = parts;
     this.#storage = storage;
     this.#clock = clock;

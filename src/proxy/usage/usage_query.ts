@@ -11,16 +11,6 @@ import type { Exchange } from "../exchange.ts";
 import { listUsageDays } from "./daily_usage.ts";
 import { type UsageDimension, usageDimensions } from "./usage_table.ts";
 
-/** Which usage is asked for, and in which form. */
-interface UsageQuery {
-  /** First and last day, UTC. */
-  readonly from: string;
-  readonly to: string;
-  /** The stored days between them. */
-  readonly days: readonly string[];
-  readonly format: "json" | "csv";
-}
-
 /** The parameters of a period and a format. */
 const periodNames = ["since", "from", "to", "format"];
 
@@ -29,7 +19,14 @@ const periodNames = ["since", "from", "to", "format"];
  *
  * @throws {HttpError} 400 `invalid_value`, with the parameter.
  */
-export function readUsageQuery({ request, mesh: { runtime: { clock } } }: Exchange): UsageQuery {
+export function readUsageQuery({ request, mesh: { runtime: { clock } } }: Exchange): {
+  /** First and last day, UTC. */
+  readonly from: string;
+  readonly to: string;
+  /** The stored days between them. */
+  readonly days: readonly string[];
+  readonly format: "json" | "csv";
+} {
   const parameters = new URLSearchParams(readSearch(request.url));
   const now = clock.now();
   const stored = listUsageDays(now);

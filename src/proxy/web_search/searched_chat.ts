@@ -94,15 +94,13 @@ function toEarlier({ reasoning_details, tool_calls: _, ...message }: AssistantMe
   return message.content ? { ...message, ...(reasoning_details && { reasoning_details }) } : message;
 }
 
-interface LastPart {
+/** The last part of the response, with citations. */
+function toLastPart(completion: ChatCompletion, { others, usage, cited }: {
   /** The calls that are left, if the model has searched at the same time; its text is a part before it. */
   readonly others: ToolCall[] | undefined;
   readonly usage: CompletionUsage | undefined;
   readonly cited: CitedSources;
-}
-
-/** The last part of the response, with citations. */
-function toLastPart(completion: ChatCompletion, { others, usage, cited }: LastPart): ChatCompletion {
+}): ChatCompletion {
   const { choices: [choice, ...more], ...rest } = completion;
   if (choice === undefined) return completion;
   const { message } = choice;
