@@ -12,7 +12,7 @@ import { readId } from "../../src/infrastructure/object_id.ts";
 import { readEntries } from "../../src/registry/_archive.ts";
 import { ChunkedDecoder } from "../../src/runtime/http1/chunked.ts";
 import { isPersistent, responseFraming } from "../../src/runtime/http1/body.ts";
-import { HeadScanner, parseResponseHead, responseRules } from "../../src/runtime/http1/response_head.ts";
+import { HeadScanner, parseResponseHead } from "../../src/runtime/http1/response_head.ts";
 import { createFakeResponse, fakeClock } from "../../src/runtime/test.ts";
 import { fromJson, toJson } from "../../src/storage/_formats.ts";
 import { readAll, readBody } from "../../src/util/bytes.ts";
@@ -85,7 +85,7 @@ export const wireCases: readonly GrowthCase[] = [
     size: 2_000,
     input: (size) => head("HTTP/1.1 200 OK", `x: ${"y".repeat(size)}`),
     work(bytes) {
-      const scanner = new HeadScanner(responseRules);
+      const scanner = new HeadScanner();
       const buffer = new Uint8Array(bytes.length * 4); // with space for more, as a connection has
       buffer.set(bytes);
       return bytes.map((_, at) => scanner.find(buffer, 0, at + 1) ?? 0);

@@ -7,48 +7,48 @@ import { concat } from "../../util/bytes.ts";
 import { ChunkedDecoder } from "./chunked.ts";
 import type { Connection } from "./connection.ts";
 import { MalformedMessage } from "./malformed.ts";
-import { type Fields, type ResponseHead, trimBlanks } from "./response_head.ts";
+import { type ResponseHead, trimBlanks } from "./response_head.ts";
 
 /** A truncated message: the connection closed before the message was complete. */
 export class CutMessage extends Error {
   override readonly name = "CutMessage";
 }
 
-/** Dependencies of a {@linkcode Body}. */
-interface BodyOptions {
-  readonly framing: Framing;
+/** The call whose response a {@linkcode Body} is part of. */
+export interface BodyOwner {
   /** Called when bytes are received. */
-  readonly onBytes?: (() => void) | undefined;
+  readonly onBytes: (() => void) | undefined;
   /** Called at the end of the body. */
-  readonly onEnd: () => void;
+  end(): void;
   /** Called when the reader cancels. */
-  readonly onCancel: () => void;
+  cancel(): void;
   /** Closes the connection after an error, and returns the error to throw. */
-  readonly failed: (error: unknown) => unknown;
+  fail(error: unknown, where: string): unknown;
 }
 
 /** Reads a body, and no byte beyond its end. */
 export class Body implements BodyReader {
   readonly #connection: Connection;
-  readonly #options: BodyOptions;
+  readonly #owner: BodyOwner;
   readonly #decoder: ChunkedDecoder | undefined;
+  readonly #isUntilClose: boolean;
   /** Remaining bytes; `Infinity` if unknown. */
   #left: number;
   #isOver = false;
 
-  constructor(connection: Connection, options: BodyOptions) {
-    const { framing } = options;
+  constructor(connection: Connection, { framing, owner }: { readonly framing: Framing; readonly owner: BodyOwner }) {
     this.#connection = connection;
-    this.#options = options;
-    this.#decoder = framing.kind === "chunked" ? new ChunkedDecoder() : undefined;
-    this.#left = framing.kind === "length" ? framing.length : Infinity;
+    this.#owner = owner;
+    this.#decoder = framing === "chunked" ? new ChunkedDecoder() : undefined;
+    this.#isUntilClose = framing === "close";
+    this.#left = typeof framing === "number" ? framing : Infinity;
     if (this.#left === 0) this.#end();
   }
 
   /**
    * Reads the next bytes. Creates few promises, since a stream calls it for each event.
    *
-   * @throws Result of `failed` for a `MalformedMessage`, and for a `CutMessage` when the
+   * @throws Result of `fail` for a `MalformedMessage`, and for a `CutMessage` when the
    * connection closes before the end of the body.
    */
   async read(): Promise<ReadableStreamReadResult<Uint8Array>> {
@@ -61,7 +61,7 @@ export class Body implements BodyReader {
         this.#receive(await connection.next());
       }
     } catch (error) {
-      throw this.#options.failed(error);
+      throw this.#owner.fail(error, "in the middle of its response");
     }
   }
 
@@ -83,18 +83,18 @@ export class Body implements BodyReader {
         if (value === undefined) this.#receive(await connection.next());
       }
     } catch (error) {
-      throw this.#options.failed(error);
+      throw this.#owner.fail(error, "in the middle of its response");
     }
   }
 
   cancel(): Promise<void> {
-    if (!this.#isOver) this.#options.onCancel();
+    if (!this.#isOver) this.#owner.cancel();
     return Promise.resolve();
   }
 
   #receive(read: number | null): void {
-    if (this.#connection.received(read)) return this.#options.onBytes?.();
-    if (this.#options.framing.kind !== "close") throw new CutMessage("before its end");
+    if (this.#connection.received(read)) return this.#owner.onBytes?.();
+    if (!this.#isUntilClose) throw new CutMessage("before its end");
     this.#end();
   }
 
@@ -119,19 +119,12 @@ export class Body implements BodyReader {
 
   #end(): void {
     this.#isOver = true;
-    this.#options.onEnd();
+    this.#owner.end();
   }
 }
 
-/** How the end of a body is determined. */
-type Framing =
-  | { readonly kind: "length"; readonly length: number }
-  | { readonly kind: "chunked" }
-  | { readonly kind: "close" };
-
-const none: Framing = { kind: "length", length: 0 };
-const chunked: Framing = { kind: "chunked" };
-const untilClose: Framing = { kind: "close" };
+/** How the end of a body is determined: by its length, by a coding, or by the end of the connection. */
+export type Framing = number | "chunked" | "close";
 
 /**
  * Returns the framing of a response body.
@@ -143,33 +136,33 @@ const untilClose: Framing = { kind: "close" };
 export function responseFraming({ status, minor, fields }: ResponseHead, method: string): Framing {
   const coding = fields.get("transfer-encoding");
   const lengths = fields.get("content-length");
-  if (coding !== undefined && lengths !== undefined) throw new MalformedMessage("a length beside a transfer coding");
-  const length = lengths === undefined ? undefined : parseLength(lengths);
+  if (coding !== null && lengths !== null) throw new MalformedMessage("a length beside a transfer coding");
+  const length = lengths === null ? undefined : parseLength(lengths);
   if (status < 200 && minor === 0) throw new MalformedMessage("an interim response in HTTP/1.0");
   if (status < 200 || status === 204) {
-    if (coding !== undefined || (length ?? 0) > 0) throw new MalformedMessage("a body where none may be");
-    return none;
+    if (coding !== null || (length ?? 0) > 0) throw new MalformedMessage("a body where none may be");
+    return 0;
   }
-  if (coding !== undefined && (minor === 0 || coding.toLowerCase() !== "chunked")) {
+  if (coding !== null && (minor === 0 || coding.toLowerCase() !== "chunked")) {
     throw new MalformedMessage("an unknown transfer coding");
   }
-  if (status === 304 || method === "HEAD") return none;
-  if (coding !== undefined) return chunked;
-  return length === undefined ? untilClose : { kind: "length", length };
+  if (status === 304 || method === "HEAD") return 0;
+  return coding !== null ? "chunked" : length ?? "close";
 }
 
 /** Accepts a repeated length, also within one field, if all values are equal. */
 function parseLength(value: string): number {
+  const length = Number(value);
+  if (digits.test(value) && length <= Number.MAX_SAFE_INTEGER) return length;
   const [first = "", ...others] = value.split(",").map((part) => trimBlanks(part));
-  const length = Number(first);
-  if (!/^\d+$/.test(first) || length > Number.MAX_SAFE_INTEGER || others.some((other) => other !== first)) {
-    throw new MalformedMessage("an invalid length");
-  }
-  return length;
+  if (others.length === 0 || others.some((other) => other !== first)) throw new MalformedMessage("an invalid length");
+  return parseLength(first);
 }
 
+const digits = /^\d+$/;
+
 /** Whether the connection is persistent. Keep-alive of HTTP/1.0 is not supported: it is hardly used. */
-export function isPersistent({ minor, fields }: { readonly minor: 0 | 1; readonly fields: Fields }): boolean {
+export function isPersistent({ minor, fields }: Omit<ResponseHead, "status">): boolean {
   const connection = fields.get("connection");
-  return minor === 1 && (connection === undefined || !/(^|[ \t,])close($|[ \t,])/i.test(connection));
+  return minor === 1 && (connection === null || !/(^|[ \t,])close($|[ \t,])/i.test(connection));
 }

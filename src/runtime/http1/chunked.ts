@@ -3,6 +3,7 @@
  * @module
  */
 import { MalformedMessage } from "./malformed.ts";
+import { isTokenCode } from "./response_head.ts";
 
 /** Maximum length of a chunk's extensions, and of the trailer section, bytes. */
 const maxLineBytes = 16 * 1024;
@@ -97,7 +98,7 @@ export class ChunkedDecoder {
         this.#countLine();
         if (byte === cr && this.#part === Part.trailerStart) this.#part = Part.last;
         else if (byte === colon && this.#part === Part.trailerName) this.#part = Part.trailer;
-        else if (isTokenByte(byte)) this.#part = Part.trailerName;
+        else if (isTokenCode(byte)) this.#part = Part.trailerName;
         else throw new MalformedMessage("an invalid trailer field");
         return;
       case Part.trailerEnd:
@@ -140,9 +141,4 @@ function hexadecimal(byte: number): number {
 
 function isControl(byte: number): boolean {
   return byte < 32 && byte !== 9 || byte === 127;
-}
-
-/** Whether a byte may be part of a field name: a `tchar` of RFC 9110, section 5.6.2. */
-function isTokenByte(byte: number): boolean {
-  return byte > 32 && byte < 127 && !'"(),/:;<=>?@[\\]{}'.includes(String.fromCharCode(byte));
 }

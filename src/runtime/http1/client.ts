@@ -7,13 +7,13 @@ import type { UpstreamRequest, UpstreamResponse } from "../../contracts/runtime.
 import { MeshError, NetworkError } from "../../errors.ts";
 import { callAfter } from "../_timers.ts";
 import { turnEnd } from "../_turn_end.ts";
-import { Body, CutMessage, isPersistent, responseFraming } from "./body.ts";
-import { Connection, ConnectionPool, type Socket } from "./connection.ts";
+import { Body, type BodyOwner, CutMessage, isPersistent, responseFraming } from "./body.ts";
+import { type Connection, ConnectionPool, type Socket } from "./connection.ts";
 import { MalformedMessage } from "./malformed.ts";
 import { isIncoming } from "../../util/bytes.ts";
 import { encodeRequest, lastChunk, type OutboundProxy, requestHead, type Target, Targets } from "./request.ts";
 import { type CreateDecompressor, Http1Response } from "./response.ts";
-import { HeadScanner, parseResponseHead, type ResponseHead, responseRules } from "./response_head.ts";
+import { HeadScanner, parseResponseHead, type ResponseHead } from "./response_head.ts";
 
 /** Maximum number of interim responses (1xx) before the final one. */
 const maxInterim = 8;
@@ -59,25 +59,29 @@ interface Http1ClientParts {
 
 const ignore = (): void => {};
 
-class Http1Call {
+class Http1Call implements BodyOwner {
+  /** Called when bytes of the response are received. */
+  readonly onBytes: (() => void) | undefined;
   readonly #request: UpstreamRequest;
   readonly #parts: Http1ClientParts;
+  #origin = "";
   #connection: Connection | undefined;
   #rejectConnect: ((error: unknown) => void) | undefined;
-  #scanner = new HeadScanner(responseRules);
+  #scanner = new HeadScanner();
   #interim = 0;
-  #isWritten = false;
   #isPersistent = false;
 
   constructor(request: UpstreamRequest, parts: Http1ClientParts) {
     this.#request = request;
     this.#parts = parts;
+    this.onBytes = request.onBytes;
   }
 
   async send(): Promise<UpstreamResponse> {
-    const { signal, onBytes } = this.#request;
+    const { signal } = this.#request;
     if (signal?.aborted) throw signal.reason;
     const { target, head: start } = this.#prepare();
+    this.#origin = target.origin;
     signal?.addEventListener("abort", this.#abort, { once: true });
     try {
       const pooled = this.#parts.pool.take(target.origin, performance.now());
@@ -86,42 +90,34 @@ class Http1Call {
       let head = this.#takeHead(connection);
       while (head === undefined) {
         if (!connection.received(await connection.next())) throw new CutMessage("before its head ended");
-        onBytes?.();
+        this.onBytes?.();
         head = this.#takeHead(connection);
       }
-      return this.#toResponse(head, target, connection);
+      return this.#toResponse(head, connection);
     } catch (error) {
-      throw this.#failed(error, "before its response began");
+      throw this.fail(error, "before its response began");
     }
   }
 
-  #toResponse(head: ResponseHead, target: Target, connection: Connection): Http1Response {
-    const { method = "POST", headers, onBytes } = this.#request;
+  #toResponse(head: ResponseHead, connection: Connection): Http1Response {
+    const { method = "POST", headers } = this.#request;
     const framing = responseFraming(head, method);
-    this.#isPersistent = framing.kind !== "close" && isPersistent(head);
-    const body = new Body(connection, {
-      framing,
-      onBytes,
-      onEnd: () => {
-        this.#release(target, connection).catch(() => connection.close());
-      },
-      onCancel: () => this.#end(),
-      failed: (error) => this.#failed(error, "in the middle of its response"),
-    });
+    this.#isPersistent = framing !== "close" && isPersistent(head);
+    const body = new Body(connection, { framing, owner: this });
     const { decompressor } = this.#parts.network;
     return new Http1Response(head, body, { isAsIs: "accept-encoding" in headers, decompressor });
   }
 
   /** Ends the call and closes its connection. */
-  #end(): void {
+  cancel(): void {
     this.#stopListening();
     this.#connection?.close();
   }
 
   /** Ends the call, and returns the error to throw, with our own message. */
-  #failed(error: unknown, where: string): unknown {
+  fail(error: unknown, where: string): unknown {
     const { signal } = this.#request;
-    this.#end();
+    this.cancel();
     if (signal?.aborted) return signal.reason;
     if (MeshError.isInstance(error)) return error;
     const message = error instanceof MalformedMessage
@@ -130,7 +126,7 @@ class Http1Call {
     return new NetworkError(message, { neverSent: false }); // without a cause: the runtime's message quotes hosts
   }
 
-  #prepare(): { target: Target; head: string } {
+  #prepare(): { readonly target: Target; readonly head: Uint8Array } {
     try {
       const { targets, directTargets } = this.#parts;
       const { url, authorities, isDirect } = this.#request;
@@ -160,26 +156,24 @@ class Http1Call {
       this.#parts.network.connect(target, attempt.signal).then((socket) => {
         if (attempt.signal.aborted) return socket.close(); // too late: the call has failed
         cancel?.();
-        resolve(new Connection(socket));
+        resolve(this.#parts.pool.add(target.origin, socket));
       }, fail);
     });
   }
 
-  /** Leaves errors to the reader, since a server may have responded before it stopped reading. */
-  #write(connection: Connection, head: string): void {
+  #write(connection: Connection, head: Uint8Array): void {
     const chunks = encodeRequest(head, this.#request, connection.output);
     const { body } = this.#request;
-    const isSimple = chunks.length === 1 && !isIncoming(body);
-    const written = isSimple ? connection.write(chunks[0]!) : this.#writeAll(connection, chunks);
-    written.then(this.#onWritten, ignore); // the write side is closed; the read side determines the outcome
+    if (chunks.length === 1 && !isIncoming(body)) connection.send(chunks[0]!);
+    else this.#writeAll(connection, chunks).catch(ignore); // as `send`, it leaves errors to the reader
   }
 
-  readonly #onWritten = (): void => void (this.#isWritten = true);
-
   async #writeAll(connection: Connection, chunks: readonly Uint8Array[]): Promise<void> {
+    connection.isWritten = false;
     for (const chunk of chunks) await connection.write(chunk);
     const { body } = this.#request;
     if (isIncoming(body)) await this.#writeIncoming(connection, body);
+    connection.isWritten = true;
   }
 
   /** Closes the connection if the body breaks off: the server must not accept a truncated body as complete. */
@@ -213,22 +207,30 @@ class Http1Call {
       if (head.status === 101 || ++this.#interim > maxInterim) {
         throw new MalformedMessage("interim responses without end");
       }
-      this.#scanner = new HeadScanner(responseRules);
+      this.#scanner = new HeadScanner();
     }
   }
 
-  /** Pools or closes the connection after the response. Unread input may be an unsolicited response. */
-  async #release(target: Target, connection: Connection): Promise<void> {
+  /** Pools or closes the connection after the response. */
+  end(): void {
     this.#stopListening();
-    if (!this.#isWritten) await turnEnd(); // by then, Node has reported the TLS writes of the previous turn
-    const isClean = connection.start === connection.end && this.#isWritten && this.#isPersistent;
-    if (isClean) this.#parts.pool.put(target.origin, connection, performance.now());
-    else connection.close();
+    // at the end of the turn, Node has reported the TLS writes of the previous one
+    const reported = this.#connection!.isWritten ? undefined : turnEnd();
+    if (reported === undefined) this.#release();
+    else reported.then(this.#release);
   }
+
+  /** Unread input may be an unsolicited response. */
+  readonly #release = (): void => {
+    const connection = this.#connection!;
+    const isClean = connection.start === connection.end && connection.isWritten && this.#isPersistent;
+    if (isClean) this.#parts.pool.put(this.#origin, connection, performance.now());
+    else connection.close();
+  };
 
   readonly #abort = (): void => {
     this.#rejectConnect?.(this.#request.signal?.reason);
-    this.#end();
+    this.cancel();
   };
 
   #stopListening(): void {

@@ -4,9 +4,12 @@
  */
 import { OutputBuffer } from "./request.ts";
 
-/** Buffer size, initial and while idle, bytes. Reads that fill the buffer enlarge it up to {@linkcode maxBytes}. */
-const idleBytes = 4096;
+/** Buffer size, initial and maximum, bytes. Reads that fill the buffer enlarge it. */
+const firstBytes = 4096;
 const maxBytes = 64 * 1024;
+
+/** Maximum buffer size of an idle connection, bytes. */
+const maxIdleBytes = 16 * 1024;
 
 /** A connection of the runtime, with or without TLS. */
 export interface Socket {
@@ -20,30 +23,54 @@ export interface Socket {
   unref?(): void;
 }
 
+const nothing = new Uint8Array(0);
+
+const ignore = (): void => {};
+
 /** A connection whose input is buffered. */
 export class Connection {
   /** Buffer with the unread input, from {@linkcode start} to {@linkcode end}. */
-  bytes: Uint8Array = new Uint8Array(idleBytes);
+  bytes: Uint8Array = new Uint8Array(firstBytes);
   start: number = 0;
   end: number = 0;
   /** When it last became idle, monotonic ms. */
   idleSince: number = 0;
+  /** Whether the current request has been written. */
+  isWritten: boolean = false;
   /** Encodes what is written. Its result is valid until the next call. */
   readonly output: OutputBuffer = new OutputBuffer();
   readonly #socket: Socket;
+  readonly #onDeath: (connection: Connection) => void;
   #armed: Promise<number | null> | undefined;
-  #onDeath: (() => void) | undefined;
+  #unwritten: Uint8Array = nothing;
+  #isIdle = false;
   #isClosed = false;
 
-  constructor(socket: Socket) {
+  /** @param onDeath Called when the peer ends the connection while it is idle. */
+  constructor(socket: Socket, onDeath: (connection: Connection) => void) {
     this.#socket = socket;
+    this.#onDeath = onDeath;
   }
 
+  /**
+   * Writes a request of one chunk. Errors are left to the reader, since a server may have responded before it stopped
+   * reading.
+   */
+  send(bytes: Uint8Array): void {
+    this.isWritten = false;
+    this.#unwritten = bytes;
+    this.#socket.write(bytes).then(this.#onWritten, ignore);
+  }
+
+  readonly #onWritten = (written: number): void => {
+    if (written < this.#unwritten.length) return this.send(this.#unwritten.subarray(written));
+    this.#unwritten = nothing;
+    this.isWritten = true;
+  };
+
   /** Writes all bytes. */
-  write(bytes: Uint8Array): Promise<void> {
-    return this.#socket.write(bytes).then((written) => {
-      if (written < bytes.length) return this.write(bytes.subarray(written));
-    });
+  async write(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length;) at += await this.#socket.write(at === 0 ? bytes : bytes.subarray(at));
   }
 
   /** Starts a read into the buffer. Its result must be passed to {@linkcode Connection.received}. */
@@ -68,20 +95,19 @@ export class Connection {
   }
 
   /** Marks the connection as idle. It is closed when the peer closes it or sends unsolicited data. */
-  park(now: number, onDeath: () => void): void {
+  park(now: number): void {
     this.idleSince = now;
-    this.#onDeath = onDeath;
+    this.#isIdle = true;
     this.start = this.end = 0;
-    if (this.bytes.length > idleBytes) this.bytes = new Uint8Array(idleBytes);
-    const armed = this.#armed = this.#socket.read(this.bytes);
-    const end = () => this.#idleEnd();
-    armed.then(end, end);
+    if (this.bytes.length > maxIdleBytes) this.bytes = new Uint8Array(firstBytes);
+    this.#armed = this.#socket.read(this.bytes);
+    this.#armed.then(this.#onInput, this.#onInput);
     this.#socket.unref?.();
   }
 
   /** Marks the connection as in use. */
   wake(): void {
-    this.#onDeath = undefined;
+    this.#isIdle = false;
     this.#socket.ref?.();
   }
 
@@ -96,13 +122,12 @@ export class Connection {
     }
   }
 
-  #idleEnd(): void {
-    const onDeath = this.#onDeath;
-    if (onDeath === undefined) return; // in use: the current call reads the result
-    this.#onDeath = undefined;
+  readonly #onInput = (): void => {
+    if (!this.#isIdle) return; // the current call reads the result
+    this.#isIdle = false;
     this.close();
-    onDeath();
-  }
+    this.#onDeath(this);
+  };
 
   /** Returns free space: the whole buffer if it is empty, otherwise after the unread input, making room if full. */
   #room(): Uint8Array {
@@ -135,6 +160,11 @@ export class ConnectionPool {
   readonly #idle = new Map<string, Connection[]>();
   #nextLookAt = 0;
 
+  /** Returns a new connection, which is in use. */
+  add(origin: string, socket: Socket): Connection {
+    return new Connection(socket, (connection) => this.#remove(origin, connection));
+  }
+
   /** Removes and returns an idle connection; undefined if there is none. */
   take(origin: string, now: number): Connection | undefined {
     if (now >= this.#nextLookAt) this.#closeOld(now);
@@ -145,16 +175,18 @@ export class ConnectionPool {
 
   /** Adds a connection whose last response is complete. */
   put(origin: string, connection: Connection, now: number): void {
-    const kept = this.#idle.get(origin);
-    if (kept !== undefined && kept.length >= maxIdle) return connection.close();
-    const list = kept ?? [];
-    if (kept === undefined) this.#idle.set(origin, list);
-    list.push(connection);
-    connection.park(now, () => {
-      const index = list.indexOf(connection);
-      if (index >= 0) list.splice(index, 1);
-      if (list.length === 0 && this.#idle.get(origin) === list) this.#idle.delete(origin);
-    });
+    const list = this.#idle.get(origin);
+    if (list === undefined) this.#idle.set(origin, [connection]);
+    else if (list.length < maxIdle) list.push(connection);
+    else return connection.close();
+    connection.park(now);
+  }
+
+  #remove(origin: string, connection: Connection): void {
+    const list = this.#idle.get(origin);
+    const index = list?.indexOf(connection) ?? -1;
+    if (index >= 0) list!.splice(index, 1);
+    if (list?.length === 0) this.#idle.delete(origin);
   }
 
   /** Runs on some requests: a timer per connection would cost more than the request's own. */

@@ -33,6 +33,8 @@ export interface Target {
   readonly proxy?: OutboundProxy | undefined;
   /** Header fields for a proxy that receives the whole URL. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The head of the last request. Requests with the same headers, which are immutable, have the same one. */
+  last?: { readonly method: string; readonly headers: UpstreamRequest["headers"]; readonly head: Uint8Array };
 }
 
 /** Maximum number of cached targets. Requests to a provider repeat few URLs. */
@@ -102,7 +104,17 @@ function throughProxy(direct: Target, { origin, protocol }: URL, proxy: Outbound
  *
  * @throws {TypeError} For an invalid method, header name or header value, which would corrupt the head.
  */
-export function requestHead({ method = "POST", headers, body }: UpstreamRequest, target: Target): string {
+export function requestHead({ method = "POST", headers }: UpstreamRequest, target: Target): Uint8Array {
+  const { last } = target;
+  if (last !== undefined && last.headers === headers && last.method === method) return last.head;
+  const text = writeHead(method, headers, target);
+  const head = new Uint8Array(text.length);
+  putLatin(text, head, 0);
+  target.last = { method, headers, head };
+  return head;
+}
+
+function writeHead(method: string, headers: UpstreamRequest["headers"], target: Target): string {
   if (!isToken(method)) throw new TypeError("Invalid method");
   let head = `${method} ${target.path} HTTP/1.1\r\n`;
   let hasHost = false;
@@ -122,8 +134,7 @@ export function requestHead({ method = "POST", headers, body }: UpstreamRequest,
   }
   if (!hasHost) head += `host: ${target.host}\r\n`;
   if (!hasAgent) head += `user-agent: ${userAgent}\r\n`;
-  if (!hasEncoding) head += "accept-encoding: identity\r\n";
-  return isIncoming(body) ? `${head}transfer-encoding: chunked\r\n` : head;
+  return hasEncoding ? head : `${head}accept-encoding: identity\r\n`;
 }
 
 /**
@@ -133,15 +144,15 @@ export function requestHead({ method = "POST", headers, body }: UpstreamRequest,
  * @returns Chunks in the order of sending. The first one includes the body unless that is large or in several chunks.
  */
 export function encodeRequest(
-  head: string,
+  head: Uint8Array,
   { method = "POST", body }: UpstreamRequest,
   output: OutputBuffer,
 ): readonly Uint8Array[] {
-  if (isIncoming(body)) return [output.head(head)];
-  if (body === undefined) return method === "GET" ? [output.head(head)] : output.message(head, "");
   if (typeof body === "string" || body instanceof Uint8Array) return output.message(head, body);
+  if (body === undefined) return [output.head(head, method === "GET" ? "" : "content-length: 0\r\n")];
+  if (isIncoming(body)) return [output.head(head, "transfer-encoding: chunked\r\n")];
   const size = body.reduce((sum, { length }) => sum + length, 0);
-  return [output.head(`${head}content-length: ${size}\r\n`), ...body];
+  return [output.head(head, `content-length: ${size}\r\n`), ...body];
 }
 
 /** Maximum number of remembered tokens. */
@@ -163,7 +174,7 @@ const maxJoinedBytes = 64 * 1024;
 const firstBytes = 1024;
 const maxKeptBytes = 16 * 1024;
 
-/** Room for the length and the end of a head, or for the size of a chunk. */
+/** Room for the length and the end of a head. */
 const lengthBytes = 40;
 
 const encoder = new TextEncoder();
@@ -176,45 +187,51 @@ export class OutputBuffer {
   #bytes: Uint8Array = new Uint8Array(0);
 
   /**
-   * Encodes a head that is followed by no body.
+   * Encodes a head that is sent without a body.
    *
-   * @param head Its lines; ISO-8859-1, without the empty line.
+   * @param head Its lines, without the empty line.
+   * @param more Further lines.
    */
-  head(head: string): Uint8Array {
-    const bytes = this.#room(head.length + 2);
-    return bytes.subarray(0, encodeHead(`${head}\r\n`, bytes, 0));
+  head(head: Uint8Array, more: string): Uint8Array {
+    const bytes = this.#room(head.length + more.length + 2);
+    bytes.set(head);
+    return bytes.subarray(0, putLatin(`${more}\r\n`, bytes, head.length));
   }
 
   /**
    * Encodes a head, the length of a body, and the body unless that is large.
    *
-   * @param head Its lines; ISO-8859-1, without the empty line.
+   * @param head Its lines, without the empty line.
    * @returns What to send, in order.
    */
-  message(head: string, body: Uint8Array | string): readonly Uint8Array[] {
-    const most = typeof body === "string" ? body.length * 3 : body.length;
-    if (most > maxJoinedBytes) {
-      if (typeof body === "string") return this.message(head, encoder.encode(body));
-      return [this.head(`${head}content-length: ${body.length}\r\n`), body];
+  message(head: Uint8Array, body: Uint8Array | string): readonly Uint8Array[] {
+    if (body.length > maxJoinedBytes) {
+      const data = typeof body === "string" ? encoder.encode(body) : body;
+      return [this.head(head, `content-length: ${data.length}\r\n`), data];
     }
     const at = head.length + lengthBytes;
-    const bytes = this.#room(at + most);
-    const length = put(body, bytes, at);
-    const completeHead = `${head}content-length: ${length}\r\n\r\n`;
-    encodeHead(completeHead, bytes, at - completeHead.length);
-    return [bytes.subarray(at - completeHead.length, at + length)];
+    let bytes = this.#room(at + body.length);
+    let length = put(body, bytes, at);
+    if (length === undefined) { // characters of several bytes
+      bytes = this.#room(at + body.length * 3);
+      length = put(body, bytes, at)!;
+    }
+    const lines = `content-length: ${length}\r\n\r\n`;
+    const from = at - lines.length - head.length;
+    bytes.set(head, from);
+    putLatin(lines, bytes, from + head.length);
+    return [bytes.subarray(from, at + length)];
   }
 
   /** Encodes a chunk of a chunked body; undefined without data, since an empty chunk would end the body. */
-  chunk(data: Uint8Array | string): Uint8Array | undefined {
+  chunk(data: Uint8Array): Uint8Array | undefined {
     if (data.length === 0) return undefined;
-    const bytes = this.#room(lengthBytes + (typeof data === "string" ? data.length * 3 : data.length) + 2);
-    const length = put(data, bytes, lengthBytes);
-    const size = `${length.toString(16)}\r\n`;
-    encoder.encodeInto(size, bytes.subarray(lengthBytes - size.length));
-    bytes[lengthBytes + length] = 13;
-    bytes[lengthBytes + length + 1] = 10;
-    return bytes.subarray(lengthBytes - size.length, lengthBytes + length + 2);
+    const size = `${data.length.toString(16)}\r\n`;
+    const end = size.length + data.length;
+    const bytes = this.#room(end + 2);
+    putLatin(size, bytes, 0);
+    bytes.set(data, size.length);
+    return bytes.subarray(0, putLatin("\r\n", bytes, end));
   }
 
   #room(size: number): Uint8Array {
@@ -224,16 +241,18 @@ export class OutputBuffer {
   }
 }
 
-function put(data: Uint8Array | string, into: Uint8Array, at: number): number {
-  if (typeof data === "string") return encoder.encodeInto(data, into.subarray(at)).written;
+/** Returns the number of bytes; undefined if there is too little room. */
+function put(data: Uint8Array | string, into: Uint8Array, at: number): number | undefined {
+  if (typeof data === "string") {
+    const { read, written } = encoder.encodeInto(data, into.subarray(at));
+    return read === data.length ? written : undefined;
+  }
   into.set(data, at);
   return data.length;
 }
 
-/** Encodes ISO-8859-1. Returns the number of bytes. */
-function encodeHead(text: string, into: Uint8Array, at: number): number {
-  const { read } = encoder.encodeInto(text, into.subarray(at, at + text.length));
-  if (read === text.length) return read; // ASCII: a byte per character
+/** Encodes ISO-8859-1. Returns the offset of its end. */
+function putLatin(text: string, into: Uint8Array, at: number): number {
   for (let index = 0; index < text.length; index++) into[at + index] = text.charCodeAt(index);
-  return text.length;
+  return at + text.length;
 }

@@ -7,17 +7,15 @@ import { NetworkError } from "../../errors.ts";
 import { concat } from "../../util/bytes.ts";
 import { toReadableStream } from "../_readable_stream.ts";
 import type { Body } from "./body.ts";
-import type { ResponseHead } from "./response_head.ts";
+import type { Fields, ResponseHead } from "./response_head.ts";
 
 /** Content codings that are decoded when a server uses them unrequested; others are passed on unchanged. */
-const compressions: ReadonlyMap<string | undefined, string> = new Map([
+const compressions: ReadonlyMap<string, string> = new Map([
   ["gzip", "gzip"],
   ["x-gzip", "gzip"],
   ["deflate", "deflate"],
   ["br", "brotli"],
 ]);
-
-const upperCase = /[A-Z]/;
 
 /** Creates a decompressor for a format. */
 export type CreateDecompressor = (format: string) => ReadableWritablePair<Uint8Array, Uint8Array>;
@@ -42,16 +40,9 @@ export class Http1Response implements UpstreamResponse {
     this.#decompressor = decompressor ?? createNative;
     this.#body = body;
     this.status = status;
-    const compression = this.#compression = isAsIs
-      ? undefined
-      : compressions.get(fields.get("content-encoding")?.toLowerCase());
-    this.headers = {
-      get(name) {
-        const key = upperCase.test(name) ? name.toLowerCase() : name;
-        if (compression !== undefined && (key === "content-encoding" || key === "content-length")) return null;
-        return fields.get(key) ?? null;
-      },
-    };
+    const coding = isAsIs ? null : fields.get("content-encoding");
+    this.#compression = coding === null ? undefined : compressions.get(coding.toLowerCase());
+    this.headers = this.#compression === undefined ? fields : withoutCompression(fields);
   }
 
   /** Created on demand, since most responses are read at once. */
@@ -71,6 +62,11 @@ export class Http1Response implements UpstreamResponse {
     }
     return readChunks(this.#stream?.getReader() ?? this.reader());
   }
+}
+
+/** The fields of a response whose body is decompressed. */
+function withoutCompression(fields: Fields): Http1Response["headers"] {
+  return { get: (name) => /^content-(encoding|length)$/i.test(name) ? null : fields.get(name) };
 }
 
 async function readChunks(reader: Pick<BodyReader, "read">): Promise<Uint8Array> {

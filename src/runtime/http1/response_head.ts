@@ -8,157 +8,66 @@ import { NetworkError } from "../../errors.ts";
 import { needsTls } from "../../util/needs_tls.ts";
 import { MalformedMessage } from "./malformed.ts";
 
-const cr = 13;
+const tab = 9;
 const lf = 10;
-const fieldName = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
-/** Control characters, except a tab. */
-// deno-lint-ignore no-control-regex
-const control = /[\0-\x08\n-\x1f\x7f]/;
-const plain = /^[\t\n\r\x20-\x7e]*$/;
+const cr = 13;
+const space = 32;
+const colon = 58;
+const del = 127;
 
-/** Maximum number of lines of a head. */
-const maxLines = 500;
+/** Maximum size of a head, bytes. */
+const maxHeadBytes = 64 * 1024;
 
-/** Header fields by lower-case name; values of repeated fields are joined by a comma and a space. */
-export type Fields = ReadonlyMap<string, string>;
+/** Maximum number of header fields of a head. */
+const maxFields = 500;
 
-/** What a {@linkcode HeadScanner} accepts. */
-interface HeadRules {
-  /** Maximum size of a head, bytes. */
-  readonly maxBytes: number;
-  /** Throws if the bytes between `from` and `to` cannot begin a head. Called until 7 bytes have been received. */
-  readonly checkStart: (bytes: Uint8Array, from: number, to: number) => void;
-}
+/** First byte of the alert by which a TLS server answers plain HTTP. */
+const tlsAlert = 0x15;
 
-/** Number of bytes by which the start of a head is recognized. */
-const startBytes = 7;
+const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+
+const protocol = [..."HTTP/1."].map((char) => char.charCodeAt(0));
 
 /** Finds the end of a head incrementally. */
 export class HeadScanner {
-  readonly #rules: HeadRules;
   /** Number of bytes scanned so far. */
   #scanned = 0;
   #lineStart = 0;
 
-  constructor(rules: HeadRules) {
-    this.#rules = rules;
-  }
-
   /**
-   * Scans the bytes received since the last call.
+   * Scans the bytes received since the last call. Loops are faster than `indexOf` for lines of this length.
    *
    * @param bytes The head starts at `from`, in every call.
    * @returns Length of the head including its empty line; undefined while it is incomplete.
    * @throws {MalformedMessage} For a line not ending with a carriage return, an invalid start, or an oversized head.
    */
   find(bytes: Uint8Array, from: number, to: number): number | undefined {
-    if (this.#scanned < startBytes) this.#rules.checkStart(bytes, from, to);
-    const received = bytes.subarray(0, to); // what follows is left over from earlier messages
-    for (let at = received.indexOf(lf, from + this.#scanned); at >= 0; at = received.indexOf(lf, at + 1)) {
+    if (this.#scanned < protocol.length) checkStart(bytes, from, to);
+    for (let at = from + this.#scanned; at < to; at++) {
+      if (bytes[at] !== lf) continue;
       if (at === from || bytes[at - 1] !== cr) throw new MalformedMessage("a line feed without a carriage return");
       const length = at + 1 - from;
-      if (length - this.#lineStart === 2) return this.#checked(length);
+      if (length - this.#lineStart === 2) return checkLength(length);
       this.#lineStart = length;
     }
-    this.#scanned = to - from;
-    this.#checked(this.#scanned);
+    this.#scanned = checkLength(to - from);
     return undefined;
   }
+}
 
-  #checked(length: number): number {
-    if (length > this.#rules.maxBytes) throw new MalformedMessage("a head that is too long");
-    return length;
+function checkLength(length: number): number {
+  if (length > maxHeadBytes) throw new MalformedMessage("a head that is too long");
+  return length;
+}
+
+/** Throws if the bytes received so far cannot begin a head. */
+function checkStart(bytes: Uint8Array, from: number, to: number): void {
+  if (bytes[from] === tlsAlert) throw new NetworkError(needsTls, { neverSent: true });
+  const overlap = Math.min(to - from, protocol.length);
+  for (let index = 0; index < overlap; index++) {
+    if (bytes[from + index] !== protocol[index]) throw new MalformedMessage("no HTTP/1");
   }
 }
-
-/**
- * Splits a head into lines, the first of which is its start line.
- *
- * @param bytes The head is between `from` and `to`, including its empty line.
- */
-function splitHead(bytes: Uint8Array, from: number, to: number): string[] {
-  return latin1(bytes.subarray(from, to - 4)).split("\r\n");
-}
-
-/**
- * Parses the header fields of a head.
- *
- * @param lines Its lines; the first one is skipped.
- * @throws {MalformedMessage}
- */
-function parseFields(lines: readonly string[]): Fields {
-  if (lines.length > maxLines) throw new MalformedMessage("too many header fields");
-  const fields = new Map<string, string>();
-  for (let index = 1; index < lines.length; index++) {
-    const line = lines[index]!;
-    const colon = line.indexOf(":");
-    const name = toFieldName(line.slice(0, Math.max(0, colon)));
-    if (control.test(line)) throw new MalformedMessage("a control character in a header field");
-    const value = trimBlanks(line, colon + 1);
-    const before = fields.get(name);
-    fields.set(name, before === undefined ? value : `${before}, ${value}`);
-  }
-  return fields;
-}
-
-/** Maximum number of remembered field names. */
-const maxKeys = 256;
-const keys = new Map<string, string>();
-
-/** Returns a field name in lower case. Names recur, so that few have to be validated. */
-function toFieldName(name: string): string {
-  const existing = keys.get(name);
-  if (existing !== undefined) return existing;
-  if (!fieldName.test(name)) throw new MalformedMessage("an invalid header field"); // also obs-fold
-  const key = name.toLowerCase();
-  if (keys.size < maxKeys && name.length <= 64) keys.set(detached(name), detached(key));
-  return key;
-}
-
-/** Copies a text: a part of a text keeps all of it in memory. */
-function detached(text: string): string {
-  return text.split("").join("");
-}
-
-/**
- * Trims HTTP's optional whitespace (OWS) only.
- *
- * @param from Index at which the text starts.
- */
-export function trimBlanks(line: string, from: number = 0): string {
-  let start = from;
-  let end = line.length;
-  while (start < end && isWhiteSpace(line.charCodeAt(start))) start++;
-  while (end > start && isWhiteSpace(line.charCodeAt(end - 1))) end--;
-  return line.slice(start, end);
-}
-
-function isWhiteSpace(code: number): boolean {
-  return code === 32 || code === 9;
-}
-
-const decoder = new TextDecoder();
-
-/** Decodes ISO-8859-1. */
-function latin1(bytes: Uint8Array): string {
-  const ascii = decoder.decode(bytes); // the fastest way for what is nearly always ASCII
-  return plain.test(ascii) ? ascii : inParts(bytes);
-}
-
-/** Engines limit the number of arguments of a call. */
-function inParts(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 4096) {
-    text += String.fromCharCode.apply(null, bytes.subarray(at, at + 4096) as unknown as number[]);
-  }
-  return text;
-}
-
-/** First byte of the alert by which a TLS server answers plain HTTP. */
-const tlsAlert = 0x15;
-
-const protocol = [..."HTTP/1."].map((char) => char.charCodeAt(0));
-const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 
 /** The head of a response. */
 export interface ResponseHead {
@@ -169,18 +78,6 @@ export interface ResponseHead {
   readonly fields: Fields;
 }
 
-/** Rules for the heads of responses. */
-export const responseRules: HeadRules = {
-  maxBytes: 64 * 1024,
-  checkStart(bytes, from, to) {
-    if (bytes[from] === tlsAlert) throw new NetworkError(needsTls, { neverSent: true });
-    const overlap = Math.min(to - from, protocol.length);
-    for (let index = 0; index < overlap; index++) {
-      if (bytes[from + index] !== protocol[index]) throw new MalformedMessage("no HTTP/1");
-    }
-  },
-};
-
 /**
  * Parses the head of a response.
  *
@@ -188,8 +85,112 @@ export const responseRules: HeadRules = {
  * @throws {MalformedMessage}
  */
 export function parseResponseHead(bytes: Uint8Array, from: number, to: number): ResponseHead {
-  const lines = splitHead(bytes, from, to);
-  const [, minor, status] = statusLine.exec(lines[0]!) ?? [];
+  const text = latin1(bytes.subarray(from, to - 2));
+  const end = findLineEnd(text, 0);
+  const [, minor, status] = statusLine.exec(text.slice(0, end)) ?? [];
   if (status === undefined) throw new MalformedMessage("an invalid status line");
-  return { status: Number(status), minor: minor === "1" ? 1 : 0, fields: parseFields(lines) };
+  return { status: Number(status), minor: minor === "1" ? 1 : 0, fields: new Fields(text, end + 2) };
+}
+
+/** Header fields. They are copied from the head when they are asked for, since most never are. */
+export class Fields {
+  readonly #text: string;
+  /** The head with names in lower case. */
+  readonly #lower: string;
+  /** Three offsets for each field: its start, its colon, its end. */
+  readonly #offsets: number[] = [];
+
+  /**
+   * Parses fields.
+   *
+   * @param text A head, with the end of each line.
+   * @param from Where the first field starts.
+   * @throws {MalformedMessage}
+   */
+  constructor(text: string, from: number) {
+    this.#text = text;
+    this.#lower = text.toLowerCase();
+    for (let start = from; start < text.length;) {
+      let colonAt = start;
+      while (isTokenCode(text.charCodeAt(colonAt))) colonAt++;
+      if (colonAt === start || text.charCodeAt(colonAt) !== colon) {
+        throw new MalformedMessage("an invalid header field"); // also obs-fold
+      }
+      const end = findLineEnd(text, colonAt);
+      this.#offsets.push(start, colonAt, end);
+      start = end + 2;
+    }
+    if (this.#offsets.length > 3 * maxFields) throw new MalformedMessage("too many header fields");
+  }
+
+  /**
+   * Returns the value of a field; those of repeated fields are joined by a comma and a space.
+   *
+   * @param name In any case.
+   */
+  get(name: string): string | null {
+    const value = this.#find(name);
+    if (value !== null) return value;
+    const key = name.toLowerCase();
+    return key === name ? null : this.#find(key);
+  }
+
+  #find(name: string): string | null {
+    const offsets = this.#offsets;
+    let all: string | null = null;
+    for (let at = 0; at < offsets.length; at += 3) {
+      const [start, colonAt] = [offsets[at]!, offsets[at + 1]!];
+      if (colonAt - start !== name.length || !this.#lower.startsWith(name, start)) continue;
+      const value = trimBlanks(this.#text, colonAt + 1, offsets[at + 2]);
+      all = all === null ? value : `${all}, ${value}`;
+    }
+    return all;
+  }
+}
+
+/** Returns the offset of the carriage return that ends a line. */
+function findLineEnd(text: string, from: number): number {
+  for (let at = from;; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= space && code !== del || code === tab) continue;
+    if (code === cr && text.charCodeAt(at + 1) === lf) return at;
+    throw new MalformedMessage("a control character in a head");
+  }
+}
+
+/** Whether a character or a byte may be part of a field name: a `tchar` of RFC 9110, section 5.6.2. */
+export function isTokenCode(code: number): boolean {
+  return tokenCodes[code] === 1;
+}
+
+const tokenCodes = new Uint8Array(128)
+  .map((_, code) => /^[!#$%&'*+\-.^_`|~\dA-Za-z]$/.test(String.fromCharCode(code)) ? 1 : 0);
+
+/** Trims HTTP's optional whitespace (OWS) only, from a part of a text. */
+export function trimBlanks(text: string, from: number = 0, to: number = text.length): string {
+  let [start, end] = [from, to];
+  while (start < end && isBlank(text.charCodeAt(start))) start++;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === space || code === tab;
+}
+
+const decoder = new TextDecoder();
+
+/** Decodes ISO-8859-1. */
+function latin1(bytes: Uint8Array): string {
+  for (let at = 0; at < bytes.length; at++) if (bytes[at]! > del) return inParts(bytes);
+  return decoder.decode(bytes); // the fastest way for what is nearly always ASCII
+}
+
+/** Engines limit the number of arguments of a call. */
+function inParts(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 4096) {
+    text += String.fromCharCode.apply(null, bytes.subarray(at, at + 4096) as unknown as number[]);
+  }
+  return text;
 }
