@@ -124,7 +124,7 @@ export class Body implements BodyReader {
 }
 
 /** How the end of a body is determined: by its length, by a coding, or by the end of the connection. */
-export type Framing = number | "chunked" | "close";
+type Framing = number | "chunked" | "close";
 
 /**
  * Returns the framing of a response body.
