@@ -27,14 +27,14 @@ const maxNameLength = 64;
  * than the bounds of a body.
  */
 export async function readJsonBody(
-  { request, body }: Pick<Exchange, "body"> & { readonly request: Pick<PlainRequest, "headers"> },
+  exchange: Pick<Exchange, "body"> & { readonly request: Pick<PlainRequest, "headers"> },
   time: RequestTime,
 ): Promise<{
   readonly value: unknown;
   readonly text: string;
 }> {
-  checkType(request.headers);
-  return parseJsonBody(await body(time));
+  checkType(exchange.request.headers.get("content-type"));
+  return parseJsonBody(await exchange.body(time));
 }
 
 /** Parses a body; throws like {@linkcode readJsonBody}. */
@@ -70,8 +70,7 @@ function refuseRepeated(text: string, value: unknown, path: string = ""): void {
   if (path === "" && "mesh" in value) refuseRepeated(memberText(text, "mesh"), value.mesh, "mesh.");
 }
 
-function checkType(headers: PlainRequest["headers"]): void {
-  const type = headers.get("content-type");
+function checkType(type: string | null): void {
   if (type === "application/json") return; // the common case
   const unsupported = (message: string) => new HttpError(message, { status: 415, code: "unsupported_media_type" });
   if (type !== null && !/^\s*application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type)) {
@@ -104,21 +103,28 @@ export interface Work extends RequestParts {
 }
 
 /**
- * Reads the body of a request.
+ * Reads the body of a request, then takes a slot.
  *
  * @param form Converts a form to a body; only JSON is accepted by default.
  */
 export async function readWork(exchange: Exchange, form?: FormRules): Promise<Work> {
-  const { mesh, request, body } = exchange;
+  const { mesh, request } = exchange;
   const startedAt = mesh.runtime.clock.monotonic();
-  const time = { startedAt, limitMs: findRequestTimeout(request, mesh.settings.deadlineMs) };
+  const limitMs = findRequestTimeout(request, mesh.settings.deadlineMs);
+  const time = { startedAt, limitMs };
   const type = request.headers.get("content-type");
-  if (form === undefined || form.takesJson && !multipart.test(type ?? "")) {
-    const { value, text } = await readJsonBody(exchange, time);
-    return { value, text, time };
+  const isForm = form !== undefined && !(form.takesJson && !multipart.test(type ?? ""));
+  if (isForm) checkFormType(type);
+  else checkType(type);
+  const bytes = await exchange.body(isForm ? { startedAt, limitMs, isUpload: true } : time);
+  const beginning = exchange.begin();
+  if (beginning !== undefined) await beginning;
+  if (isForm) {
+    const { value, files } = parseFormBody(bytes, type, form);
+    return { value, files, time };
   }
-  const { value, files } = await readFormBody(type, { read: () => body({ ...time, isUpload: true }), form });
-  return { value, files, time };
+  const { value, text } = parseJsonBody(bytes);
+  return { value, text, time };
 }
 
 const multipart = /^\s*multipart\//i;
@@ -129,27 +135,27 @@ export function findRequestTimeout(request: PlainRequest, ownMs: number): number
   return clientMs > 0 ? Math.min(clientMs, ownMs) : ownMs;
 }
 
+/** @throws {HttpError} 415 for a content type that is not one of forms. */
+function checkFormType(type: string | null): void {
+  if (multipart.test(type ?? "")) return;
+  throw new HttpError("The content type has to be multipart/form-data", {
+    status: 415,
+    code: "unsupported_media_type",
+  });
+}
+
 /**
- * Reads a form.
+ * Parses a form.
  *
- * @param type The content type of the request, which is checked before the body is read.
- * @throws {HttpError} 415 for another content type.
+ * @param type The content type of the request.
+ * @param form Converts the form to a body.
  * @throws {UnsupportedRequestError} `invalid_value` for a malformed form.
  */
-async function readFormBody(type: string | null, { read, form }: {
-  /** Reads the bytes of the request. */
-  readonly read: () => Promise<Uint8Array>;
-  /** Converts the form to a body. */
-  readonly form: FormRules;
-}): Promise<RequestParts> {
-  if (!multipart.test(type ?? "")) {
-    throw new HttpError("The content type has to be multipart/form-data", {
-      status: 415,
-      code: "unsupported_media_type",
-    });
-  }
+function parseFormBody(
+  bytes: Uint8Array,
+  ...[type, form]: readonly [type: string | null, form: FormRules]
+): Required<Pick<RequestParts, "value" | "files">> {
   const boundary = findBoundary(type);
-  const bytes = await read();
   const parts = boundary === undefined ? undefined : readForm(bytes, boundary);
   if (parts === undefined) {
     throw new UnsupportedRequestError("The body is not a valid form: its boundary is wrong, or it is cut short", {

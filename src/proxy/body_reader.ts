@@ -3,7 +3,7 @@
  * nothing does not block others.
  * @module
  */
-import type { Clock, StopSignal } from "../contracts/runtime.ts";
+import type { Cancel, Clock } from "../contracts/runtime.ts";
 import type { PlainRequest } from "../contracts/shell.ts";
 import { concat } from "../util/bytes.ts";
 import { HttpError, waitHeaders } from "./error_body.ts";
@@ -93,32 +93,30 @@ export interface BodyBounds {
   readonly limitMs: number;
   /** Whether the body is parsed, and sent as text. */
   readonly isParsed?: boolean | undefined;
-  /** Receives the release of the memory of a complete body, which is released at once by default. */
-  readonly hold?: ((release: () => void) => void) | undefined;
+  /** Keeps the memory of a complete body, which is released at once by default. */
+  readonly holder?: MemoryHolder | undefined;
+}
+
+/** Memory that is reserved. */
+export interface HeldMemory {
+  /** Must be called once. */
+  release(): void;
+}
+
+/** Keeps memory reserved. */
+export interface MemoryHolder {
+  hold(memory: HeldMemory): void;
 }
 
 /**
- * Reads the whole body of a request: without waiting, if it has been received with the head, and there is room for it.
+ * Reads the whole body of a request.
  *
  * @param request Its body has not been read.
  * @throws {HttpError} 413 if it is too large, 503 if the memory is exhausted, 504 if it is too slow.
  * @throws {ClientDisconnectedError} If it ends early.
  */
 export function readRequestBody(request: PlainRequest, bounds: BodyBounds): Promise<Uint8Array> {
-  const received = request.received === undefined ? undefined : takeReceived(request, bounds);
-  if (received !== undefined) return Promise.resolve(received);
-  return new Promise((resolve, reject) => new BodyReading(request, bounds, { resolve, reject }));
-}
-
-function takeReceived(request: PlainRequest, bounds: BodyBounds): Uint8Array | undefined {
-  const { memory, client, hold } = bounds;
-  const declared = Number(request.headers.get("content-length") ?? Infinity);
-  if (declared > Math.min(bounds.maxBytes, maxAtOnceBytes) || request.signal.aborted) return undefined;
-  const received = memory.hasRoom(declared, bounds) ? request.received?.() : undefined;
-  if (received !== undefined && hold !== undefined && memory.reserve(received.length, bounds)) {
-    hold(() => memory.release(received.length, client));
-  }
-  return received;
+  return new Promise((resolve, reject) => new BodyReading(request, bounds, { resolve, reject }).start());
 }
 
 interface Settlers {
@@ -126,13 +124,12 @@ interface Settlers {
   readonly reject: (reason: unknown) => void;
 }
 
-class BodyReading {
+class BodyReading implements HeldMemory {
   readonly #request: PlainRequest;
   readonly #bounds: BodyBounds;
   readonly #promise: Settlers;
-  readonly #signal: StopSignal;
-  readonly #onAbort = () => this.#fail(this.#signal.reason);
-  #cancelTimer = () => {};
+  readonly #onAbort = () => this.#fail(this.#request.signal.reason);
+  #cancelTimer: Cancel | undefined;
   #reserved = 0;
   #copies = 0;
   #arrivedInWindow = 0;
@@ -142,30 +139,39 @@ class BodyReading {
     this.#request = request;
     this.#bounds = bounds;
     this.#promise = promise;
-    this.#signal = request.signal;
-    if (this.#signal.aborted) {
-      this.#onAbort();
-      return;
-    }
-    this.#signal.addEventListener("abort", this.#onAbort);
-    this.#checkRateLater(firstWindowMs, this.#bounds.limitMs);
-    this.#read().then(
-      (bytes) => this.#end(this.#bounds.hold) && this.#promise.resolve(bytes),
-      (error) =>
-        this.#fail(error instanceof HttpError ? error : new ClientDisconnectedError("The client has disconnected")),
-    );
   }
 
-  async #read(): Promise<Uint8Array> {
-    const request = this.#request;
-    const declared = request.headers.get("content-length");
-    if (Number(declared) > this.#bounds.maxBytes) throw this.#tooLarge();
-    if (declared !== null && Number(declared) <= maxAtOnceBytes) {
-      this.#reserve(Number(declared));
-      return await request.bytes();
+  start(): void {
+    const { signal } = this.#request;
+    if (signal.aborted) return this.#onAbort();
+    signal.addEventListener("abort", this.#onAbort);
+    this.#checkRateLater(firstWindowMs, this.#bounds.limitMs);
+    try {
+      this.#read().then((bytes) => this.#succeed(bytes), (error) => this.#breakOff(error));
+    } catch (error) {
+      this.#breakOff(error);
     }
-    const received = new ReceivedBody(declared === null ? undefined : Number(declared));
-    for await (const chunk of request.body ?? []) {
+  }
+
+  release(): void {
+    const { memory, client } = this.#bounds;
+    memory.release(this.#reserved, client);
+    memory.release(this.#copies, undefined);
+  }
+
+  /** @throws {HttpError} As {@linkcode readRequestBody} does, now or later. */
+  #read(): Promise<Uint8Array> {
+    const header = this.#request.headers.get("content-length");
+    const declared = header === null ? undefined : Number(header);
+    if (declared === undefined || !(declared <= maxAtOnceBytes)) return this.#readChunks(declared);
+    this.#reserve(declared);
+    return this.#request.bytes();
+  }
+
+  async #readChunks(declared: number | undefined): Promise<Uint8Array> {
+    if (declared !== undefined && declared > this.#bounds.maxBytes) throw this.#tooLarge();
+    const received = new ReceivedBody(declared);
+    for await (const chunk of this.#request.body ?? []) {
       if (this.#isOver) break; // the promise is already settled
       this.#reserve(chunk.length);
       this.#arrivedInWindow += chunk.length;
@@ -207,21 +213,30 @@ class BodyReading {
     });
   }
 
+  #succeed(bytes: Uint8Array): void {
+    if (!this.#end()) return;
+    const { holder } = this.#bounds;
+    if (holder === undefined) this.release();
+    else holder.hold(this);
+    this.#promise.resolve(bytes);
+  }
+
+  #breakOff(error: unknown): void {
+    this.#fail(error instanceof HttpError ? error : new ClientDisconnectedError("The client has disconnected"));
+  }
+
   #fail(reason: unknown): void {
-    if (this.#end()) this.#promise.reject(reason);
+    if (!this.#end()) return;
+    this.release();
+    this.#promise.reject(reason);
   }
 
   /** Returns false if it has already ended. */
-  #end(hold: BodyBounds["hold"] = (release) => release()): boolean {
+  #end(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
-    this.#cancelTimer();
-    this.#signal.removeEventListener("abort", this.#onAbort);
-    const { memory, client } = this.#bounds;
-    hold(() => {
-      memory.release(this.#reserved, client);
-      memory.release(this.#copies, undefined);
-    });
+    this.#cancelTimer?.();
+    this.#request.signal.removeEventListener("abort", this.#onAbort);
     return true;
   }
 

@@ -18,8 +18,8 @@ import type { OwnedRecord } from "./overview/record_ring.ts";
 import { recordStream } from "./overview/record_stream.ts";
 
 /** The same for the current tokens; `gone` if the sender's token is no longer accepted. */
-function viewNow({ callerNow }: Exchange): Own | undefined | "gone" {
-  const caller = callerNow();
+function viewNow(exchange: Exchange): Own | undefined | "gone" {
+  const caller = exchange.callerNow();
   if (caller === undefined) return "gone";
   return seesEverything(caller) ? undefined : caller.client ?? {};
 }
@@ -65,17 +65,18 @@ export async function status(exchange: Exchange): Promise<PlainResponse> {
 /** Adds what operators have noted about a client, for administrators. */
 function withNotes<Facts extends { readonly name: string; readonly id?: string | undefined }>(
   client: Facts,
-  { caller, proxy, runtimeClients }: Exchange,
+  exchange: Exchange,
 ): Facts & { readonly notes?: string } {
-  if (caller()?.isAdministrator !== true) return client;
+  if (exchange.caller()?.isAdministrator !== true) return client;
+  const { proxy, runtimeClients } = exchange;
   const { name, id = name } = client;
   const { notes } = proxy.clients.find((configured) => configured.name === id) ?? runtimeClients?.find(id) ?? {};
   return notes === undefined ? client : { ...client, notes };
 }
 
 /** What the sender may do, so that a dashboard shows no more. */
-function getRole({ caller }: Exchange): "administrator" | "viewer" | "client" {
-  const { isAdministrator = false, isViewer = false } = caller() ?? {};
+function getRole(exchange: Exchange): "administrator" | "viewer" | "client" {
+  const { isAdministrator = false, isViewer = false } = exchange.caller() ?? {};
   if (isAdministrator) return "administrator";
   return isViewer ? "viewer" : "client";
 }

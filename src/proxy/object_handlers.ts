@@ -22,7 +22,7 @@ import { findScopes } from "./perform_request.ts";
 
 /** `POST /v1/files`. */
 export async function uploadFile(exchange: Exchange): Promise<PlainResponse> {
-  const { mesh, proxy, request, headers, begin } = exchange;
+  const { mesh, proxy, request, headers } = exchange;
   const boundary = findBoundary(request.headers.get("content-type"));
   if (boundary === undefined) {
     const message = "The content type has to be multipart/form-data";
@@ -32,7 +32,7 @@ export async function uploadFile(exchange: Exchange): Promise<PlainResponse> {
     maxBytes: proxy.uploadLimit,
     clock: mesh.runtime.clock,
   });
-  await begin();
+  await exchange.begin();
   try {
     const source = await formSource(body, boundary);
     const pool = request.headers.get("x-mesh-pool") ?? source.pool;
@@ -153,8 +153,9 @@ function pageIn(query: URLSearchParams) {
 }
 
 /** Takes a slot, for a request without a body. */
-async function opened({ mesh, request, begin }: Exchange) {
-  await begin();
+async function opened(exchange: Exchange) {
+  const { mesh, request } = exchange;
+  await exchange.begin();
   const query = new URLSearchParams(readSearch(request.url));
   return { query, ...await mesh.infrastructure() };
 }

@@ -12,8 +12,8 @@ import type { Exchange } from "./exchange.ts";
 export type Own = Partial<Pick<Client, "id" | "pools" | "findOwnModels">>;
 
 /** The client to which the data is restricted; undefined for callers that see everything. A token without a name has no requests. */
-export function findOwnView({ client, caller }: Exchange): Own | undefined {
-  return seesEverything(caller()) ? undefined : client ?? {};
+export function findOwnView(exchange: Exchange): Own | undefined {
+  return seesEverything(exchange.caller()) ? undefined : exchange.client ?? {};
 }
 
 /** The status of the pools that a caller may see, as far as it may use their models. */

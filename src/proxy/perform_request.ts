@@ -160,16 +160,18 @@ export function operationRoute<Body extends RequestBody, Response>(
   return { methods: ["POST"], isWork: true, handle };
 }
 
-function toOperationResponse(result: Delivered<unknown>, { headers, requestId, onEnd }: Exchange): PlainResponse {
+function toOperationResponse(result: Delivered<unknown>, exchange: Exchange): PlainResponse {
+  const { headers } = exchange;
   addRoutingHeaders(headers, result);
   if (result.kind === "stream") {
+    const { requestId, onEnd } = exchange;
     addStreamHeaders(headers, "text/event-stream");
     return { status: 200, headers, body: new EventBody(result.stream, { writer: chatEvents(requestId), onEnd }) };
   }
   if (result.kind === "content") {
     addStreamHeaders(headers, result.stream.type);
     addContentType(headers, result.stream.type);
-    return { status: 200, headers, body: new ContentBody(result.stream, onEnd) };
+    return { status: 200, headers, body: new ContentBody(result.stream, exchange.onEnd) };
   }
   const { wire, body: parsed, content } = result.response;
   if (content !== undefined) {

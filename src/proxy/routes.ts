@@ -207,11 +207,12 @@ function root({ request, headers }: Exchange): PlainResponse {
   return json({ name: "modelmesh", version, documentation, dashboard: "/ui", base_url: "/v1" }, { headers });
 }
 
-async function health({ mesh, caller, overview, headers }: Exchange): Promise<PlainResponse> {
+async function health(exchange: Exchange): Promise<PlainResponse> {
+  const { mesh, overview, headers } = exchange;
   const pools = Object.entries(mesh.poolStatus()).filter(([, { total }]) => total > 0);
   const up = pools.filter(([, { status }]) => status === "ok").length;
   const status = up === pools.length ? "ok" : up > 0 ? "degraded" : "unavailable";
-  const sender = caller();
+  const sender = exchange.caller();
   const client = sender?.client;
   const shown = client?.findOwnModels === undefined
     ? pools.filter(([name]) => client?.pools?.has(name) ?? true)
@@ -228,17 +229,15 @@ function readiness({ isDraining: isDrained, isStopping, headers }: Exchange): Pl
 }
 
 /**
- * The route of a request.
+ * Checks the method of a request.
  *
- * @param entry The route of its path.
- * @param request For the error.
+ * @param route The route of its path.
  * @throws {HttpError} 405 for an unsupported method.
  */
-export function checkedRoute(entry: RouteEntry, request: PlainRequest): RouteEntry {
-  const method = request.method === "HEAD" ? "GET" : request.method;
-  if (entry.methods.includes(method)) return entry;
-  const allow = entry.methods.join(", ");
-  throw new HttpError(`The method ${request.method} is not allowed here: use ${allow}`, {
+export function checkMethod({ methods }: RouteEntry, { method }: PlainRequest): void {
+  if (methods.includes(method === "HEAD" ? "GET" : method)) return;
+  const allow = methods.join(", ");
+  throw new HttpError(`The method ${method} is not allowed here: use ${allow}`, {
     status: 405,
     code: "method_not_allowed",
     headers: { allow },

@@ -75,6 +75,7 @@ async function scene(
       client: undefined,
       proxy: {},
       body: async () => new Uint8Array(await request.arrayBuffer()),
+      begin: () => undefined,
       onEnd: () => {},
     };
     return await operationRoute(operation).handle(exchange as unknown as Exchange);

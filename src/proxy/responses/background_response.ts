@@ -11,7 +11,7 @@ import { invalid, missing } from "../../pipeline/check_body.ts";
 import { chat } from "../../pipeline/operations/chat.ts";
 import { poolFor } from "../../pipeline/select_pool.ts";
 import { errorResponse } from "../error_response.ts";
-import type { Exchange } from "../exchange.ts";
+import { Exchange } from "../exchange.ts";
 import { json } from "../json.ts";
 import { BackgroundJob } from "./background_job.ts";
 import type { Turn, TurnWork } from "./conversation_turn.ts";
@@ -40,8 +40,6 @@ interface BackgroundRequest {
   readonly exchange: Exchange;
   readonly response: TurnResponse;
   readonly respond: Respond;
-  /** Called when the work has ended. */
-  readonly onEnd: () => void;
 }
 
 /**
@@ -51,7 +49,7 @@ interface BackgroundRequest {
  * @throws {HttpError} 503 if the storage fails.
  */
 export async function respondInBackground(request: BackgroundRequest): Promise<PlainResponse> {
-  const { work, exchange, response, onEnd } = request;
+  const { work, exchange, response } = request;
   const { turn: { memory, owner, input, ancestors } } = work;
   const body = work.value as JsonObject;
   const model = await admit(request);
@@ -69,7 +67,7 @@ export async function respondInBackground(request: BackgroundRequest): Promise<P
     )
   );
   exchange.isDetached = true;
-  follow(job, exchange, onEnd);
+  follow(job, exchange);
   const events = job.openEvents();
   return events === undefined
     ? json(queued, exchange)
@@ -77,10 +75,11 @@ export async function respondInBackground(request: BackgroundRequest): Promise<P
 }
 
 /** The end of the work ends the request. */
-function follow({ ended }: BackgroundJob, { background }: Exchange, onEnd: () => void): void {
+function follow({ ended }: BackgroundJob, exchange: Exchange): void {
+  const { background } = exchange;
   const done = ended.then(() => {
     background.delete(done);
-    onEnd();
+    exchange.end();
   });
   background.add(done);
 }
@@ -129,8 +128,10 @@ function createJobParts({ work, exchange, response, respond }: BackgroundRequest
 
 /** The exchange of the work: without a client that waits. */
 function detach(exchange: Exchange, request: PlainRequest): Exchange {
-  const { proxy, headers } = exchange;
-  return { ...exchange, request, headers: { ...headers }, proxy: { ...proxy, heartbeatMs: 0 }, onEnd: () => {} };
+  const { parts, requestId, path, peer, sender, scopes, labels, isStoredTurn } = exchange;
+  const proxy = { ...parts.proxy, heartbeatMs: 0 };
+  const detached = new Exchange({ ...parts, proxy }, { request, requestId, path, peer });
+  return Object.assign(detached, { headers: { ...exchange.headers }, sender, scopes, labels, isStoredTurn });
 }
 
 /** The part of a request that remains when its connection has ended. */

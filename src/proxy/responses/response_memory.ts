@@ -229,8 +229,9 @@ export function openMemory({ mesh, proxy }: Pick<Exchange, "mesh" | "proxy">): R
 }
 
 /** Returns the owner of what a request stores: its client, else its token; clients of an open proxy have one owner. */
-export function findOwner({ client, caller }: Pick<Exchange, "client" | "caller">): string {
-  const { identity } = caller() ?? {};
+export function findOwner(exchange: Pick<Exchange, "client" | "caller">): string {
+  const { client } = exchange;
+  const { identity } = exchange.caller() ?? {};
   const owner = client !== undefined ? `client ${client.id}` : identity === undefined ? "" : `token ${identity}`;
   return sha256(`modelmesh responses\n${owner}`).slice(0, 32);
 }

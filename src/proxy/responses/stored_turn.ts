@@ -8,7 +8,6 @@ import type { PlainResponse, PlainStream } from "../../contracts/shell.ts";
 import { UnsupportedRequestError } from "../../errors.ts";
 import { isStream } from "../../util/bytes.ts";
 import { editMembers } from "../../util/json_members.ts";
-import { once } from "../../util/once.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Turn, TurnWork } from "./conversation_turn.ts";
 import { type Respond, TurnResponse } from "./turn_response.ts";
@@ -24,30 +23,20 @@ export async function respondToTurn(
   received: TurnWork & { readonly turn: Turn },
   { exchange, respond }: { readonly exchange: Exchange; readonly respond: Respond },
 ): Promise<PlainResponse> {
-  const { turn, release = () => {} } = received;
-  const onEnd = once(() => {
-    release();
-    exchange.onEnd();
-  });
+  const { turn, release } = received;
+  if (release !== undefined) exchange.hold({ release });
   const response = new TurnResponse(turn, exchange.mesh.runtime.clock.now());
   const work = { ...received, itemsName: toItemsName(response.id) };
-  let isOver = true;
   exchange.isStoredTurn = turn.isStored || turn.previousId !== null;
   try {
     if (turn.isBackground) {
       const { respondInBackground } = await import("./background_response.ts");
-      const accepted = await respondInBackground({ work, exchange, response, respond, onEnd });
-      isOver = false;
-      return accepted;
+      return await respondInBackground({ work, exchange, response, respond });
     }
-    const stored = await storeResponse(await respond(work, { ...exchange, onEnd }), response);
-    isOver = !isStream(stored.body);
-    return stored;
+    return await storeResponse(await respond(work, exchange), response);
   } catch (error) {
     nameOwnIndex(error, turn);
     throw error;
-  } finally {
-    if (isOver) onEnd();
   }
 }
 
