@@ -8,32 +8,52 @@ import type { DialectConventions } from "../dialects/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { RoutedRequest } from "../pipeline/request.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import type { Authenticator } from "./authenticator.ts";
-import { type BodyBounds, type HeldMemory, type MemoryHolder, readRequestBody } from "./body_reader.ts";
+import {
+  type BodyBounds,
+  type BodyMemory,
+  type HeldMemory,
+  type MemoryHolder,
+  readRequestBody,
+} from "./body_reader.ts";
 import type { ProxyOverview } from "./overview/overview.ts";
 import { type Caller, type Client, findBodyOwner } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
 import type { RuntimeClients } from "./clients/runtime_clients.ts";
 import { HttpError, waitHeaders } from "./error_body.ts";
-import type { ProcessCounts } from "./process_counts.ts";
 import type { Processes } from "./processes/processes.ts";
 import type { Slots } from "./slots.ts";
 import type { UsageLog } from "./usage/usage_log.ts";
 
 /** Options for reading a body. */
-export interface ReadOptions extends Pick<BodyBounds, "startedAt" | "limitMs"> {
+interface ReadOptions extends Pick<BodyBounds, "startedAt" | "limitMs"> {
   /** Whether it contains files, which have their own limits. */
   readonly isUpload?: boolean;
+}
+
+/** Finds senders by their tokens. */
+interface Senders {
+  /** Whether no token is required. */
+  readonly isOpen: boolean;
+  findSender(request: PlainRequest): Caller | undefined;
 }
 
 /** What all requests under one configuration have in common. */
 export interface ExchangeParts {
   readonly mesh: Engine;
   readonly proxy: ProxySettings;
-  readonly authenticator: Authenticator;
+  readonly authenticator: Senders;
   readonly runtimeClients: ClientSlot;
   /** Shared with earlier and later configurations. */
-  readonly shared: ProcessCounts;
+  readonly shared: {
+    readonly slots: Slots;
+    readonly bodies: BodyMemory;
+    readonly uploads: BodyMemory;
+    readonly recordReaders: Slots;
+    readonly overview: ProxyOverview;
+    readonly background: Set<Promise<void>>;
+    /** That of the current configuration. */
+    readonly authenticator?: Senders;
+  };
   readonly isDraining: () => boolean;
   readonly isStopping: () => boolean;
   /** Requests in progress, with or without a slot. */

@@ -11,7 +11,7 @@ import { toClientFacts } from "../pipeline/request.ts";
 import { isStream } from "../util/bytes.ts";
 import { isAmbiguous, readPath } from "../util/request_path.ts";
 import { isSocketRequest } from "../util/request_id.ts";
-import { createAuthenticator, requireToken } from "./authenticator.ts";
+import { type Authenticator, createAuthenticator, requireToken } from "./authenticator.ts";
 import { ClientDisconnectedError } from "./body_reader.ts";
 import { checkMethod, checkRights, findRoute, invalidUrl, servedEndpoints, withoutBody } from "./routes.ts";
 import { createNamedClients } from "./client.ts";
@@ -29,7 +29,7 @@ const maxLoggedPath = 200;
 const no = () => false;
 
 export class ProxyInstance {
-  readonly #parts: ExchangeParts;
+  readonly #parts: ExchangeParts & { readonly authenticator: Authenticator; readonly shared: ProcessCounts };
   readonly #originPolicy: OriginPolicy;
   readonly #serveNow: NonNullable<RequestHandler["plain"]>;
 
