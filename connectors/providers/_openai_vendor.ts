@@ -152,7 +152,7 @@ export interface OpenAiCompatible {
    * Extracts what the vendor bills from a response or a chunk with `usage` or a finish reason, as far as it deviates from
    * OpenAI's usage: units other than tokens, tiers by other names, the cost, counts elsewhere.
    */
-  readonly readBilled?: (response: JsonObject) => BilledUsage;
+  readonly readBilled?: (response: JsonObject) => BilledUsage | undefined;
   /**
    * If its responses state their cost: high prices, from which a budget reserves the cost of a request to a model without
    * known prices. Without them, such a model cannot be used under a budget.

@@ -94,9 +94,9 @@ const plainSpeech: ParameterRules = { refuse: ["stream_format"], drop: ["instruc
 /** Models that search once for every chat completion, for a fee (the pricing page, "Web search"). */
 const searchModels = /-search-(api|preview)/;
 
-function readSearches({ object, model }: JsonObject): BilledUsage {
+function readSearches({ object, model }: JsonObject): BilledUsage | undefined {
   const isChat = typeof object === "string" && object.startsWith("chat.completion");
-  return isChat && typeof model === "string" && searchModels.test(model) ? { searches: 1 } : {};
+  return isChat && typeof model === "string" && searchModels.test(model) ? { searches: 1 } : undefined;
 }
 
 /** Regions with processing of their own have an address of their own (developers.openai.com, "Data residency"). */

@@ -58,8 +58,9 @@ export function countEvents(hub: Hub, statistics: Statistics): void {
     statistics.metrics?.addRequest(request);
     const { record } = request;
     if (record.cached) return statistics.addCached(record.pool, request);
-    for (const left of record.fallback_chain.slice(0, -1)) {
-      if (left.outcome !== "hedge_lost") statistics.addRotation(record.pool, left);
+    const { pool, fallback_chain: chain } = record;
+    for (let step = 0; step < chain.length - 1; step++) {
+      if (chain[step]!.outcome !== "hedge_lost") statistics.addRotation(pool, chain[step]!);
     }
     statistics.addRequest(record, request);
   });
@@ -175,7 +176,8 @@ export class Statistics {
       if (step.provider !== provider) this.#membership.getCounters("provider", step.provider).addRequest(request, left);
     }
     if (model === null || provider === null) return;
-    const served = { ...result, latencyMs };
+    const { outcome, tokensIn, tokensOut, costNanoUsd } = result;
+    const served = { outcome, latencyMs, tokensIn, tokensOut, costNanoUsd };
     this.#membership.getCounters("model", model).addRequest(request, served);
     this.#membership.getCounters("provider", provider).addRequest(request, served);
   }

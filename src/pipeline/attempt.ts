@@ -206,17 +206,22 @@ async function tryOnce<T extends Received>(
     const received = await untilAborted(call, connection.stop);
     const outcome = received.isEmpty ? "empty" : "ok";
     const { modelId: model } = received;
-    const ms = clock.monotonic() - from;
+    const now = clock.monotonic();
+    const ms = now - from;
+    countTry(connection, ms, context);
     context.addTry(member, { outcome, ms, model, trace: connection.trace });
     const { permit, alone, dropped = [] } = scope;
-    return new Result({ context, member, permit, alone }, { received, connection, dropped });
+    return new Result({ context, member, permit, alone }, { received, connection, dropped, now });
   } catch (error) {
     const ms = clock.monotonic() - from;
+    countTry(connection, ms, context);
     return fail(error, { context, member, connection, reservation, ms, trace: connection.trace });
-  } finally {
-    context.attempts += connection.calls;
-    context.upstreamMs += clock.monotonic() - from;
   }
+}
+
+function countTry({ calls }: Connection, ms: number, context: AdmittedModel["context"]): void {
+  context.attempts += calls;
+  context.upstreamMs += ms;
 }
 
 /** Opens the connection of a try, which ends with its request. */

@@ -182,7 +182,7 @@ async function admit<T extends Received>(
   const unconfirmed = permit.confirm(clock);
   const denial = unconfirmed && await unconfirmed;
   if (denial !== undefined) permit.withdraw();
-  else if (first.isOver || context.isStopped) release(second, "none", {});
+  else if (first.isOver || context.isStopped) release(second, "none");
   else return second;
   return undefined;
 }

@@ -5,6 +5,7 @@
 import type { ModelConstraints } from "../contracts/provider.ts";
 import type { BilledUsage, FurtherCall } from "../contracts/usage.ts";
 import type { TokenCounts } from "../state/counters/usage.ts";
+import type { Quantities } from "../util/cost.ts";
 import { isObject } from "../util/is_object.ts";
 import { pickDefined } from "../util/entries.ts";
 
@@ -35,8 +36,10 @@ export function tokenBound({ context_window, max_output_tokens }: ModelConstrain
  * ```
  */
 export function readUsage(usage: unknown, bound: number): ReadUsage {
-  const { prompt_tokens, completion_tokens, total_tokens, completion_tokens_details: details } = toMembers(usage);
-  const [read, written] = [readCount(prompt_tokens, bound), readCount(completion_tokens, bound)];
+  const members = toMembers(usage);
+  const { prompt_tokens, completion_tokens, total_tokens, completion_tokens_details: details } = members;
+  const read = readCount(prompt_tokens, bound);
+  const written = readCount(completion_tokens, bound);
   const sum = (read ?? 0) + (written ?? 0);
   const total = readCount(total_tokens, bound, sum);
   const reasoning = readCount(toMembers(details).reasoning_tokens, bound);
@@ -46,23 +49,30 @@ export function readUsage(usage: unknown, bound: number): ReadUsage {
   const output = written === undefined
     ? total === undefined || read === undefined ? undefined : total - read
     : written + beside;
+  const { audio_tokens, image_tokens, reasoning_tokens } = toMembers(details);
+  const { cached, cacheWrite, cacheWrite1h, cacheWrite12h, audioInput, imageInput } = readInputParts(members, input);
   return {
     input,
     output,
     tokens: total ?? (input === undefined || output === undefined ? undefined : input + output),
-    ...readInputParts(usage, input),
-    ...readOutputParts(details, output),
+    cached,
+    cacheWrite,
+    cacheWrite1h,
+    cacheWrite12h,
+    audioInput,
+    imageInput,
+    audioOutput: readCount(audio_tokens, output),
+    imageOutput: readCount(image_tokens, output),
+    reasoning: readCount(reasoning_tokens, output),
   };
 }
 
-/** Token counts, and the parts of the input and the output. */
-type ReadUsage = TokenCounts & BilledUsage;
+/** Token counts, and the parts of the input and the output, to which more may be added. */
+type ReadUsage = { -readonly [Name in keyof (TokenCounts & Quantities)]?: (TokenCounts & Quantities)[Name] | undefined };
 
 /** Some vendors report cached tokens under another name, and the duration of writes beside. */
-function readInputParts(usage: unknown, input: number | undefined): BilledUsage {
-  const { prompt_tokens_details, cached_tokens: above, prompt_cache_hit_tokens: hits, cache_creation } = toMembers(
-    usage,
-  );
+function readInputParts(usage: Readonly<Record<string, unknown>>, input: number | undefined): BilledUsage {
+  const { prompt_tokens_details, cached_tokens: above, prompt_cache_hit_tokens: hits, cache_creation } = usage;
   const {
     cached_tokens = above ?? hits,
     cache_write_tokens,
@@ -83,15 +93,6 @@ function readInputParts(usage: unknown, input: number | undefined): BilledUsage 
   };
 }
 
-function readOutputParts(details: unknown, output: number | undefined): BilledUsage {
-  const { audio_tokens, image_tokens, reasoning_tokens } = toMembers(details);
-  return {
-    audioOutput: readCount(audio_tokens, output),
-    imageOutput: readCount(image_tokens, output),
-    reasoning: readCount(reasoning_tokens, output),
-  };
-}
-
 /** The bound of units other than tokens. */
 const maxUnits = 1_000_000;
 /** The bound of a cost that a vendor states, USD. */
@@ -101,12 +102,14 @@ const maxCalls = 1_000;
 /** The maximum length of a name. */
 const maxNameLength = 64;
 
-const tokenUnits = [
-  ...["input", "output", "cached", "cachedAudio", "cachedImage", "cacheWrite", "cacheWrite1h", "cacheWrite12h"],
-  ...["audioInput", "audioOutput", "imageInput", "imageOutput", "reasoning"],
-] as readonly (keyof BilledUsage)[];
+const tokenUnits: ReadonlySet<string> = new Set<keyof BilledUsage>([
+  ...["input", "output", "cached", "cachedAudio", "cachedImage", "cacheWrite", "cacheWrite1h", "cacheWrite12h"] as const,
+  ...["audioInput", "audioOutput", "imageInput", "imageOutput", "reasoning"] as const,
+]);
 
-const otherUnits = ["images", "searches", "pages", "seconds", "characters", "toolCalls"] as const;
+const otherUnits: ReadonlySet<string> = new Set<keyof BilledUsage>(
+  ["images", "searches", "pages", "seconds", "characters", "toolCalls"],
+);
 
 /**
  * Reads what a connector reports about a call; implausible members are omitted.
@@ -136,12 +139,12 @@ function readFurtherCall(call: unknown): FurtherCall {
 
 function readUnits(billed: Readonly<Record<string, unknown>>, bound: number): BilledUsage {
   const units: Record<string, number> = {};
-  for (const name of tokenUnits) {
-    const count = readCount(billed[name], bound);
-    if (count !== undefined) units[name] = count;
-  }
-  for (const name of otherUnits) {
-    const amount = readAmount(billed[name], maxUnits);
+  for (const [name, value] of Object.entries(billed)) {
+    const amount = tokenUnits.has(name)
+      ? readCount(value, bound)
+      : otherUnits.has(name)
+      ? readAmount(value, maxUnits)
+      : undefined;
     if (amount !== undefined) units[name] = amount;
   }
   return units;

@@ -29,10 +29,10 @@ export function recordFailure(admitted: AdmittedModel, failed: FailedAttempt): v
   context.addStep(member, { outcome: describeOutcome(failure), ms, status, error: findWords(failure) });
   if (isOfCaller) {
     context.plan.isConstrained = true; // where the request goes from here does not affect the pool
-    release(admitted, "none", {});
+    release(admitted, "none");
   } else {
     recordProviderError(instance, failure, context.deps);
-    release(admitted, classifyOutcome(failed, context.plan.pool), { status, kind });
+    release(admitted, classifyOutcome(failed, context.plan.pool), { end: { status, kind } });
   }
   context.failures.push(failed);
   const isProviders = kind === "auth" || kind === "quota_exhausted" || failure.neverSent;
@@ -46,7 +46,7 @@ function recordDenial(admitted: AdmittedModel, denial: AdmissionDenial): void {
   context.tried.delete(member.model.name);
   if (context.chain.length === 0 && context.first === member) context.first = undefined;
   context.takenElsewhere.set(member, denial);
-  release(admitted, "none", {});
+  release(admitted, "none");
 }
 
 /**
@@ -59,7 +59,7 @@ export function recordAbort(admitted: AdmittedModel, error: unknown): void {
     context.addStep(member, { outcome: "aborted", ms: context.clock.monotonic() - permit.admittedAt });
   }
   const isToBlame = DeadlineError.isInstance(error) && context.withoutResponseMs >= presumedDeadMs;
-  release(admitted, isToBlame ? "failure" : "none", {});
+  release(admitted, isToBlame ? "failure" : "none");
 }
 
 /** An invalid request, or a standby that the vendor requests, does not count as a failure of the model. */

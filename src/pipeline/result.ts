@@ -66,6 +66,9 @@ export interface ResponseEnd extends ResponseUsage {
   readonly isPending?: true;
 }
 
+/** What an attempt has used; once its response is settled, with the cost of all attempts. */
+type SettledUsage = RequestEnd & { costNanoUsd?: number | undefined; estimated?: true | undefined };
+
 /** The fault of a complete response: none. */
 const complete: RequestFault = { status: 200 };
 
@@ -89,13 +92,16 @@ export class Result<T extends Received = Received> {
   readonly #ms: number;
   /** When the request committed, monotonic ms. */
   #committedAt: number | undefined;
-  #used: Usage | undefined;
+  #used: SettledUsage | undefined;
   #isRecorded = false;
 
   /** Records the attempt. */
   constructor(
     admitted: AdmittedModel,
-    { received, connection, dropped }: Pick<Result<T>, "received" | "connection" | "dropped">,
+    { received, connection, dropped, now }: Pick<Result<T>, "received" | "connection" | "dropped"> & {
+      /** Monotonic ms. */
+      readonly now: number;
+    },
   ) {
     const { context, member, permit } = admitted;
     this.requestId = context.plan.request.id;
@@ -104,7 +110,7 @@ export class Result<T extends Received = Received> {
     this.connection = connection;
     this.dropped = connection.dropped.length === 0 ? dropped : [...dropped, ...connection.dropped];
     this.#admitted = admitted;
-    this.#ms = context.clock.monotonic() - permit.admittedAt;
+    this.#ms = now - permit.admittedAt;
     member.model.instance.lastError = undefined;
     context.addStep(member, { outcome: received.isEmpty ? "empty" : "ok", ms: this.#ms });
   }
@@ -120,9 +126,10 @@ export class Result<T extends Received = Received> {
     const { context, member, permit } = this.#admitted;
     reportServed(member, context);
     if (!context.isOutrun) context.plan.affinity?.serve(member, permit);
-    this.routing = createRoutingRecord(context, { member, by: this.connection.servedBy });
+    const now = context.clock.monotonic();
+    this.routing = createRoutingRecord(context, { member, by: this.connection.servedBy, now });
     context.commit();
-    this.#committedAt = context.clock.monotonic();
+    this.#committedAt = now;
     return this;
   }
 
@@ -135,24 +142,32 @@ export class Result<T extends Received = Received> {
    * @returns The usage in numbers.
    */
   settle(outcome: Outcome, end: ResponseEnd): Usage {
-    const { context, member, permit } = this.#admitted;
-    const isOfCaller = end.failure !== undefined && isOfCallerKey(end.failure, this.connection.callerKey);
-    if (this.#used === undefined) {
-      this.#used = this.#report(end);
-      context.addCharge(this.#used);
-      if (member.model.instance.queried !== undefined && this.connection.callerKey === undefined) {
-        applyReportedLimits(member, permit);
-      }
-      this.connection.close();
-      release(this.#admitted, isOfCaller ? "none" : outcome, { ms: this.#ms, ...this.#used });
-    }
+    const { context } = this.#admitted;
+    const now = context.clock.monotonic();
+    const used = this.#used ??= this.#end(outcome, end, now);
+    const { costNanoUsd, estimated } = context.charged;
+    if (costNanoUsd !== undefined) used.costNanoUsd = costNanoUsd;
+    if (estimated) used.estimated = estimated;
     if (this.#committedAt !== undefined && !this.#isRecorded && end.isPending === undefined) {
       this.#isRecorded = true;
       context.end();
-      this.#record(outcome, end);
+      this.#record(outcome, end, { now, used });
       this.onSettled?.();
     }
-    return { ...this.#used, ...context.charged };
+    return used;
+  }
+
+  /** Closes the connection, and releases the permit. Returns what the attempt has used. */
+  #end(outcome: Outcome, end: ResponseEnd, now: number): SettledUsage {
+    const { context, member, permit } = this.#admitted;
+    const { callerKey } = this.connection;
+    const used = this.#report(end);
+    context.addCharge(used);
+    if (member.model.instance.queried !== undefined && callerKey === undefined) applyReportedLimits(member, permit);
+    this.connection.close();
+    const isOfCaller = end.failure !== undefined && isOfCallerKey(end.failure, callerKey);
+    release(this.#admitted, isOfCaller ? "none" : outcome, { end: used, now });
+    return used;
   }
 
   /** Traces that the provider failed midway. */
@@ -164,30 +179,37 @@ export class Result<T extends Received = Received> {
   }
 
   /** The usage in plausible numbers; reports it with its cost to the provider, unless it is estimated. */
-  #report(end: ResponseUsage): Usage {
+  #report(end: ResponseUsage): SettledUsage {
     const { context: { plan, deps } } = this.#admitted;
     const { model: { info, instance } } = this.member;
     const { request: { operation, body }, load } = plan;
     const read = operation.readUsage(end, { body, model: info, load });
     const { tokens: total, isEstimated } = read;
-    const quantities = { ...readStatedCost(end.billed), ...read.quantities };
+    const quantities = end.billed === undefined
+      ? read.quantities
+      : { ...readStatedCost(end.billed), ...read.quantities };
     const { input, output, cached } = sumTokens(quantities);
-    const { tier } = quantities;
     if (quantities.cacheWrite || cached) countCacheUse(quantities, this.member.model, deps.hub);
     const tokens = Math.max(total, input + output);
-    const { costNanoUsd, ...estimate } = charge(quantities, this.member, { plan, deps });
-    const cost = { costNanoUsd, ...(isEstimated ? { estimated: true as const } : estimate) };
-    if (isEstimated) return { input, output, tokens, ...cost, isReported: false };
+    const { costNanoUsd, estimated } = charge(quantities, this.member, { plan, deps });
+    const used = { ms: this.#ms, input, output, tokens, costNanoUsd };
+    if (isEstimated) return { ...used, cached: undefined, tier: undefined, estimated: true, isReported: false };
     const costUsd = costNanoUsd && costNanoUsd / 1e9;
-    const message = `"${instance.entry.id}" took no usage report`;
     notifySafely(
       () => instance.provider!.reportUsage({ model: info.id, tokensIn: input, tokensOut: output, costUsd }),
-      () => deps.hub.trace({ severity: "error", component: "provider", message }),
+      () => {
+        const message = `"${instance.entry.id}" took no usage report`;
+        deps.hub.trace({ severity: "error", component: "provider", message });
+      },
     );
-    return { input, output, cached, tokens, tier, ...cost, isReported: true };
+    return { ...used, cached, tier: quantities.tier, estimated, isReported: true };
   }
 
-  #record(outcomeOfModel: Outcome, { cause, failure, limit, text }: ResponseEnd): void {
+  #record(
+    outcomeOfModel: Outcome,
+    { cause, failure, limit, text }: ResponseEnd,
+    { now, used }: { readonly now: number; readonly used: Usage },
+  ): void {
     const { context } = this.#admitted;
     if (limit !== undefined) context.endStep(this.member, { outcome: limit });
     const outcome = limit === undefined ? outcomeOfModel : "success"; // the client has its response
@@ -203,8 +225,7 @@ export class Result<T extends Received = Received> {
     }
     const { status, code } = cause === undefined ? complete : readFault(cause, context);
     const respondedAt = this.#committedAt!;
-    const used = { ...this.#used, ...context.charged };
-    emitRecord(this.routing, context, { status, code, outcome, respondedAt: respondedAt, used, text });
+    emitRecord(this.routing, context, { status, code, outcome, respondedAt, now, used, text });
   }
 }
 
@@ -219,8 +240,12 @@ export function clientDisconnect(): DOMException {
 }
 
 /** Releases the permit of an attempt. */
-export function release({ context, member, permit }: AdmittedModel, outcome: Outcome, end: RequestEnd): void {
-  permit.release(outcome, context.clock.monotonic(), end);
+export function release(
+  { context, member, permit }: AdmittedModel,
+  outcome: Outcome,
+  { end, now = context.clock.monotonic() }: { readonly end?: RequestEnd; readonly now?: number } = {},
+): void {
+  permit.release(outcome, now, end);
   if (outcome === "failure") reportFailure(member, context);
 }
 

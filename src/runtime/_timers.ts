@@ -39,20 +39,24 @@ const maxStepMs = 2 ** 31 - 1;
  * @param detach Receives each timer that must not keep the process alive.
  */
 export function callAfter(ms: number, task: () => void, detach?: (timer: Timer) => void): Cancel {
-  const due = performance.now() + (ms > 0 ? ms : 0);
+  const waitMs = ms > 0 ? ms : 0;
+  const due = performance.now() + waitMs;
   let timer: Timer | undefined;
-  const arm = () => {
-    // runtimes fire up to a millisecond early, so the remaining time is checked
-    const left = due - performance.now();
-    timer = setTimeout(left > 0 ? step : fire, Math.min(Math.max(0, Math.ceil(left)), maxStepMs));
+  const arm = (leftMs: number) => {
+    timer = setTimeout(step, Math.min(Math.ceil(leftMs), maxStepMs));
     detach?.(timer);
   };
-  const step = () => performance.now() < due ? arm() : fire();
+  // runtimes fire up to a millisecond early, so the remaining time is checked
+  const step = () => {
+    const leftMs = due - performance.now();
+    if (leftMs > 0) arm(leftMs);
+    else fire();
+  };
   const fire = () => {
     timer = undefined;
     task();
   };
-  arm();
+  arm(waitMs);
   return () => clearTimeout(timer);
 }
 
@@ -138,11 +142,10 @@ const longMs = 2_000;
 const grainMs = 50;
 
 interface Wait extends Indexed {
+  /** Monotonic ms. */
+  readonly dueAt: number;
   readonly task: () => void;
 }
-
-/** Maximum number of empty sets that are kept. */
-const maxSpares = 64;
 
 /**
  * Creates the `after` of a clock. Short timers are exact, long ones fire up to 50 ms late, never early.
@@ -150,84 +153,71 @@ const maxSpares = 64;
  * @param detach Receives each native timer that must not keep the process alive.
  */
 export function coarseTimers(detach?: (timer: Timer) => void): Clock["after"] {
-  const wheel = new Wheel(detach);
+  const waits = new LongWaits(detach);
   return (ms, task, keepsAlive = false) => {
     if (keepsAlive) return callAfter(ms, task);
     if (!(ms >= longMs && ms < Infinity)) return callAfter(ms, task, detach);
-    return wheel.add(ms, task);
+    return waits.add(ms, task);
   };
 }
 
-/** Timers by tick, and one native timer for the next tick. */
-class Wheel {
+/**
+ * Long timers, and one native timer while there are any. It is set for the next one that is due, and for no later than the
+ * shortest one that may be added: most are cancelled long before they are due, and never change it.
+ */
+class LongWaits {
   readonly #detach: ((timer: Timer) => void) | undefined;
-  readonly #waits = new Map<number, IndexedSet<Wait>>();
-  /** Empty sets: most ticks have few timers, which are cancelled soon. */
-  readonly #spares: IndexedSet<Wait>[] = [];
-  #size = 0;
-  /** The tick for which the native timer is set; Infinity without one. */
-  #armedTick = Infinity;
-  #cancelTimer: Cancel = () => {};
+  readonly #waits = new IndexedSet<Wait>();
+  #cancelTimer: Cancel | undefined;
 
   constructor(detach: ((timer: Timer) => void) | undefined) {
     this.#detach = detach;
   }
 
   add(ms: number, task: () => void): Cancel {
-    const now = performance.now();
-    const tick = Math.ceil((now + ms) / grainMs);
-    let waits = this.#waits.get(tick);
-    if (waits === undefined) this.#waits.set(tick, waits = this.#spares.pop() ?? new IndexedSet());
-    const wait: Wait = { index: undefined, task }; // all members at once: V8 allocates those that are added apart
-    waits.add(wait);
-    if (tick < this.#armedTick) this.#arm(tick, now);
-    this.#size++;
+    const dueAt = Math.ceil((performance.now() + ms) / grainMs) * grainMs;
+    const wait: Wait = { index: undefined, dueAt, task }; // all members at once: V8 allocates those that are added apart
+    this.#waits.add(wait);
+    if (this.#cancelTimer === undefined) this.#arm(longMs);
     return () => {
-      if (waits.delete(wait)) this.#forget(tick, waits);
+      if (this.#waits.delete(wait)) this.#disarmIfEmpty();
     };
   }
 
-  #arm(tick: number, now: number): void {
-    this.#cancelTimer();
-    this.#armedTick = tick;
-    this.#cancelTimer = callAfter(tick * grainMs - now, () => this.#turn(), this.#detach);
+  #arm(ms: number): void {
+    this.#cancelTimer = callAfter(ms, () => this.#turn(), this.#detach);
+  }
+
+  #disarmIfEmpty(): void {
+    if (this.#waits.size > 0) return;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
   }
 
   /** Fires the timers that are due, and sets the native timer for the next ones. */
   #turn(): void {
-    this.#armedTick = Infinity;
     const now = performance.now();
-    const due = [...this.#waits.keys()].filter((tick) => tick * grainMs <= now).sort((first, second) => first - second);
-    for (const tick of due) this.#end(tick);
-    let next = Infinity;
-    for (const tick of this.#waits.keys()) next = Math.min(next, tick);
-    if (next < this.#armedTick) this.#arm(next, now);
-  }
-
-  #end(tick: number): void {
-    const waits = this.#waits.get(tick)!;
-    this.#waits.delete(tick);
-    for (const wait of waits.all) {
-      if (!waits.delete(wait)) continue; // cancelled by another one
-      this.#size--;
-      try {
-        wait.task();
-      } catch (error) {
-        queueMicrotask(() => {
-          throw error; // as from a native timer, without affecting the others
-        });
-      }
+    let waitMs = longMs;
+    const due: Wait[] = [];
+    for (const wait of this.#waits.all) {
+      if (wait.dueAt <= now) due.push(wait);
+      else waitMs = Math.min(waitMs, wait.dueAt - now);
     }
-  }
-
-  /** The native timer remains set while there are others, since the next one would require it again. */
-  #forget(tick: number, waits: IndexedSet<Wait>): void {
-    if (waits.size === 0 && this.#waits.get(tick) === waits) {
-      this.#waits.delete(tick);
-      if (this.#spares.length < maxSpares) this.#spares.push(waits);
+    this.#arm(waitMs);
+    for (const wait of due.sort((first, second) => first.dueAt - second.dueAt)) {
+      if (this.#waits.delete(wait)) callSafely(wait.task); // else cancelled by another one
     }
-    if (--this.#size > 0) return;
-    this.#cancelTimer();
-    this.#armedTick = Infinity;
+    this.#disarmIfEmpty();
+  }
+}
+
+/** Calls a task. An error is thrown as from a native timer, without affecting the others. */
+function callSafely(task: () => void): void {
+  try {
+    task();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
   }
 }

@@ -67,19 +67,17 @@ function readChatUsage(
   { body, model, load }: UsageContext<ChatCompletionRequest>,
 ): TakenUsage {
   const bound = tokenBound(model.constraints, body.n);
-  const { tokens: total, ...reported } = readUsage(usage, bound);
-  const quantities = { tier: readName(tier), ...reported, ...readBilled(billed, bound), hasFees: true as const };
-  const { input, output } = quantities;
-  if (input !== undefined && output !== undefined) {
-    const tokens = Math.max(total ?? 0, input + output);
-    return { quantities: { ...quantities, input, output }, tokens, isEstimated: false };
-  }
-  const read = input ?? Math.min(load.input, total ?? bound);
-  const rest = output ?? (total === undefined ? Math.min(written(), bound) : total - read);
+  const quantities = readUsage(usage, bound);
+  quantities.tier = readName(tier);
+  quantities.hasFees = true;
+  if (billed !== undefined) Object.assign(quantities, readBilled(billed, bound));
+  const { input, output, tokens: total } = quantities;
+  const read = quantities.input ??= Math.min(load.input, total ?? bound);
+  const rest = quantities.output ??= total === undefined ? Math.min(written(), bound) : total - read;
   return {
-    quantities: { ...quantities, input: read, output: rest },
+    quantities: quantities as typeof quantities & { input: number; output: number },
     tokens: Math.max(total ?? 0, read + rest),
-    isEstimated: true,
+    isEstimated: input === undefined || output === undefined,
   };
 }
 

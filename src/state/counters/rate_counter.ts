@@ -197,22 +197,25 @@ export class RateCounter {
   /** The reset of the reading, monotonic ms. */
   #resetAt(now: number): number {
     const { monotonicMs, wallTimeMs } = this.#reset;
-    if (now >= monotonicMs) return monotonicMs;
+    if (now >= monotonicMs || wallTimeMs === Infinity) return monotonicMs;
     return Math.min(monotonicMs, wallTimeMs - (this.#wallTimeAt(now) - now));
   }
 
   /** Whether the headroom is as it was computed. Where dates count, a step of the wall clock changes it. */
   #isSteady(now: number): boolean {
     if (now >= this.#steadyUntil) return false;
-    const hasDate = this.#day !== undefined || now < this.#reset.monotonicMs && this.#reset.wallTimeMs < Infinity;
-    return !hasDate || Math.abs(this.#wallTimeAt(now) - now - this.#offsetMs) <= stepMs;
+    return !this.#hasDate(now) || Math.abs(this.#wallTimeAt(now) - now - this.#offsetMs) <= stepMs;
+  }
+
+  /** Whether a limit depends on the wall clock. */
+  #hasDate(now: number): boolean {
+    return this.#day !== undefined || now < this.#reset.monotonicMs && this.#reset.wallTimeMs < Infinity;
   }
 
   #refresh(now: number): void {
     this.#headroom.limit = 0;
     this.#least = this.#steadyUntil = Infinity;
-    const wallTimeMs = this.#wallTimeAt(now);
-    this.#offsetMs = wallTimeMs - now;
+    if (this.#hasDate(now)) this.#offsetMs = this.#wallTimeAt(now) - now;
     const resetAt = this.#resetAt(now);
     if (now < resetAt) this.#tighten(this.#effectiveLimit(), this.#remaining - this.#taken, resetAt);
     const minute = this.#minuteLimit();
@@ -221,6 +224,7 @@ export class RateCounter {
       this.#tighten(minute, left, this.#minute.steadyUntil);
     }
     if (this.#day !== undefined) {
+      const wallTimeMs = now + this.#offsetMs;
       const end = this.#day.end(wallTimeMs) - this.#offsetMs;
       this.#tighten(this.#limits.day!, this.#day.left(wallTimeMs), end);
     }

@@ -72,11 +72,14 @@ export class Reservation {
     return this.#reserveAgain(replication);
   }
 
-  /** Settles it at what was used. */
-  settle(actual: Settlement): void {
+  /**
+   * Settles it at what was used.
+   *
+   * @param now Monotonic ms.
+   */
+  settle(actual: Settlement, now: number = this.#parts.clock.monotonic()): void {
     if (this.isOver) return;
     this.isOver = true;
-    const now = this.#parts.clock.monotonic();
     for (const part of this.#reserved) part.settle(actual, now);
   }
 

@@ -10,6 +10,7 @@ import type { CounterRequest } from "../counters/replicated_counter.ts";
 import type { SharedRate } from "../counters/shared_rate.ts";
 import type { Usage } from "../counters/usage.ts";
 import type { KeyRejection, RejectedCall } from "../limits/api_key_pool.ts";
+import type { Quota } from "../limits/quota.ts";
 import type { ReservedRate } from "../limits/reserved_rate.ts";
 import type { UsageTrackerParts } from "./usage.ts";
 
@@ -43,8 +44,8 @@ interface AdmittedCallParts {
   readonly rate: ReservedRate;
   /** Of the pool's limits, and of every budget. */
   readonly others: readonly ReservedPart[];
-  /** Returns what the first call of a request requests of the shared counters, besides. */
-  readonly requestsOfFirst: () => readonly CounterRequest[];
+  /** The pool's limits, of which the first call of a request requests its share, besides. */
+  readonly quota: Pick<Quota, "counterRequests"> | undefined;
 }
 
 /** One call, with its API key and what it reserves. It ends once; further ends are ignored. */
@@ -56,7 +57,7 @@ export class AdmittedCall extends Reservation {
   #hasResponse = false;
 
   constructor(tracker: UsageTrackerParts, parts: AdmittedCallParts) {
-    super([parts.rate, ...parts.others], tracker);
+    super(parts.others.length === 0 ? [parts.rate] : [parts.rate, ...parts.others], tracker);
     this.apiKey = parts.rate.apiKey?.value;
     this.#tracker = tracker;
     this.#parts = parts;
@@ -68,7 +69,7 @@ export class AdmittedCall extends Reservation {
    * @param isFirst Whether it is the first call of its request.
    */
   override counterRequests(isFirst = false): readonly CounterRequest[] {
-    return [...isFirst ? this.#parts.requestsOfFirst() : [], ...super.counterRequests()];
+    return [...isFirst && this.#parts.quota?.counterRequests() || [], ...super.counterRequests()];
   }
 
   /** Returns the rate limits that several processes share. */
@@ -142,24 +143,30 @@ export class AdmittedCall extends Reservation {
 
   /** Releases the reservation: the call was not sent. */
   cancel(): void {
-    this.#parts.rate.release(this.#tracker.clock.monotonic());
-    this.settle(noUsage);
+    const now = this.#tracker.clock.monotonic();
+    this.#parts.rate.release(now);
+    this.settle(noUsage, now);
   }
 
   /** Ends the reservation of a failed call, which costs nothing. */
   fail(wasSent: boolean): void {
-    this.#parts.rate.fail(this.#tracker.clock.monotonic(), wasSent);
-    this.settle(noUsage);
+    const now = this.#tracker.clock.monotonic();
+    this.#parts.rate.fail(now, wasSent);
+    this.settle(noUsage, now);
     const { outages, facts } = this.#tracker;
     if (!this.#hasResponse) outages.recordSilence(facts.info.id);
   }
 
-  /** Ends the reservation of a successful call with its usage. */
-  end(usage: Usage): void {
+  /**
+   * Ends the reservation of a successful call with its usage.
+   *
+   * @param now Monotonic ms.
+   */
+  end(usage: Usage, now?: number): void {
     if (this.isOver) return;
     const { keys, facts: { info } } = this.#tracker;
     const { apiKey, at } = this.#parts.rate;
     if (apiKey !== undefined && this.#hasResponse) keys!.recordSuccess(apiKey, info.id, at);
-    this.settle(usage);
+    this.settle(usage, now);
   }
 }

@@ -188,7 +188,7 @@ export class Permit {
   release(outcome: Outcome, now: number, end: RequestEnd = {}): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#isInUse) this.#call.end(end);
+    if (this.#isInUse) this.#call.end(end, now);
     else this.#cancel();
     this.#state.finish(this.#request, outcome, { now, end });
   }

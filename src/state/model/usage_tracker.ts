@@ -93,8 +93,9 @@ export class UsageTracker {
   #price({ input, output, units }: Load, price: typeof costInNanoUsd): number | undefined {
     const { facts: { info }, clock } = this.#parts;
     if (this.isFree) return 0;
-    const quantities = { ...units, input, output: this.#estimateOutput({ output }) };
     const { pricing = info.assumedPricing } = info;
+    if (pricing === undefined) return undefined;
+    const quantities = { ...units, input, output: this.#estimateOutput({ output }) };
     return hasUnpricedFee(quantities, pricing) ? undefined : price(quantities, pricing, clock.now());
   }
 
@@ -144,7 +145,7 @@ export class UsageTracker {
       others: quota === undefined
         ? budgets
         : [quota.reserve(load.input + this.#estimateOutput(load), cost), ...budgets],
-      requestsOfFirst: () => quota?.counterRequests() ?? [],
+      quota,
     });
   }
 
@@ -155,10 +156,12 @@ export class UsageTracker {
    * @param limited The limits of the client, team, tags and end user.
    */
   reserveCost(nanoUsd: number, limited: Pick<Load, "scopes">): readonly ReservedPart[] {
+    const budgets = this.listBudgets(limited);
+    if (budgets.length === 0) return [];
     const { clock, facts: { provider }, onBudgetSteps } = this.#parts;
     const wallTimeMs = clock.now();
     const onSteps = (steps: readonly BudgetStep[]) => onBudgetSteps(steps, provider.id);
-    return this.listBudgets(limited).map((budget) => budget.reserve(nanoUsd, wallTimeMs, onSteps));
+    return budgets.map((budget) => budget.reserve(nanoUsd, wallTimeMs, onSteps));
   }
 
   /** Returns the standby that an exhausted limit still requires when a standby is due. */
