@@ -68,7 +68,9 @@ export function readUsage(usage: unknown, bound: number): ReadUsage {
 }
 
 /** Token counts, and the parts of the input and the output, to which more may be added. */
-type ReadUsage = { -readonly [Name in keyof (TokenCounts & Quantities)]?: (TokenCounts & Quantities)[Name] | undefined };
+type ReadUsage = {
+  -readonly [Name in keyof (TokenCounts & Quantities)]?: (TokenCounts & Quantities)[Name] | undefined;
+};
 
 /** Some vendors report cached tokens under another name, and the duration of writes beside. */
 function readInputParts(usage: Readonly<Record<string, unknown>>, input: number | undefined): BilledUsage {
@@ -103,7 +105,16 @@ const maxCalls = 1_000;
 const maxNameLength = 64;
 
 const tokenUnits: ReadonlySet<string> = new Set<keyof BilledUsage>([
-  ...["input", "output", "cached", "cachedAudio", "cachedImage", "cacheWrite", "cacheWrite1h", "cacheWrite12h"] as const,
+  ...[
+    "input",
+    "output",
+    "cached",
+    "cachedAudio",
+    "cachedImage",
+    "cacheWrite",
+    "cacheWrite1h",
+    "cacheWrite12h",
+  ] as const,
   ...["audioInput", "audioOutput", "imageInput", "imageOutput", "reasoning"] as const,
 ]);
 
