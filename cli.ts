@@ -2,6 +2,10 @@
  * The command-line interface.
  * @module
  */
+// connectors of nearly every proxy: to import them on demand takes Deno (2.9.6) two milliseconds each
+import "./connectors/observability/console.ts";
+import "./connectors/providers/_openai_compatible.ts";
+import "./connectors/strategies/stick_until_failure.ts";
 import { serverConnectors } from "./connectors/server.ts";
 import { runCli } from "./src/cli/main.ts";
 import { serverRuntime } from "./src/runtime/server.ts";

@@ -6,6 +6,7 @@ import type { Cancel } from "../contracts/runtime.ts";
 import type { EndSignal, Output } from "../contracts/shell.ts";
 import { MeshError, NoProvidersError } from "../errors.ts";
 import { type RunningProxy, startProxy } from "../proxy/serve.ts";
+import { describeServed, listServed, listServedPools } from "../proxy/served.ts";
 import { readPort } from "./args.ts";
 import { type Command, type CommandParts, type ExitCode, type Flags, UsageError } from "./command.ts";
 import {
@@ -17,6 +18,7 @@ import {
   severities,
   stopMessage,
 } from "./console_connector.ts";
+import { paintFor } from "./table.ts";
 import type { Demo } from "./demo.ts";
 import type { SupervisedWorker } from "./supervised_worker.ts";
 import type { Greeting } from "./worker_messages.ts";
@@ -95,7 +97,7 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
       });
       const reload = reloading(running, { path, parts, format, isSilent: worker?.isFirst === false });
       const cancelWatch = flags.has("watch") ? watchFile(path!, { initial, parts, onChange: reload }) : () => {};
-      const greeting = await createGreeting(running, { demo, flags, parts, format });
+      const greeting = createGreeting(running, { demo, flags, parts, format });
       if (worker === undefined) await untilSignal(parts, { running, reload, greeting, format });
       else await untilOrdered(worker, { running, reload, greeting, shell });
       cancelWatch();
@@ -116,7 +118,7 @@ Exit code: 0 stopped on request, 1 could not start, 2 usage error
 const verboseLevels: readonly string[] = ["debug", "info"];
 
 /** Returns what is printed once the proxy listens. */
-async function createGreeting(
+function createGreeting(
   { url, mesh, warnings }: RunningProxy,
   { demo, flags, parts: { shell: { stderr }, runtime }, format }: {
     readonly format: ProcessFormat;
@@ -124,11 +126,7 @@ async function createGreeting(
     readonly flags: Flags;
     readonly parts: CommandParts;
   },
-): Promise<Greeting> {
-  const [{ describeServed, listServed, listServedPools }, { paintFor }] = await Promise.all([
-    import("../proxy/served.ts"),
-    import("./table.ts"),
-  ]);
+): Greeting {
   const engine = getEngine(mesh);
   const { providers, pools, poolList, text } = listServed(engine);
   const isVerbose = verboseLevels.includes(flags.value("log-level") ?? "info");

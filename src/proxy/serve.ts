@@ -21,6 +21,12 @@ import { Reloader } from "./reload.ts";
 import type { Slots } from "./slots.ts";
 import { waitAtMost } from "../util/within.ts";
 import { traceUnhandled } from "./unhandled.ts";
+// What a start imports on demand, for programs that do not need it: each such import takes Deno (2.9.6) two milliseconds
+import "../background/key_renewal.ts";
+import "../config/check/retirement.ts";
+import "../config/load/load.ts";
+import "../config/secrets/settings_secrets.ts";
+import "../engine/lifecycle.ts";
 
 /** Time limit for open responses after a stop, ms. */
 const graceMs = 30_000;
