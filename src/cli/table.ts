@@ -7,7 +7,7 @@ import type { Runtime } from "../contracts/runtime.ts";
 import { printable } from "../util/printable.ts";
 
 /** Maximum length of a line of a list, so that it fits a terminal. */
-export const lineWidth = 100;
+const lineWidth = 100;
 
 /**
  * Wraps text at spaces, so that no line is longer than {@linkcode lineWidth}, except for a longer word.
