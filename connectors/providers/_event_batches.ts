@@ -11,7 +11,7 @@ import { EventTolerance, upstreamError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 
 /** The result of a batch of events. */
-export interface EventBatch {
+interface EventBatch {
   readonly chunks: readonly CompletionChunk[];
   /** Whether it contained `[DONE]`. */
   readonly isDone: boolean;
@@ -80,8 +80,9 @@ export class EventBatches {
 }
 
 /** Excludes chunks with usage, which is not forwarded as received, and chunks without their original JSON. */
-function onlySaysMore({ value: { usage }, wire, billed = {} }: CompletionChunk): boolean {
-  return wire !== undefined && (usage === null || usage === undefined) && Object.keys(billed).length === 0;
+function onlySaysMore({ value: { usage }, wire, billed }: CompletionChunk): boolean {
+  if (wire === undefined || usage !== null && usage !== undefined) return false;
+  return billed === undefined || Object.keys(billed).length === 0;
 }
 
 /** Sets `more` on each chunk that is followed by something to forward: another chunk, or the end of the stream. */

@@ -11,7 +11,7 @@ import { ChunkNormalizer } from "../../src/util/normalize_chunk.ts";
 import { type CompletionDefaults, normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { SseReader } from "../../src/util/sse_parse.ts";
 import { splitIntoChunks } from "../../src/util/split_completion.ts";
-import { type EventBatch, EventBatches } from "./_event_batches.ts";
+import { EventBatches } from "./_event_batches.ts";
 import { parseObject } from "./_http.ts";
 import { openStreamBody, ping } from "./_stream_body.ts";
 
@@ -91,10 +91,16 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
       }
       if (this.#failure !== undefined) throw this.#failed(this.#failure.error);
       if (this.#isLast) return { done: true, value: undefined };
+      const events = this.#events;
       try {
-        await this.#read();
+        if (events === undefined) await this.#open();
+        else if (events.isOver) this.#readLast(events);
+        else if (this.#read(events, await events.receive())) await events.cancel();
       } catch (error) {
-        throw this.#failed(error);
+        // a connection reset after the end of the response is harmless
+        const isHarmless = events !== undefined && NetworkError.isInstance(error) && this.#normalizer.isFinished;
+        if (!isHarmless) throw this.#failed(error);
+        await events.cancel();
       }
     }
   }
@@ -107,21 +113,15 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
     return { done: true, value: undefined };
   }
 
-  /** Reads the next batch of events. */
-  async #read(): Promise<void> {
-    const events = this.#events ?? await this.#open();
-    if (events === undefined) return;
-    const batch = await this.#nextBatch(events);
-    if (this.#isLast) return; // cancelled meanwhile
-    if (batch === undefined) return this.#readLast(events);
-    this.#take(batch.chunks.length === 0 && events.takeComment() ? [ping] : batch.chunks);
-    if (batch.failure !== undefined) this.#failure = { error: batch.failure };
-    if (!batch.isDone) {
-      if (this.#normalizer.isFinished) this.#parts.reportComplete?.();
-      return;
-    }
-    this.#finish(true);
-    await events.cancel();
+  /** Takes the events that the next chunk of the body completes. Returns whether `[DONE]` was among them. */
+  #read(events: SseReader, received: ReadableStreamReadResult<Uint8Array>): boolean {
+    const { chunks, isDone, failure } = this.#batches.read(events.parse(received));
+    if (this.#isLast) return false; // cancelled meanwhile
+    this.#take(chunks.length === 0 && events.takeComment() ? [ping] : chunks);
+    if (failure !== undefined) this.#failure = { error: failure };
+    if (isDone) this.#finish(true);
+    else if (this.#normalizer.isFinished) this.#parts.reportComplete?.();
+    return isDone;
   }
 
   /** Many servers end without the blank line after their last event. */
@@ -138,30 +138,17 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
     return toChunk === undefined ? { value } : toChunk(value, { data, isChanged });
   }
 
-  /** Returns undefined for a response that is not a stream. */
-  async #open(): Promise<SseReader | undefined> {
+  async #open(): Promise<void> {
     const body = await openStreamBody(await this.#opening);
     if (body.events !== undefined) {
-      const events = this.#events = new SseReader(body.events);
-      if (this.#isLast) await events.cancel();
-      return events;
+      this.#events = new SseReader(body.events);
+      if (this.#isLast) await this.#events.cancel();
+      return;
     }
     const completion = this.#parts.readComplete(parseObject(body.text));
     normalizeCompletion(completion, this.#parts.defaults);
     this.#take([...splitIntoChunks(completion)]);
     this.#isLast = true;
-    return undefined;
-  }
-
-  async #nextBatch(events: SseReader): Promise<EventBatch | undefined> {
-    try {
-      const read = await events.read();
-      return read && this.#batches.read(read);
-    } catch (error) {
-      // a connection reset after the end of the response is harmless
-      if (!NetworkError.isInstance(error) || !this.#normalizer.isFinished) throw error;
-      return undefined;
-    }
   }
 
   #take(chunks: readonly CompletionChunk[]): void {

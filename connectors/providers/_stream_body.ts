@@ -73,6 +73,10 @@ class Replay implements BodyReader {
     return value === undefined ? this.#rest.read() : Promise.resolve({ done: false, value });
   }
 
+  lend(): void {
+    this.#rest.lend?.();
+  }
+
   cancel(): Promise<void> {
     return this.#rest.cancel();
   }

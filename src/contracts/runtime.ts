@@ -165,7 +165,10 @@ export interface UpstreamRequest {
 }
 
 /** Reads a response body chunk by chunk. */
-export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
+export interface BodyReader extends Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel"> {
+  /** Announces that each chunk will be used before the next one is read, so that it need not be a copy. */
+  lend?(): void;
+}
 
 /** The response to an {@linkcode UpstreamRequest}: its head has been read, its body has not. */
 export interface UpstreamResponse {

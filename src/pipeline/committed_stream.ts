@@ -50,7 +50,7 @@ const outcomes: Readonly<Record<StreamEnd["kind"], Outcome>> = {
   stopped: "none",
 };
 
-/** A read of the source. */
+/** A read of the consumer. */
 interface PendingRead {
   readonly resolve: (chunk: CompletionChunk | undefined) => void;
   readonly reject: (error: unknown) => void;
@@ -104,23 +104,12 @@ export class CommittedStream {
    * @throws {StreamInterruptedError} If the provider fails midway.
    * @throws The reason, if the stream was stopped.
    */
-  async read(): Promise<CompletionChunk | undefined> {
-    while (this.#end === undefined) {
-      const { held, complete } = this.#parts.result.received;
-      const isHeld = this.#position < held.length;
-      const chunk = isHeld ? held[this.#position++] : complete ? undefined : await this.#next();
-      if (this.#end !== undefined) break;
-      if (chunk === undefined) return this.#finish();
-      if (chunk.isPing) return chunk;
-      const { usage } = chunk.value;
-      if (usage === null || usage === undefined) return this.#pass(chunk);
-      this.#usage = usage; // forwarded once, at the end
-      this.#counts = undefined;
-      if (chunk.value.choices.length > 0) return this.#pass(withoutUsage(chunk));
-      this.#counts = chunk;
-    }
-    if (this.#end.kind === "stopped") throw this.#end.reason;
-    return undefined;
+  read(): Promise<CompletionChunk | undefined> {
+    return new Promise((resolve, reject) => {
+      const read = { resolve, reject };
+      if (this.#end === undefined) this.#advance(read);
+      else this.#leave(read, this.#end);
+    });
   }
 
   /**
@@ -131,6 +120,36 @@ export class CommittedStream {
    */
   cancel(reason: unknown = clientDisconnect()): void {
     this.#close({ kind: "cancelled", reason });
+  }
+
+  /** Ends a read with the next event. */
+  #advance(read: PendingRead): void {
+    const { held, complete } = this.#parts.result.received;
+    while (this.#position < held.length) {
+      const chunk = this.#select(held[this.#position++]!);
+      if (chunk !== undefined) return read.resolve(chunk);
+    }
+    if (complete) return read.resolve(this.#finish());
+    this.#waiting = read;
+    this.#next();
+  }
+
+  /** Ends a read of a stream that has ended. */
+  #leave({ resolve, reject }: PendingRead, { kind, reason }: StreamEnd): void {
+    if (kind === "stopped") reject(reason);
+    else resolve(undefined);
+  }
+
+  /** Returns what is forwarded of an event now; undefined for usage, which is forwarded once, at the end. */
+  #select(chunk: CompletionChunk): CompletionChunk | undefined {
+    if (chunk.isPing) return chunk;
+    const { usage } = chunk.value;
+    if (usage === null || usage === undefined) return this.#pass(chunk);
+    this.#usage = usage;
+    this.#counts = undefined;
+    if (chunk.value.choices.length > 0) return this.#pass(withoutUsage(chunk));
+    this.#counts = chunk;
+    return undefined;
   }
 
   #pass(chunk: CompletionChunk): CompletionChunk {
@@ -148,28 +167,28 @@ export class CommittedStream {
   }
 
   /** Reads the next chunk of the source. Creates few objects, since every event passes here. */
-  #next(): Promise<CompletionChunk | undefined> {
+  #next(): void {
     const { connection, received: { rest } } = this.#parts.result;
     connection.listen();
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
-      if (connection.stop.aborted && !connection.isEnded) return this.#fail(connection.stop.reason);
-      try {
-        rest.next().then(this.#take, this.#fail);
-      } catch (error) {
-        this.#fail(error); // a custom connector may throw instead of rejecting
-      }
-    });
+    if (connection.stop.aborted && !connection.isEnded) return this.#fail(connection.stop.reason);
+    try {
+      rest.next().then(this.#take, this.#fail);
+    } catch (error) {
+      this.#fail(error); // a custom connector may throw instead of rejecting
+    }
   }
 
   readonly #take = (result: IteratorResult<CompletionChunk>): void => {
-    const waiting = this.#settle();
-    if (waiting === undefined) return;
+    const read = this.#settle();
+    if (read === undefined) return;
     try {
-      waiting.resolve(result.done ? undefined : this.#accept(result.value));
+      const chunk = result.done ? this.#finish() : this.#select(this.#accept(result.value));
+      if (result.done || chunk !== undefined) return read.resolve(chunk);
     } catch (error) {
-      waiting.reject(this.#interrupted(error));
+      return read.reject(this.#interrupted(error));
     }
+    this.#waiting = read;
+    this.#next();
   };
 
   /** @throws If a custom connector yields an invalid value. */
@@ -188,7 +207,7 @@ export class CommittedStream {
     this.#waiting = undefined;
     this.#parts.result.connection.pause();
     if (this.#end === undefined) return waiting;
-    waiting.resolve(undefined);
+    this.#leave(waiting, this.#end);
     return undefined;
   }
 

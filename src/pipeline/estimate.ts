@@ -118,15 +118,13 @@ export function countMinTokens(size: TextSize): number {
   return Math.floor(countTokens(size, low));
 }
 
-const textFields = ["content", "refusal", "reasoning_content", "reasoning"];
-
 /** Estimates output tokens from the text of a response, high as `estimateTokens`, for budgets and limits. */
 export class OutputEstimate {
   readonly #size = emptyText();
 
   /** Adds the text of a response, or of a stream event. */
   add(choices: readonly { readonly message?: unknown; readonly delta?: unknown }[]): this {
-    for (const { message, delta = message } of choices) this.#addPart(Object(delta));
+    for (const { message, delta = message } of choices) if (delta) this.#addPart(delta as Record<string, unknown>);
     return this;
   }
 
@@ -135,9 +133,12 @@ export class OutputEstimate {
     return Math.ceil(countTokens(this.#size));
   }
 
-  #addPart(part: Record<string, unknown>): void {
-    for (const field of textFields) this.#addText(part[field]);
-    const { tool_calls: calls, function_call: call } = part;
+  #addPart(part: Readonly<Record<string, unknown>>): void {
+    const { content, refusal, reasoning_content: thoughts, reasoning, tool_calls: calls, function_call: call } = part;
+    this.#addText(content);
+    this.#addText(refusal);
+    this.#addText(thoughts);
+    this.#addText(reasoning);
     if (call) this.#addCall(call);
     if (Array.isArray(calls)) { for (const toolCall of calls) this.#addCall(Object(toolCall).function); }
   }

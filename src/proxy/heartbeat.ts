@@ -143,18 +143,20 @@ export function withHeartbeats(source: PlainStream, beating: Beating): PlainStre
   return new HeartbeatBody(source, beating);
 }
 
-/** The result of reading the source. */
-type Arrival = { readonly chunk: Uint8Array | string | undefined } | { readonly error: unknown };
+/** A read of a body. */
+interface WaitingRead {
+  resolve(chunk: Uint8Array | string | undefined): void;
+  reject(error: unknown): void;
+}
 
 /** Adds heartbeats to a body while a read waits. One timer, re-armed only when it fires. */
 class HeartbeatBody implements PlainStream {
   onStop?: (reason: unknown) => void;
   readonly #source: PlainStream;
   readonly #beating: Beating;
-  #isReading = false;
-  /** A result that arrived while no read was waiting. */
-  #arrived: Arrival | undefined;
-  #waiting: { resolve(chunk: Uint8Array | string | undefined): void; reject(error: unknown): void } | undefined;
+  /** The read of the source, to which no read of this body has led yet. */
+  #reading: Promise<Uint8Array | string | undefined> | undefined;
+  #waiting: WaitingRead | undefined;
   /** Time of the last output, monotonic ms. */
   #since: number;
   #cancelTimer: () => void;
@@ -174,11 +176,8 @@ class HeartbeatBody implements PlainStream {
   read(): Promise<Uint8Array | string | undefined> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
-      if (this.#arrived !== undefined) return this.#settle(this.#arrived);
-      if (!this.#isReading) {
-        this.#isReading = true;
-        this.#source.read().then((chunk) => this.#arrive({ chunk }), (error) => this.#arrive({ error }));
-      }
+      this.#reading ??= this.#source.read();
+      this.#reading.then(this.#take, this.#fail);
       if (this.#since === -Infinity) this.#beat();
     });
   }
@@ -188,19 +187,25 @@ class HeartbeatBody implements PlainStream {
     this.#source.cancel();
   }
 
-  #arrive(arrival: Arrival): void {
-    this.#isReading = false;
-    if (this.#waiting === undefined) this.#arrived = arrival;
-    else this.#settle(arrival);
-  }
+  readonly #take = (chunk: Uint8Array | string | undefined): void => {
+    const read = this.#settle();
+    if (chunk === undefined) this.#cancelTimer();
+    read?.resolve(chunk);
+  };
 
-  #settle(arrival: Arrival): void {
-    const { resolve, reject } = this.#waiting!;
-    this.#waiting = this.#arrived = undefined;
+  readonly #fail = (error: unknown): void => {
+    const read = this.#settle();
+    this.#cancelTimer();
+    read?.reject(error);
+  };
+
+  /** Ends the waiting read. Without one, a heartbeat has ended it: the next one reads the result of the source again. */
+  #settle(): WaitingRead | undefined {
+    const read = this.#waiting;
+    if (read === undefined) return undefined;
+    this.#waiting = this.#reading = undefined;
     this.#since = this.#beating.clock.monotonic();
-    if ("error" in arrival || arrival.chunk === undefined) this.#cancelTimer();
-    if ("error" in arrival) reject(arrival.error);
-    else resolve(arrival.chunk);
+    return read;
   }
 
   #beat(): void {

@@ -65,6 +65,8 @@ export class EventBody<Part extends StreamedPart = CompletionChunk> implements P
   readonly #stream: EventSource<Part>;
   readonly #writer: EventWriter<Part>;
   readonly #onEnd: () => void;
+  /** Events that have not been returned, since more have arrived with them. */
+  #text = "";
   /** Whether the last event was written, or the body was cancelled. */
   #isOver = false;
 
@@ -84,31 +86,50 @@ export class EventBody<Part extends StreamedPart = CompletionChunk> implements P
   /**
    * Returns the events received so far. Chunks without events are skipped, since an empty string would end some bodies.
    */
-  async read(): Promise<string | undefined> {
-    if (this.#isOver) return undefined;
-    let text = "";
-    const writer = this.#writer;
-    try {
-      for (;;) {
-        const chunk = await this.#stream.read();
-        if (chunk === undefined) break;
-        text += chunk.isPing ? writer.heartbeat ?? heartbeatComment : writer.chunk(chunk);
-        if (chunk.more !== true && text !== "") return text;
-      }
-      text += writer.end();
-    } catch (error) {
-      if (this.#stream.isStopped) throw error;
-      text += writer.fail(error);
-      this.#stream.cancel(error); // still open if the writer failed
-    }
-    this.#isOver = true;
-    this.#onEnd();
-    return text;
+  read(): Promise<string | undefined> {
+    return this.#isOver ? Promise.resolve(undefined) : this.#readOn();
   }
 
   cancel(): void {
     this.#isOver = true;
     this.#stream.cancel();
     this.#onEnd();
+  }
+
+  #readOn(): Promise<string | undefined> {
+    return this.#stream.read().then(this.#write, this.#fail);
+  }
+
+  readonly #write = (chunk: Part | undefined): string | Promise<string | undefined> => {
+    try {
+      const writer = this.#writer;
+      if (chunk === undefined) {
+        this.#text += writer.end();
+        return this.#end();
+      }
+      this.#text += chunk.isPing ? writer.heartbeat ?? heartbeatComment : writer.chunk(chunk);
+    } catch (error) {
+      return this.#fail(error);
+    }
+    return chunk.more === true || this.#text === "" ? this.#readOn() : this.#takeText();
+  };
+
+  readonly #fail = (error: unknown): string => {
+    if (this.#stream.isStopped) throw error;
+    this.#text += this.#writer.fail(error);
+    this.#stream.cancel(error); // still open if the writer failed
+    return this.#end();
+  };
+
+  #end(): string {
+    this.#isOver = true;
+    this.#onEnd();
+    return this.#takeText();
+  }
+
+  #takeText(): string {
+    const text = this.#text;
+    this.#text = "";
+    return text;
   }
 }

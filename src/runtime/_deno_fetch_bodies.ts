@@ -45,6 +45,7 @@ const maxBytes = 64 * 1024;
 export class ByobReader implements BodyReader {
   readonly #reader: ReadableStreamBYOBReader;
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(firstBytes);
+  #lends = false;
 
   constructor(body: ReadableStream<Uint8Array>) {
     this.#reader = body.getReader({ mode: "byob" });
@@ -56,10 +57,14 @@ export class ByobReader implements BodyReader {
     const { length, buffer } = value;
     if (length < buffer.byteLength) {
       this.#buffer = new Uint8Array(buffer);
-      return { done: false, value: value.slice() };
+      return { done: false, value: this.#lends ? value : value.slice() };
     }
     this.#buffer = new Uint8Array(Math.min(length * 4, maxBytes));
     return { done: false, value };
+  }
+
+  lend(): void {
+    this.#lends = true;
   }
 
   cancel(reason?: unknown): Promise<void> {

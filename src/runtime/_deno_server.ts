@@ -4,7 +4,15 @@
  * @module
  */
 import type { Cancel, StopSignal } from "../contracts/runtime.ts";
-import type { Peer, PlainRequest, RequestHandler, RunningServer, ServeOptions } from "../contracts/shell.ts";
+import type {
+  Peer,
+  PlainRequest,
+  PlainResponse,
+  RequestHandler,
+  RunningServer,
+  ServeOptions,
+} from "../contracts/shell.ts";
+import { encodePooled } from "../util/bytes.ts";
 import { once } from "../util/once.ts";
 import { isSocketRequest } from "../util/request_id.ts";
 import { toResponse } from "../util/to_response.ts";
@@ -60,7 +68,7 @@ export function createResponder(
   if (plain === undefined) return (request) => open.respond(request);
   return (request, info) => {
     if (request.method === "GET" && isSocketRequest(request)) return respondToUpgrade(plain, open, { request, info });
-    return open.respondPlain(plain, new DenoCall(request, info)).then(toResponse);
+    return open.respondPlain(plain, new DenoCall(request, info)).then(toServedResponse);
   };
 }
 
@@ -74,6 +82,10 @@ async function respondToUpgrade(
   const upgrade = new DenoUpgrade(request, info, open.sockets);
   const response = await open.respondPlain(plain, new DenoCall(request, info, upgrade));
   return upgrade.response ?? toResponse(response);
+}
+
+function toServedResponse(response: PlainResponse): Response {
+  return toResponse(response, encodePooled);
 }
 
 /** A request, and what the server knows of its connection. */

@@ -118,6 +118,7 @@ class FetchedResponse implements UpstreamResponse {
 /** A reader with classified errors. */
 function guarded(reader: BodyReader, { signal, onBytes }: UpstreamRequest, classify: FaultClassifier): BodyReader {
   return {
+    lend: () => reader.lend?.(),
     async read() {
       try {
         const result = await reader.read();

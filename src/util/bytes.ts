@@ -68,24 +68,61 @@ export function isIncoming(body: unknown): body is AsyncIterable<Uint8Array> {
 
 const encoder = new TextEncoder();
 
+/** Maximum length of a text that shares a buffer with others, characters. */
+const maxPooledChars = 1024;
+const poolBytes = 8 * 1024;
+let pool = new Uint8Array(0);
+let poolStart = 0;
+
+/**
+ * Encodes a text for a reader that passes no buffer on. Short texts share buffers, since creating one takes longer than
+ * encoding a text.
+ */
+export function encodePooled(text: string): Uint8Array {
+  if (text.length > maxPooledChars) return encoder.encode(text);
+  if (poolStart + text.length * 3 > pool.length) {
+    pool = new Uint8Array(poolBytes);
+    poolStart = 0;
+  }
+  const { written } = encoder.encodeInto(text, pool.subarray(poolStart));
+  const end = poolStart + written;
+  const bytes = pool.subarray(poolStart, end);
+  poolStart = end;
+  return bytes;
+}
+
 export function isStream(body: PlainResponse["body"]): body is PlainStream {
   return typeof body === "object" && body !== null && "read" in body;
 }
 
-/** Converts a body to a `ReadableStream`, which is at most one chunk ahead of its reader. */
-export function toReadable(body: PlainStream): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>(new PushSource(body), { highWaterMark: 0 });
+function encode(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/**
+ * Converts a body to a `ReadableStream`, which is at most one chunk ahead of its reader.
+ *
+ * @param encodeText Encodes its texts.
+ * @default into a buffer each
+ */
+export function toReadable(
+  body: PlainStream,
+  encodeText: (text: string) => Uint8Array = encode,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(new PushSource(body, encodeText), { highWaterMark: 0 });
 }
 
 /** Pushes chunks as they arrive: a stream that asks for each of them creates several promises per chunk. */
 class PushSource implements UnderlyingDefaultSource<Uint8Array> {
   readonly #body: PlainStream;
+  readonly #encode: (text: string) => Uint8Array;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
   #isReading = false;
   #isOver = false;
 
-  constructor(body: PlainStream) {
+  constructor(body: PlainStream, encode: (text: string) => Uint8Array) {
     this.#body = body;
+    this.#encode = encode;
   }
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
@@ -112,7 +149,7 @@ class PushSource implements UnderlyingDefaultSource<Uint8Array> {
       this.#isOver = true;
       return controller.close();
     }
-    controller.enqueue(typeof chunk === "string" ? encoder.encode(chunk) : chunk);
+    controller.enqueue(typeof chunk === "string" ? this.#encode(chunk) : chunk);
     if (controller.desiredSize === 0) this.pull(); // a reader was waiting for it
   };
 

@@ -36,6 +36,8 @@ interface ChoiceState {
 export class ChunkNormalizer {
   readonly #defaults: CompletionDefaults;
   readonly #choices = new Map<number, ChoiceState>();
+  /** Number of choices without a finish reason. */
+  #unfinished = 0;
   /** Sources beside the response. */
   #sources: readonly CitedSource[] = [];
   #id: string | undefined;
@@ -49,7 +51,7 @@ export class ChunkNormalizer {
 
   /** Whether every choice that started has its finish reason. */
   get isFinished(): boolean {
-    return this.#choices.size > 0 && [...this.#choices.values()].every(({ hasEnded }) => hasEnded);
+    return this.#unfinished === 0 && this.#choices.size > 0;
   }
 
   /**
@@ -66,16 +68,18 @@ export class ChunkNormalizer {
     if (chunk.usage !== null) isChanged = normalizeUsage(chunk) || isChanged;
     const sources = readSources(chunk);
     if (sources.length > 0) this.#sources = sources;
-    if (!Array.isArray(chunk.choices)) {
+    const choices: unknown = chunk.choices;
+    if (!Array.isArray(choices)) {
       chunk.choices = [];
       return true;
     }
-    chunk.choices.forEach((choice: unknown, position) => {
+    for (let position = 0; position < choices.length; position++) {
+      const choice: unknown = choices[position];
       if (!isObject(choice)) {
         throw new UpstreamError("The provider's chunk has an unreadable choice", { kind: "invalid_response" });
       }
       isChanged = this.#normalizeChoice(choice, position) || isChanged;
-    });
+    }
     return isChanged;
   }
 
@@ -134,6 +138,7 @@ export class ChunkNormalizer {
     let state = this.#choices.get(index);
     if (state === undefined) {
       this.#choices.set(index, state = { hasEnded: false, calls: undefined, text: "", hasAnnotations: false });
+      this.#unfinished++;
       isChanged = fillRole(delta) || isChanged;
     }
     isChanged = normalizeText(delta) || isChanged;
@@ -166,15 +171,17 @@ export class ChunkNormalizer {
   }
 
   #end(choice: UncheckedMembers, state: ChoiceState): boolean {
+    if (choice.finish_reason === null || choice.finish_reason === undefined) return false;
     const { keepsFunctionCall } = this.#defaults;
     const isChanged = normalizeFinishReason(choice, { hasCalls: state.calls !== undefined, keepsFunctionCall });
-    if (choice.finish_reason === null || choice.finish_reason === undefined) return isChanged;
+    if (choice.finish_reason === null) return isChanged;
     if (state.calls?.isNameMissing) {
       throw new UpstreamError("The provider's stream has a tool call without a name", { kind: "invalid_response" });
     }
     const { delta } = choice as UncheckedChoice;
     const hasBlanks = state.calls?.end(delta) ?? false;
     const hasSources = !state.hasEnded && !state.hasAnnotations && this.#sources.length > 0;
+    if (!state.hasEnded) this.#unfinished--;
     state.hasEnded = true;
     if (hasSources) delta.annotations = toSourceAnnotations(this.#sources, state.text);
     return isChanged || hasBlanks || hasSources;

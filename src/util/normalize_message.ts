@@ -56,9 +56,10 @@ const failures: ReadonlySet<string> = new Set([
  * @param message A message or a delta.
  */
 export function normalizeText(message: UncheckedMessage): boolean {
-  const { content, reasoning } = message;
-  let isChanged = removeUnlessText(message, "refusal");
-  isChanged = removeUnlessText(message, "reasoning_content") || isChanged;
+  const { content, reasoning, refusal, reasoning_content: thoughts } = message;
+  let isChanged = false;
+  if (!isTextOrMissing(refusal)) isChanged = delete message.refusal;
+  if (!isTextOrMissing(thoughts)) isChanged = delete message.reasoning_content;
   if (typeof content !== "string" && content !== null && content !== undefined) {
     takeParts(message, toParts(content));
     isChanged = true;
@@ -86,15 +87,9 @@ function toParts(content: unknown): readonly unknown[] {
   return [isPart ? content : { type: "text", text: JSON.stringify(content) }];
 }
 
-function removeUnlessText(message: UncheckedMessage, name: string): boolean {
-  const value = message[name];
-  if (value === undefined || value === null || typeof value === "string") return false;
-  delete message[name];
-  return true;
+function isTextOrMissing(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === "string";
 }
-
-/** Members that are lists of objects. */
-const lists: readonly string[] = ["reasoning_details", "images", "annotations"];
 
 /**
  * Removes values that are not lists from the members that are lists, and values that are not objects from the lists.
@@ -102,15 +97,20 @@ const lists: readonly string[] = ["reasoning_details", "images", "annotations"];
  * @param message A message or a delta.
  */
 export function normalizeLists(message: UncheckedMessage): boolean {
+  const { reasoning_details: details, images, annotations } = message;
   let isChanged = false;
-  for (const name of lists) {
-    const list = message[name];
-    if (list === undefined || Array.isArray(list) && list.every(isObject)) continue;
-    if (Array.isArray(list)) message[name] = list.filter(isObject);
-    else delete message[name];
-    isChanged = true;
-  }
+  if (details !== undefined) isChanged = normalizeList(message, "reasoning_details");
+  if (images !== undefined) isChanged = normalizeList(message, "images") || isChanged;
+  if (annotations !== undefined) isChanged = normalizeList(message, "annotations") || isChanged;
   return isChanged;
+}
+
+function normalizeList(message: UncheckedMessage, name: string): boolean {
+  const list = message[name];
+  if (!Array.isArray(list)) return delete message[name];
+  if (list.every(isObject)) return false;
+  message[name] = list.filter(isObject);
+  return true;
 }
 
 /**
@@ -259,6 +259,8 @@ export interface CitedSource {
   readonly title: string;
 }
 
+const noSources: readonly CitedSource[] = [];
+
 /** Maximum number of references that become annotations, since each repeats its source. */
 const maxReferences = 1_000;
 
@@ -268,9 +270,9 @@ const maxReferences = 1_000;
  *
  * @param body The response or the chunk.
  */
-export function readSources({ search_results: results, citations }: UncheckedMessage): CitedSource[] {
+export function readSources({ search_results: results, citations }: UncheckedMessage): readonly CitedSource[] {
   const list = Array.isArray(results) && results.length > 0 ? results : citations;
-  if (!Array.isArray(list)) return [];
+  if (!Array.isArray(list)) return noSources;
   return list.map((source: unknown) => {
     const { url, title } = isObject(source) ? source : { url: source, title: undefined };
     const address = typeof url === "string" ? url : "";

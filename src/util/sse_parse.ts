@@ -44,16 +44,15 @@ export class SseParser {
    */
   push(text: string): SseEvent[] {
     const events: SseEvent[] = [];
-    const isSecondHalf = this.#afterCr && text.startsWith("\n"); // of a CRLF split across chunks
-    if (text !== "") this.#afterCr = text.endsWith("\r");
+    const normalized = this.#afterCr || text.includes("\r") ? this.#replaceCr(text) : text;
     // only new text is searched: a long line may arrive in many chunks
-    const lines = text.slice(isSecondHalf ? 1 : 0).replace(/\r\n?/g, "\n").split("\n");
-    const last = lines.pop()!;
-    for (const line of lines) {
-      this.#line(this.#partialLine + line, events);
+    let start = 0;
+    for (let end = normalized.indexOf("\n"); end >= 0; end = normalized.indexOf("\n", start)) {
+      this.#line(this.#partialLine + normalized.slice(start, end), events);
       this.#partialLine = "";
+      start = end + 1;
     }
-    this.#partialLine += last;
+    this.#partialLine += normalized.slice(start);
     if (this.#partialLine.length + (this.#data?.length ?? 0) > this.#maxChars) {
       throw new UpstreamError("The provider sent an event over 4 MiB", { kind: "invalid_response" });
     }
@@ -72,6 +71,14 @@ export class SseParser {
     const line = this.#partialLine.startsWith("data:") ? this.#partialLine.slice(5).trimStart() : undefined;
     const data = this.#data === undefined ? line : line === undefined ? this.#data : `${this.#data}\n${line}`;
     return data === undefined ? undefined : { event: this.#event, data };
+  }
+
+  /** Replaces CR and CRLF by LF. */
+  #replaceCr(text: string): string {
+    if (text === "") return text;
+    const isSecondHalf = this.#afterCr && text.startsWith("\n"); // of a CRLF split across chunks
+    this.#afterCr = text.endsWith("\r");
+    return text.slice(isSecondHalf ? 1 : 0).replace(/\r\n?/g, "\n");
   }
 
   #line(line: string, events: SseEvent[]): void {
@@ -94,16 +101,28 @@ export class SseParser {
   }
 }
 
+/** Decodes text that neither starts nor ends within a character. */
+const wholeDecoder = /* @__PURE__ */ new TextDecoder("utf-8", { ignoreBOM: true });
+
 /** Reads a body as batches of events that arrive together. */
 export class SseReader {
   readonly #reader: BodyReader;
-  readonly #decoder = new TextDecoder();
+  /** Created for the first character that is split across chunks: it takes longer, since it keeps state. */
+  #splitDecoder: TextDecoder | undefined;
+  #isSplit = false;
+  #hasBegun = false;
   readonly #parser = new SseParser();
   #isOver = false;
 
   /** @param reader The body. A UTF-8 character may be split across chunks. */
   constructor(reader: BodyReader) {
     this.#reader = reader;
+    reader.lend?.();
+  }
+
+  /** Whether the end of the body was read, or the body cancelled. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /** The event that is truncated by the end of the body. */
@@ -122,10 +141,30 @@ export class SseReader {
    * @throws Any error of reading the body.
    */
   async read(): Promise<SseEvent[] | undefined> {
-    if (this.#isOver) return undefined;
-    const { done, value } = await this.#reader.read();
+    return this.#isOver ? undefined : this.parse(await this.receive());
+  }
+
+  /** Reads the next chunk of the body, which must be passed to {@linkcode parse}. */
+  receive(): ReturnType<BodyReader["read"]> {
+    return this.#reader.read();
+  }
+
+  /** Returns the events that a chunk completes, possibly none. */
+  parse({ done, value }: ReadableStreamReadResult<Uint8Array>): SseEvent[] {
     this.#isOver = done;
-    return this.#parser.push(done ? this.#decoder.decode() : this.#decoder.decode(value, { stream: true }));
+    return this.#parser.push(this.#decode(value));
+  }
+
+  /** @param bytes Undefined at the end. */
+  #decode(bytes: Uint8Array | undefined): string {
+    const wasSplit = this.#isSplit;
+    this.#isSplit = bytes === undefined ? false : bytes.length > 0 ? bytes[bytes.length - 1]! > 0x7f : wasSplit;
+    const text = wasSplit || this.#isSplit
+      ? (this.#splitDecoder ??= new TextDecoder("utf-8", { ignoreBOM: true })).decode(bytes, { stream: !this.#isOver })
+      : wholeDecoder.decode(bytes);
+    if (this.#hasBegun || text === "") return text;
+    this.#hasBegun = true;
+    return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   }
 
   /** Cancels the body, unless all of it was read. */

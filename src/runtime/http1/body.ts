@@ -35,6 +35,8 @@ export class Body implements BodyReader {
   /** Remaining bytes; `Infinity` if unknown. */
   #left: number;
   #isOver = false;
+  /** Whether chunks are views of the connection's buffer. */
+  #lends = false;
 
   constructor(connection: Connection, { framing, owner }: { readonly framing: Framing; readonly owner: BodyOwner }) {
     this.#connection = connection;
@@ -63,6 +65,10 @@ export class Body implements BodyReader {
     } catch (error) {
       throw this.#owner.fail(error, "in the middle of its response");
     }
+  }
+
+  lend(): void {
+    this.#lends = true;
   }
 
   /** Takes the body without waiting, if it has been received and has a length; undefined otherwise. */
@@ -111,7 +117,8 @@ export class Body implements BodyReader {
     } else {
       const dataEnd = decoder.decode(connection.bytes, start, end);
       connection.start = decoder.consumed;
-      data = connection.bytes.slice(start, dataEnd);
+      const { bytes } = connection;
+      data = this.#lends ? bytes.subarray(start, dataEnd) : bytes.slice(start, dataEnd);
     }
     if (this.#left === 0 || decoder?.isOver) this.#end();
     return data.length === 0 ? undefined : data;
