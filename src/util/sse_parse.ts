@@ -102,7 +102,7 @@ export class SseParser {
 }
 
 /** Decodes text that neither starts nor ends within a character. */
-const wholeDecoder = /* @__PURE__ */ new TextDecoder("utf-8", { ignoreBOM: true });
+const plainDecoder = /* @__PURE__ */ new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Reads a body as batches of events that arrive together. */
 export class SseReader {
@@ -161,7 +161,7 @@ export class SseReader {
     this.#isSplit = bytes === undefined ? false : bytes.length > 0 ? bytes[bytes.length - 1]! > 0x7f : wasSplit;
     const text = wasSplit || this.#isSplit
       ? (this.#splitDecoder ??= new TextDecoder("utf-8", { ignoreBOM: true })).decode(bytes, { stream: !this.#isOver })
-      : wholeDecoder.decode(bytes);
+      : plainDecoder.decode(bytes);
     if (this.#hasBegun || text === "") return text;
     this.#hasBegun = true;
     return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
