@@ -67,7 +67,7 @@ async function askVendor(
   const { instance } = model;
   const { provider, entry } = instance;
   if (provider?.countTokens === undefined || entry.credentials === "header") return undefined;
-  await request.operation.prepare?.(model);
+  await request.operation.prepare?.(model, request.body);
   const timeoutMs = Math.min(entry.timeoutMs, request.timeoutMs, maxCountMs);
   const connection = new Connection(runtime, { ...instance, entry: { ...entry, timeoutMs } }, { delivery: "sync" });
   const stop = () => connection.abort(request.signal!.reason);

@@ -95,11 +95,12 @@ export interface Operation<Body extends RequestBody = RequestBody, Response = un
    */
   interchangeable?(members: readonly Member[], first: Member, body: Body): readonly Member[];
   /**
-   * Imports what {@linkcode reword} needs for a model, with the first request to it.
+   * Imports what {@linkcode reword} needs for a request to a model, with the first such request.
    *
+   * @param body The request; undefined if there are several.
    * @returns Undefined if nothing has to be imported.
    */
-  prepare?(model: ModelEntry): Promise<void> | undefined;
+  prepare?(model: ModelEntry, body?: Body): Promise<void> | undefined;
   /** Selects the API through which a request is sent to a model; undefined if the model declares none. */
   selectApi?(body: Body, model: ModelEntry): ChatApi | undefined;
   /** Returns what this API lacks for a request; undefined if the model is eligible. */

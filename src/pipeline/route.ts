@@ -215,7 +215,7 @@ export class Routing<T extends Received> {
     let end: Result<T> | FailedAttempt;
     try {
       const { request } = context.plan;
-      const loading = request.operation.prepare?.(member.model);
+      const loading = request.operation.prepare?.(member.model, request.body);
       if (loading !== undefined) await loading;
       if (member.model.instance.entry.promptCache?.auto) await loadPromptCache();
       const adapted = adaptRequest(request, member.model, member.state.tracker.shared.rejectedMembers);

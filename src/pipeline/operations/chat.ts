@@ -194,12 +194,14 @@ const toolRules: readonly (keyof ParameterRules)[] = [
 let adaptTools: typeof import("./_chat_tools.ts").adaptTools | undefined;
 
 /**
- * Imports what the rules of a model for tools need, with the first request to such a model.
+ * Imports what the rules of a model for tools need, with the first request to such a model that may be subject to them.
  *
  * @returns Undefined if nothing has to be imported.
  */
-function loadToolRules({ info: { parameters = {} } }: ModelEntry): Promise<void> | undefined {
-  if (adaptTools !== undefined || !toolRules.some((name) => name in parameters)) return undefined;
+function loadToolRules({ info: { parameters = {} } }: ModelEntry, body?: ChatCompletionRequest) {
+  if (
+    adaptTools !== undefined || body !== undefined && isPlain(body) || !toolRules.some((name) => name in parameters)
+  ) return undefined;
   return import("./_chat_tools.ts").then((loaded) => {
     adaptTools = loaded.adaptTools;
   });
