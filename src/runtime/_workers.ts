@@ -24,11 +24,16 @@ const bindsItself = "Deno" in globalThis;
 /** V8 flags of serving processes: see `Shell.prepareToServe`. */
 export const servingFlags = "--no-memory-reducer";
 
-/** On Deno (2.9.6) flags take effect only at the start of a process. */
+/**
+ * Those for the start of a process on Deno (2.9.6), which takes none later. It keeps what V8 has compiled by the end of an
+ * import for the next start: without the second flag, that excludes nearly all functions.
+ */
+export const denoServingFlags: string = `${servingFlags},--no-lazy`;
+
 function flagsOfWorker(): Record<string, string> {
   if (!bindsItself) return {};
   const { DENO_V8_FLAGS: own } = nodeProcess()!.env;
-  return { DENO_V8_FLAGS: own ? `${own},${servingFlags}` : servingFlags };
+  return { DENO_V8_FLAGS: own ? `${own},${denoServingFlags}` : denoServingFlags };
 }
 
 /** How this process listens: alone, or on a shared port. */

@@ -25,7 +25,7 @@ Deno.test("docs/cli.md has every command and option (if not: deno task reference
   const text = await read("docs/cli.md");
   assertEquals(await withCommands(text), text);
   const [own = "", options = ""] = text.split("<!-- commands -->");
-  const ofDeno = ["--unstable-lazy-dynamic-imports", "--no-memory-reducer"];
+  const ofDeno = ["--unstable-lazy-dynamic-imports", "--no-memory-reducer", "--no-lazy"];
   const flags = new Set([...options.match(/--[a-z][a-z-]*/g) ?? [], ...ofDeno]);
   assertEquals((own.match(/--[a-z][a-z-]*/g) ?? []).filter((flag) => !flags.has(flag)), []);
   const commands = [...options.matchAll(/^### `modelmesh (\w+)`$/gm)].map(([, name]) => name!);

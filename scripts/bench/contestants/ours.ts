@@ -2,7 +2,7 @@
  * The project's proxy, started as a user would, with a configuration file.
  * @module
  */
-import { servingFlags } from "../../../src/runtime/_workers.ts";
+import { denoServingFlags } from "../../../src/runtime/_workers.ts";
 import type { Contestant, Stage } from "../kit/contestant.ts";
 import { denoFlags, nodeFlags, toTrustEnvironment } from "../kit/contestant.ts";
 import { ownPackage } from "../kit/packages.ts";
@@ -35,7 +35,7 @@ export async function writeConfiguration(
 function startOnDeno(stage: Stage, config: string) {
   return {
     command: [...denoCommand(`${root}cli.ts`, denoFlags(stage)), "proxy", "--config", config],
-    env: { ...toTrustEnvironment(stage), DENO_V8_FLAGS: servingFlags },
+    env: { ...toTrustEnvironment(stage), DENO_V8_FLAGS: denoServingFlags },
   };
 }
 
