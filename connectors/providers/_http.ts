@@ -36,7 +36,7 @@ export function readBytes(
   response: UpstreamResponse,
   limit: number = maxResponseBytes,
 ): Uint8Array | Promise<Uint8Array> {
-  return readBody(response, toReadLimit(limit));
+  return readBody(response, limit === maxResponseBytes ? responseLimit : toReadLimit(limit));
 }
 
 /**
@@ -45,7 +45,7 @@ export function readBytes(
  * @throws {UpstreamError} `invalid_response` if it is too large.
  */
 export function readToEnd(reader: BodyReader): Promise<Uint8Array> {
-  return readAll(reader, toReadLimit(maxResponseBytes));
+  return readAll(reader, responseLimit);
 }
 
 function toReadLimit(maxBytes: number): Parameters<typeof readAll>[1] {
@@ -53,6 +53,8 @@ function toReadLimit(maxBytes: number): Parameters<typeof readAll>[1] {
     new UpstreamError(`The provider's response is over ${maxBytes} bytes`, { kind: "invalid_response" });
   return { maxBytes, tooLarge };
 }
+
+const responseLimit = /* @__PURE__ */ toReadLimit(maxResponseBytes);
 
 /**
  * A reader of a streaming response body.

@@ -46,6 +46,9 @@ import {
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
+/** A path that resolving leaves unchanged. */
+const plainPath = /^\w[\w/-]*$/;
+
 /**
  * Creates a connector from a declaration.
  *
@@ -87,6 +90,9 @@ export class OpenAiCompatibleProvider extends BaseProvider {
   /** Counts the input tokens of a Responses request; undefined if the vendor does not. */
   readonly countTokens?: NonNullable<Provider["countTokens"]>;
   readonly #infrastructure: Infrastructure | undefined;
+  /** The URL to which paths of operations are relative. */
+  #folder: string | undefined;
+  #latest: { readonly credential: string | undefined; readonly headers: Record<string, string> } | undefined;
 
   /**
    * Creates a provider.
@@ -110,7 +116,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
       ...(vendor.readRetryAfter === undefined ? {} : { readRetryAfter: vendor.readRetryAfter }),
     };
     const post: Post = (path, request, options) => {
-      const url = vendor.address?.(path, request.model.id) ?? new URL(path, `${this.#baseUrl}/`).href;
+      const url = vendor.address?.(path, request.model.id) ?? this.#resolve(path);
       return this.#send({ url, ...postedBody(request, runtime) }, options);
     };
     this.#calls = Object.fromEntries(
@@ -153,7 +159,10 @@ export class OpenAiCompatibleProvider extends BaseProvider {
       const { completeChat } = await import("./_openai_responses.ts");
       return await completeChat(request, this.#createResponsesCall(request, options));
     }
-    const bytes = await readBytes(await this.#post(request, options));
+    const response = await this.#post(request, options);
+    if (!isSuccess(response)) throw await this.#fault(response);
+    const received = readBytes(response);
+    const bytes = received instanceof Uint8Array ? received : await received;
     const body = checkCompletion(parseObject(decoder.decode(bytes)));
     const billed = body.usage ? this.#vendor.readBilled?.(body) : undefined;
     const isChanged = normalizeCompletion(body, createDefaults(request, this.#runtime));
@@ -165,7 +174,7 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     if (this.#vendor.withoutChat) return notOffered("chat");
     if (request.native !== undefined) return this.#streamNative(request, options);
     if (request.api === "responses") return this.#streamByResponses(request, options);
-    return openChunkStream(this.#post(request, options), {
+    return openChunkStream(this.#open(request, options), {
       readComplete: checkCompletion,
       parse: parseChunk,
       toChunk: (value, event) => this.#toChunk(value, event),
@@ -200,6 +209,13 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return quota === undefined ? undefined : quota.read(await this.#get(quota.path, options));
   }
 
+  /** Resolves a path of an operation. */
+  #resolve(path: string): string {
+    if (!plainPath.test(path)) return new URL(path, `${this.#baseUrl}/`).href;
+    this.#folder ??= new URL(".", `${this.#baseUrl}/`).href;
+    return this.#folder + path;
+  }
+
   /** A base URL may have a query. */
   #toUrl(pathAndQuery: string): string {
     const [path = "", query] = pathAndQuery.split("?");
@@ -215,23 +231,36 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return parseObject(text.trimStart().startsWith("[") ? `{"data":${text}}` : text);
   }
 
-  #headers({ credential }: CallOptions): Record<string, string> {
-    const headers: Record<string, string> = { "content-type": "application/json" };
-    if (credential === undefined) return headers;
+  /** The headers of calls with a key: the same object for the same key, so that a client can prepare them once. */
+  #headers({ credential }: CallOptions): Readonly<Record<string, string>> {
+    if (this.#latest !== undefined && this.#latest.credential === credential) return this.#latest.headers;
     const { credentialHeader, authorize } = this.#vendor;
-    const own = credentialHeader === undefined ? authorize?.(credential) : { [credentialHeader]: credential };
-    return Object.assign(headers, own ?? { authorization: `Bearer ${credential}` });
+    const headers: Record<string, string> = { "content-type": "application/json" };
+    if (credential !== undefined) {
+      const own = credentialHeader === undefined ? authorize?.(credential) : { [credentialHeader]: credential };
+      Object.assign(headers, own ?? { authorization: `Bearer ${credential}` });
+    }
+    if (authorize === undefined) this.#latest = { credential, headers };
+    return headers;
   }
 
+  /** Sends a chat request. The status of the response is left to the caller. */
   #post(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
     const url = this.#vendor.address?.("chat/completions", request.model.id) ?? this.#chatUrl;
     const { streamUsage, adaptMessages } = this.#vendor;
     const { messages } = request.body;
     const adapted = adaptMessages?.(messages) ?? messages;
-    const edits = { ...findEdits(request, streamUsage), ...(adapted === messages ? {} : { messages: adapted }) };
-    const body = writeJson(request, edits);
-    if (request.promptCache === undefined) return this.#send({ url, body }, options);
-    return withCacheMarks(body, request).then((marked) => this.#send({ url, body: marked }, options));
+    const edits = findEdits(request, streamUsage);
+    const body = writeJson(request, adapted === messages ? edits : { ...edits, messages: adapted });
+    const headers = this.#headers(options);
+    if (request.promptCache === undefined) return options.send({ url, body, headers });
+    return withCacheMarks(body, request).then((marked) => options.send({ url, body: marked, headers }));
+  }
+
+  async #open(request: CompletionRequest, options: CallOptions): Promise<UpstreamResponse> {
+    const response = await this.#post(request, options);
+    if (!isSuccess(response)) throw await this.#fault(response);
+    return response;
   }
 
   async *#streamNative(request: CompletionRequest, options: CallOptions): AsyncGenerator<CompletionChunk> {
@@ -284,10 +313,12 @@ export class OpenAiCompatibleProvider extends BaseProvider {
 
   /** Sends a request with the API key. Throws if the response status is not a success. */
   async #send(
-    request: Pick<UpstreamRequest, "url" | "method" | "body"> & { readonly headers?: UpstreamRequest["headers"] },
+    request: VendorRequest,
     options: CallOptions,
   ): Promise<UpstreamResponse> {
-    const response = await options.send({ ...request, headers: { ...this.#headers(options), ...request.headers } });
+    const own = this.#headers(options);
+    const headers = request.headers === undefined ? own : { ...own, ...request.headers };
+    const response = await options.send({ ...request, headers });
     if (!isSuccess(response)) throw await this.#fault(response);
     return response;
   }
@@ -296,6 +327,11 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     return readHttpFault(response, this.#faults, this.#runtime.clock);
   }
 }
+
+/** A request whose headers are added to those with the API key. */
+type VendorRequest = Pick<UpstreamRequest, "url" | "method" | "body"> & {
+  readonly headers?: UpstreamRequest["headers"] | undefined;
+};
 
 /** Marks the prompt for the cache. */
 async function withCacheMarks(body: string, { model, promptCache }: CompletionRequest): Promise<string> {
@@ -344,8 +380,8 @@ function readingBilled(call: OperationCall, { readBilled }: OpenAiCompatible): O
 function postedBody(
   request: Parameters<Post>[1],
   runtime: Runtime,
-): Pick<UpstreamRequest, "method" | "body" | "headers"> {
-  const { json, raw, fields, files = [], method, headers = {} } = request;
+): Omit<VendorRequest, "url"> {
+  const { json, raw, fields, files = [], method, headers } = request;
   if (method === "GET") return { method, headers };
   if (raw !== undefined) return { body: raw.chunks, headers: { ...headers, "content-type": raw.type } };
   if (fields !== undefined) return writeMultipart({ files, fields }, runtime);

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Infrastructure } from "../../src/contracts/infrastructure.ts";
+import type { OperationCall } from "../../src/contracts/provider.ts";
 import type { EmbeddingWire } from "./_embeddings.ts";
 import type { ImageDialectName } from "./_image_dialects.ts";
 import type { InfrastructureParts } from "./_openai_infrastructure.ts";
@@ -97,7 +98,14 @@ export const openAiAudioTranslation: VendorOperation = /* @__PURE__ */ lazily(as
  * @param load Imports the implementation.
  */
 export function lazily(load: () => Promise<VendorOperation>): VendorOperation {
-  return (post, runtime) => async (request, options) => (await load())(post, runtime)(request, options);
+  return (post, runtime) => {
+    let call: OperationCall | undefined;
+    const start: OperationCall = async (request, options) => {
+      call = (await load())(post, runtime);
+      return await call(request, options);
+    };
+    return (request, options) => (call ?? start)(request, options);
+  };
 }
 
 /** A lazy `openAiInfrastructure`. */

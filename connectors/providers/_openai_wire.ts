@@ -40,9 +40,9 @@ export function writeJson(
 export function writeOperationBody(
   request: OperationRequest,
   runtime: Pick<Runtime, "random">,
-): Pick<UpstreamRequest, "body" | "headers"> {
+): Pick<UpstreamRequest, "body"> & Partial<Pick<UpstreamRequest, "headers">> {
   const { files, body, model } = request;
-  if (files === undefined) return { headers: {}, body: writeJson(request) };
+  if (files === undefined) return { body: writeJson(request) };
   return writeMultipart({ files, fields: { ...body, model: model.id } }, runtime);
 }
 

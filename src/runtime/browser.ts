@@ -42,7 +42,7 @@ export function sendWith(fetcher: typeof fetch): Runtime["send"] {
   const send = fetchSender(() => undefined, { fetcher });
   return async (request) => {
     try {
-      return await send(request);
+      return await send({ ...request, headers: { ...request.headers } }); // a program may modify its own
     } catch (error) {
       throw NetworkError.isInstance(error) ? explainBlocked(request.url, pageFacts()) : error;
     }

@@ -25,31 +25,33 @@ interface JsonMember {
  * ```
  */
 export function editMembers(text: string, edits: Readonly<Record<string, unknown>>): string {
-  const left = new Map<string, unknown>();
-  for (const key in edits) if (edits[key] !== undefined) left.set(key, edits[key]);
-  let edited = "{";
-  const add = (part: string) => edited += edited === "{" ? part : `,${part}`;
-  for (const { key, start, value, end } of topLevelMembers(text)) {
-    if (!Object.hasOwn(edits, key)) {
-      add(text.slice(start, end));
-    } else if (left.has(key)) {
-      add(text.slice(start, value) + JSON.stringify(left.get(key)));
-      left.delete(key);
-    }
+  const members = new MemberReader(text);
+  const written: string[] = [];
+  let edited = "";
+  while (members.next()) {
+    const { key, start, value, end } = members;
+    let part: string;
+    if (Object.hasOwn(edits, key)) {
+      const edit = edits[key];
+      if (edit === undefined || written.includes(key)) continue;
+      written.push(key);
+      part = text.slice(start, value) + JSON.stringify(edit);
+    } else part = text.slice(start, end);
+    edited += edited === "" ? part : `,${part}`;
   }
-  for (const [key, value] of left) add(`${JSON.stringify(key)}:${JSON.stringify(value)}`);
-  return `${edited}}`;
+  for (const key in edits) {
+    if (edits[key] === undefined || written.includes(key)) continue;
+    const part = `${JSON.stringify(key)}:${JSON.stringify(edits[key])}`;
+    edited += edited === "" ? part : `,${part}`;
+  }
+  return `{${edited}}`;
 }
 
 /** Counts the top-level members in the text of a JSON object. Duplicate keys count each time. */
 export function countMembers(text: string): number {
+  const members = new MemberReader(text);
   let count = 0;
-  let at = skipSpace(text, text.indexOf("{") + 1);
-  for (; text.charCodeAt(at) === 34; count++) {
-    const keyEnd = skipString(text, at);
-    at = skipSpace(text, skipValue(text, skipSpace(text, skipSpace(text, keyEnd) + 1)));
-    if (text.charCodeAt(at) === 44) at = skipSpace(text, at + 1);
-  }
+  while (members.next()) count++;
   return count;
 }
 
@@ -88,16 +90,40 @@ export function memberText(text: string, name: string): string {
 
 /** Yields the top-level members of the text of a JSON object, in order. */
 export function* topLevelMembers(text: string): Generator<JsonMember> {
-  let at = skipSpace(text, text.indexOf("{") + 1);
-  while (text.charCodeAt(at) === 34) {
-    const start = at;
-    const keyEnd = skipString(text, at);
-    const value = skipSpace(text, skipSpace(text, keyEnd) + 1);
-    const end = skipValue(text, value);
+  const members = new MemberReader(text);
+  while (members.next()) {
+    const { key, start, value, end } = members;
+    yield { key, start, value, end };
+  }
+}
+
+/** Reads the top-level members of the text of a JSON object one after the other, without creating objects. */
+class MemberReader implements JsonMember {
+  key = "";
+  start = 0;
+  value = 0;
+  end = 0;
+  readonly #text: string;
+  #at: number;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#at = skipSpace(text, text.indexOf("{") + 1);
+  }
+
+  /** Moves to the next member; false if there is none. */
+  next(): boolean {
+    const text = this.#text;
+    const start = this.start = this.#at;
+    if (text.charCodeAt(start) !== 34) return false;
+    const keyEnd = skipString(text, start);
     const key = text.slice(start + 1, keyEnd - 1);
-    yield { key: key.includes("\\") ? JSON.parse(`"${key}"`) : key, start, value, end };
-    at = skipSpace(text, end);
-    if (text.charCodeAt(at) === 44) at = skipSpace(text, at + 1);
+    this.key = key.includes("\\") ? JSON.parse(`"${key}"`) : key;
+    this.value = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    this.end = skipValue(text, this.value);
+    const next = skipSpace(text, this.end);
+    this.#at = text.charCodeAt(next) === 44 ? skipSpace(text, next + 1) : next;
+    return true;
   }
 }
 

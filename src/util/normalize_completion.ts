@@ -58,53 +58,48 @@ export function normalizeCompletion(body: ChatCompletion, defaults: CompletionDe
   let isChanged = fillHead(body as Record<string, unknown>, defaults);
   isChanged = normalizeUsage(body) || isChanged;
   const sources = readSources(body);
-  body.choices.forEach((choice: unknown, position) => {
+  for (let position = 0; position < body.choices.length; position++) {
+    const choice: unknown = body.choices[position];
     if (!isObject(choice) || !isObject(choice.message)) throw createInvalidResponse("has a choice without a message");
     isChanged = normalizeChoice(choice as UncheckedCompletionChoice, position, defaults) || isChanged;
-    if (sources.length === 0 || Array.isArray(choice.message.annotations)) return;
+    if (sources.length === 0 || Array.isArray(choice.message.annotations)) continue;
     choice.message.annotations = toSourceAnnotations(sources, toText(choice.message.content));
     isChanged = true;
-  });
+  }
   return isChanged;
 }
 
 type UncheckedCompletionChoice = Record<string, unknown> & { message: Record<string, unknown> };
 
 function fillHead(body: Record<string, unknown>, { model, random, now }: CompletionDefaults): boolean {
-  return fillMembers(body, {
-    id: isFilledString(body.id) ? undefined : createId("chatcmpl-", random),
-    object: body.object === "chat.completion" ? undefined : "chat.completion",
-    created: Number.isInteger(body.created) ? undefined : Math.floor(now() / 1000),
-    model: isFilledString(body.model) ? undefined : model,
-  });
+  let isChanged = false;
+  if (!isFilledString(body.id)) isChanged = setMember(body, "id", createId("chatcmpl-", random));
+  if (body.object !== "chat.completion") isChanged = setMember(body, "object", "chat.completion");
+  if (!Number.isInteger(body.created)) isChanged = setMember(body, "created", Math.floor(now() / 1000));
+  if (!isFilledString(body.model)) isChanged = setMember(body, "model", model);
+  return isChanged;
 }
 
 function normalizeChoice(choice: UncheckedCompletionChoice, position: number, defaults: CompletionDefaults): boolean {
   const { message } = choice;
-  let isChanged = fillMembers(choice, { index: choice.index === position ? undefined : position });
+  const { keepsFunctionCall } = defaults;
+  let isChanged = choice.index !== position && setMember(choice, "index", position);
   isChanged = normalizeText(message) || isChanged;
   isChanged = normalizeLists(message) || isChanged;
-  isChanged = fillMembers(message, {
-    role: message.role === "assistant" ? undefined : "assistant",
-    content: message.content === undefined ? null : undefined,
-  }) || isChanged;
-  isChanged = convertFunctionCall(message, defaults.keepsFunctionCall) || isChanged;
+  if (message.role !== "assistant") isChanged = setMember(message, "role", "assistant");
+  if (message.content === undefined) isChanged = setMember(message, "content", null);
+  isChanged = convertFunctionCall(message, keepsFunctionCall) || isChanged;
   isChanged = normalizeCalls(message, defaults) || isChanged;
   const hasCalls = Array.isArray(message.tool_calls);
-  isChanged = normalizeFinishReason(choice, { hasCalls, ...defaults }) || isChanged;
+  isChanged = normalizeFinishReason(choice, { hasCalls, keepsFunctionCall }) || isChanged;
   const isEnded = choice.finish_reason !== null && choice.finish_reason !== undefined;
-  return fillMembers(choice, { finish_reason: isEnded ? undefined : hasCalls ? "tool_calls" : "stop" }) || isChanged;
+  return isEnded ? isChanged : setMember(choice, "finish_reason", hasCalls ? "tool_calls" : "stop");
 }
 
-/** Sets the members that have a value. */
-function fillMembers(target: Record<string, unknown>, members: Record<string, unknown>): boolean {
-  let isChanged = false;
-  for (const name in members) {
-    if (members[name] === undefined) continue;
-    target[name] = members[name];
-    isChanged = true;
-  }
-  return isChanged;
+/** Sets a member. Returns true: the object was modified. */
+function setMember(target: Record<string, unknown>, name: string, value: unknown): true {
+  target[name] = value;
+  return true;
 }
 
 /** The older form of a single tool call. */
@@ -139,11 +134,11 @@ function normalizeCalls(message: Record<string, unknown>, { random }: Completion
     const isCustom = call.type === "custom" && isObject(call.custom);
     const isUnique = isFilledString(call.id) && !ids.has(call.id);
     if (isUnique) ids.add(call.id as string);
-    isChanged = fillMembers(call, {
-      id: isUnique ? undefined : createId(`call_${position}`, random),
-      index: call.index === undefined || call.index === position ? undefined : position, // some servers number all 0
-      type: isCustom || call.type === "function" ? undefined : "function",
-    }) || isChanged;
+    if (!isUnique) isChanged = setMember(call, "id", createId(`call_${position}`, random));
+    if (call.index !== undefined && call.index !== position) { // some servers number all 0
+      isChanged = setMember(call, "index", position);
+    }
+    if (!isCustom && call.type !== "function") isChanged = setMember(call, "type", "function");
     if (!isCustom) isChanged = normalizeFunction(call.function) || isChanged;
   }
   return isChanged;

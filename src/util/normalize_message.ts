@@ -138,7 +138,7 @@ export function normalizeFinishReason(
   { hasCalls, keepsFunctionCall }: { readonly hasCalls: boolean; readonly keepsFunctionCall: boolean },
 ): boolean {
   const { finish_reason: rawReason } = choice;
-  if (rawReason === null || rawReason === undefined) return false;
+  if (rawReason === null || rawReason === undefined || rawReason === "stop" && !hasCalls) return false;
   const word = toText(rawReason).toLowerCase();
   if (word === "" || word === "null") { // servers that write none in every event
     choice.finish_reason = null;
@@ -156,11 +156,6 @@ export function normalizeFinishReason(
   return reason !== rawReason;
 }
 
-/** Counts of tokens. Some servers report the last one beside the others, not in their details. */
-const counts = ["prompt_tokens", "completion_tokens", "total_tokens", "cached_tokens"] as const;
-
-const detailNames = ["prompt_tokens_details", "completion_tokens_details"] as const;
-
 /**
  * Removes token counts that are not natural numbers, and adds a single missing one. Usage that is empty then is removed.
  *
@@ -173,39 +168,47 @@ export function normalizeUsage(holder: { usage?: unknown }): boolean {
     delete holder.usage;
     return true;
   }
+  const { prompt_tokens: read, completion_tokens: written, total_tokens: total, cached_tokens: cached } = usage;
   let isChanged = false;
-  for (const name of counts) isChanged = removeUnlessCount(usage, name) || isChanged;
-  if (Object.keys(usage).length === 0) {
+  if (!isCountOrMissing(read)) isChanged = delete usage.prompt_tokens;
+  if (!isCountOrMissing(written)) isChanged = delete usage.completion_tokens;
+  if (!isCountOrMissing(total)) isChanged = delete usage.total_tokens;
+  if (!isCountOrMissing(cached)) isChanged = delete usage.cached_tokens; // some servers have it here
+  if (isEmpty(usage)) {
     delete holder.usage;
     return true;
   }
   isChanged = addMissingCount(usage) || isChanged;
-  for (const name of detailNames) {
-    const details = usage[name];
-    if (details === undefined) continue;
-    if (isObject(details)) {
-      for (const member of Object.keys(details)) {
-        if (/_tokens$/.test(member)) isChanged = removeUnlessCount(details, member) || isChanged;
-      }
-    } else {
-      delete usage[name];
-      isChanged = true;
-    }
+  const { prompt_tokens_details: input, completion_tokens_details: output } = usage;
+  if (input !== undefined) isChanged = normalizeDetails(usage, "prompt_tokens_details") || isChanged;
+  if (output !== undefined) isChanged = normalizeDetails(usage, "completion_tokens_details") || isChanged;
+  return isChanged;
+}
+
+function isEmpty(object: Readonly<Record<string, unknown>>): boolean {
+  for (const _ in object) return false;
+  return true;
+}
+
+/** The names of counts in details end in `_tokens`. */
+function normalizeDetails(usage: UncheckedMessage, name: string): boolean {
+  const details = usage[name];
+  if (!isObject(details)) return delete usage[name];
+  let isChanged = false;
+  for (const member in details) {
+    if (member.endsWith("_tokens") && !isCountOrMissing(details[member])) isChanged = delete details[member];
   }
   return isChanged;
 }
 
-function removeUnlessCount(holder: UncheckedMessage, name: string): boolean {
-  const value = holder[name];
-  if (value === undefined || Number.isSafeInteger(value) && value as number >= 0) return false;
-  delete holder[name];
-  return true;
+function isCountOrMissing(value: unknown): boolean {
+  return value === undefined || Number.isSafeInteger(value) && value as number >= 0;
 }
 
 /** Adds the count that follows from the other two, of those that OpenAI's schema requires. */
 function addMissingCount(usage: UncheckedMessage): boolean {
   const { prompt_tokens: read = NaN, completion_tokens: written = NaN, total_tokens: total = NaN } = usage as {
-    readonly [Name in typeof counts[number]]?: number;
+    readonly [Name in "prompt_tokens" | "completion_tokens" | "total_tokens"]?: number;
   };
   if (Number.isNaN(read)) return addCount(usage, "prompt_tokens", total - written);
   if (Number.isNaN(written)) return addCount(usage, "completion_tokens", total - read);

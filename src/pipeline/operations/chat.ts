@@ -12,18 +12,7 @@ import { measureRequest } from "../request_size.ts";
 import { findApiLack, selectChatApi, withApiRules } from "./_chat_api.ts";
 import { chatLacks, lowerToBounds, unbounded } from "./_chat_lacks.ts";
 import { isObject } from "../../util/is_object.ts";
-import {
-  bodyChecker,
-  chatMembers,
-  checkCount,
-  checkId,
-  checkOptional,
-  invalid,
-  maxTools,
-  missing,
-  type OptionalMember,
-  wrongType,
-} from "../check_body.ts";
+import { bodyChecker, chatMembers, checkCount, checkId, invalid, maxTools, missing, wrongType } from "../check_body.ts";
 import type { ChatApi, ModelInfo, ParameterRules } from "../../contracts/provider.ts";
 import type { ModelEntry } from "../../registry/registry.ts";
 import { isGiven } from "../../util/token_limit.ts";
@@ -83,16 +72,6 @@ function readChatUsage(
 
 const checkMembers = bodyChecker(chatMembers);
 
-const optionalMembers: readonly OptionalMember[] = [
-  { name: "tools", expected: "an array", isValid: Array.isArray },
-  ...["stream_options", "response_format"].map((name) => ({ name, expected: "an object", isValid: isObject })),
-  ...["max_tokens", "max_completion_tokens", "n", "temperature", "top_p"].map((name) => ({
-    name,
-    expected: "a number",
-    isValid: Number.isFinite,
-  })),
-];
-
 /**
  * Validates the body of a chat request. The members of `mesh` are validated by `readRoutingConstraints`.
  *
@@ -107,29 +86,54 @@ export function checkChatRequest(value: unknown): ChatCompletionRequest {
   if (!Array.isArray(messages)) throw wrongType("messages", "an array", messages);
   if (messages.length === 0) throw invalid('"messages" has to have at least one message', "messages");
   checkCount(messages, "messages");
-  messages.forEach(checkMessage);
+  for (let index = 0; index < messages.length; index++) checkMessage(messages[index], index);
   if (stream !== undefined && stream !== null && typeof stream !== "boolean") {
     throw wrongType("stream", "a boolean", stream);
   }
-  for (const member of optionalMembers) checkOptional(body, member);
-  checkCount(body.tools, "tools", maxTools);
+  checkOptionalMembers(body);
   return body as unknown as ChatCompletionRequest;
 }
 
+/** Validates members that may be null. Each is accessed by its own name, which is faster than a list of names. */
+function checkOptionalMembers(body: Readonly<Record<string, unknown>>): void {
+  const { tools } = body;
+  if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw wrongType("tools", "an array", tools);
+  checkOptionalObject("stream_options", body.stream_options);
+  checkOptionalObject("response_format", body.response_format);
+  checkOptionalNumber("max_tokens", body.max_tokens);
+  checkOptionalNumber("max_completion_tokens", body.max_completion_tokens);
+  checkOptionalNumber("n", body.n);
+  checkOptionalNumber("temperature", body.temperature);
+  checkOptionalNumber("top_p", body.top_p);
+  checkCount(tools, "tools", maxTools);
+}
+
+function checkOptionalObject(name: string, value: unknown): void {
+  if (value !== undefined && value !== null && !isObject(value)) throw wrongType(name, "an object", value);
+}
+
+function checkOptionalNumber(name: string, value: unknown): void {
+  if (value !== undefined && value !== null && !Number.isFinite(value)) throw wrongType(name, "a number", value);
+}
+
 function checkMessage(message: unknown, index: number): void {
-  const param = `messages[${index}]`;
-  if (!isObject(message)) throw wrongType(param, "an object", message);
-  if (message.role === undefined) throw missing(`${param}.role`);
-  if (typeof message.role !== "string") throw wrongType(`${param}.role`, "a string", message.role);
-  const { content, tool_calls: calls, tool_call_id: id } = message;
-  checkId(id, `${param}.tool_call_id`);
-  checkCount(calls, `${param}.tool_calls`, maxTools);
-  if (Array.isArray(calls)) calls.forEach((call, at) => checkId(call?.id, `${param}.tool_calls[${at}].id`));
+  if (!isObject(message)) throw wrongType(`messages[${index}]`, "an object", message);
+  const { role, content, tool_calls: calls, tool_call_id: id } = message;
+  if (role === undefined) throw missing(`messages[${index}].role`);
+  if (typeof role !== "string") throw wrongType(`messages[${index}].role`, "a string", role);
+  if (id !== undefined) checkId(id, `messages[${index}].tool_call_id`);
+  if (Array.isArray(calls)) checkCalls(calls, `messages[${index}].tool_calls`);
   if (content === undefined || content === null || typeof content === "string") return;
-  if (!Array.isArray(content)) throw wrongType(`${param}.content`, "a string or an array", content);
+  const param = `messages[${index}].content`;
+  if (!Array.isArray(content)) throw wrongType(param, "a string or an array", content);
   content.forEach((part, at) => {
-    if (!isObject(part)) throw wrongType(`${param}.content[${at}]`, "an object", part);
+    if (!isObject(part)) throw wrongType(`${param}[${at}]`, "an object", part);
   });
+}
+
+function checkCalls(calls: readonly unknown[], param: string): void {
+  checkCount(calls, param, maxTools);
+  calls.forEach((call, at) => checkId(Object(call).id, `${param}[${at}].id`));
 }
 
 const nothing: readonly string[] = [];
@@ -150,12 +154,15 @@ const effortName = "reasoning_effort";
  */
 function rewordChat(body: ChatCompletionRequest, { info, instance }: ModelEntry): Rewording {
   const bounded = lowerToBounds(body, info);
-  const edits: Record<string, unknown> = { ...bounded };
+  const isBounded = bounded !== unbounded;
+  const edits: Record<string, unknown> = isBounded ? { ...bounded } : {};
   const api = selectChatApi(body, { info });
-  const own = rulesFor(info);
+  const own = rulesFor(info, body);
   const rules = api === "responses" ? withApiRules(own, body) : own;
-  const { dropped: left, added } = rules === undefined ? unruled : applyRules(rules, { ...body, ...bounded }, edits);
-  const dropped = bounded === unbounded ? left : [...Object.keys(bounded), ...left];
+  const { dropped: left, added } = rules === undefined
+    ? unruled
+    : applyRules(rules, isBounded ? { ...body, ...bounded } : body, edits);
+  const dropped = isBounded ? [...Object.keys(bounded), ...left] : left;
   if (isPlain(body)) return { edits, dropped, added };
   const clientNames = adaptContent(body, edits, { rules, ownState: listOwnState(instance, api) });
   const names = clientNames === undefined ? {} : { clientNames };
@@ -166,15 +173,14 @@ function rewordChat(body: ChatCompletionRequest, { info, instance }: ModelEntry)
   return { edits, added, dropped: all, ...names };
 }
 
-/** Members of a request that may have to be adapted, besides its messages. */
-const adaptable = ["tools", "functions", "tool_choice", "function_call", "response_format", "cache_control"];
-
 /**
  * Whether a request is a conversation of texts: instructions at its start, and messages of user and assistant without
  * other members. Every model accepts it, so none of it is adapted.
  */
 function isPlain(body: ChatCompletionRequest): boolean {
-  for (const name of adaptable) if (name in body) return false;
+  if (body.tools !== undefined || body.functions !== undefined || body.cache_control !== undefined) return false;
+  if (body.tool_choice !== undefined || body.function_call !== undefined) return false;
+  if (body.response_format !== undefined) return false;
   for (let index = 0; index < body.messages.length; index++) {
     const message = body.messages[index]!;
     const { role, content } = message;
@@ -220,9 +226,13 @@ function adaptContent(
   return adapted?.clientNames;
 }
 
-/** The model's rules; one that cannot reason accepts no reasoning effort. */
-function rulesFor({ parameters: rules, features }: ModelInfo): ParameterRules | undefined {
-  return features?.reasoning === false ? { ...rules, drop: [...rules?.drop ?? [], effortName] } : rules;
+/** The model's rules; one that cannot reason accepts no reasoning effort, by this or another name. */
+function rulesFor(
+  { parameters: rules, features }: ModelInfo,
+  { reasoning_effort: effort }: ChatCompletionRequest,
+): ParameterRules | undefined {
+  if (features?.reasoning !== false || effort === undefined && rules?.rename === undefined) return rules;
+  return { ...rules, drop: [...rules?.drop ?? [], effortName] };
 }
 
 /** The state of earlier responses that a model accepts. The Responses API accepts its own, which chat does not. */

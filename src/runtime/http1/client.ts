@@ -126,7 +126,7 @@ class Http1Call implements BodyOwner {
     return new NetworkError(message, { neverSent: false }); // without a cause: the runtime's message quotes hosts
   }
 
-  #prepare(): { readonly target: Target; readonly head: Uint8Array } {
+  #prepare(): { readonly target: Target; readonly head: string } {
     try {
       const { targets, directTargets } = this.#parts;
       const { url, authorities, isDirect } = this.#request;
@@ -161,7 +161,7 @@ class Http1Call implements BodyOwner {
     });
   }
 
-  #write(connection: Connection, head: Uint8Array): void {
+  #write(connection: Connection, head: string): void {
     const chunks = encodeRequest(head, this.#request, connection.output);
     const { body } = this.#request;
     if (chunks.length === 1 && !isIncoming(body)) connection.send(chunks[0]!);

@@ -34,7 +34,7 @@ export interface Target {
   /** Header fields for a proxy that receives the whole URL. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The head of the last request. Requests with the same headers, which are immutable, have the same one. */
-  last?: { readonly method: string; readonly headers: UpstreamRequest["headers"]; readonly head: Uint8Array };
+  last?: { readonly method: string; readonly headers: UpstreamRequest["headers"]; readonly head: string };
 }
 
 /** Maximum number of cached targets. Requests to a provider repeat few URLs. */
@@ -104,12 +104,10 @@ function throughProxy(direct: Target, { origin, protocol }: URL, proxy: Outbound
  *
  * @throws {TypeError} For an invalid method, header name or header value, which would corrupt the head.
  */
-export function requestHead({ method = "POST", headers }: UpstreamRequest, target: Target): Uint8Array {
+export function requestHead({ method = "POST", headers }: UpstreamRequest, target: Target): string {
   const { last } = target;
   if (last !== undefined && last.headers === headers && last.method === method) return last.head;
-  const text = writeHead(method, headers, target);
-  const head = new Uint8Array(text.length);
-  putLatin(text, head, 0);
+  const head = writeHead(method, headers, target);
   target.last = { method, headers, head };
   return head;
 }
@@ -144,7 +142,7 @@ function writeHead(method: string, headers: UpstreamRequest["headers"], target: 
  * @returns Chunks in the order of sending. The first one includes the body unless that is large or in several chunks.
  */
 export function encodeRequest(
-  head: Uint8Array,
+  head: string,
   { method = "POST", body }: UpstreamRequest,
   output: OutputBuffer,
 ): readonly Uint8Array[] {
@@ -189,22 +187,22 @@ export class OutputBuffer {
   /**
    * Encodes a head that is sent without a body.
    *
-   * @param head Its lines, without the empty line.
+   * @param head Its lines; ISO-8859-1, without the empty line.
    * @param more Further lines.
    */
-  head(head: Uint8Array, more: string): Uint8Array {
+  head(head: string, more: string): Uint8Array {
     const bytes = this.#room(head.length + more.length + 2);
-    bytes.set(head);
-    return bytes.subarray(0, putLatin(`${more}\r\n`, bytes, head.length));
+    const end = putLatin(`${more}\r\n`, bytes, putLatin(head, bytes, 0));
+    return bytes.subarray(0, end);
   }
 
   /**
    * Encodes a head, the length of a body, and the body unless that is large.
    *
-   * @param head Its lines, without the empty line.
+   * @param head Its lines; ISO-8859-1, without the empty line.
    * @returns What to send, in order.
    */
-  message(head: Uint8Array, body: Uint8Array | string): readonly Uint8Array[] {
+  message(head: string, body: Uint8Array | string): readonly Uint8Array[] {
     if (body.length > maxJoinedBytes) {
       const data = typeof body === "string" ? encoder.encode(body) : body;
       return [this.head(head, `content-length: ${data.length}\r\n`), data];
@@ -218,8 +216,7 @@ export class OutputBuffer {
     }
     const lines = `content-length: ${length}\r\n\r\n`;
     const from = at - lines.length - head.length;
-    bytes.set(head, from);
-    putLatin(lines, bytes, from + head.length);
+    putLatin(lines, bytes, putLatin(head, bytes, from));
     return [bytes.subarray(from, at + length)];
   }
 
