@@ -59,7 +59,7 @@ export function checkCase(name: string, find: ReturnType<typeof memberFinder>): 
 }
 
 /** An optional member, and its valid values. */
-export interface OptionalMember {
+interface OptionalMember {
   readonly name: string;
   /** Description of valid values, such as `an array`. */
   readonly expected: string;
