@@ -12,7 +12,7 @@ import type { MeshControls } from "./client_mesh.ts";
 import type { CreateOptions } from "./options.ts";
 import { type ConnectedRuntime, runtimeWith } from "./runtime_with.ts";
 import { nearest } from "../util/nearest.ts";
-import { CapabilityTree, nearestCapabilities } from "../capability/tree.ts";
+import { capabilityTree, nearestCapabilities } from "../capability/tree.ts";
 import { resolveCapability } from "../pipeline/select_pool.ts";
 import { addLeafPools } from "../registry/build.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -179,7 +179,7 @@ function refuseBeside(options: Readonly<Partial<Record<"providers" | "models" | 
 }
 
 function resolvePath(capability: string): string {
-  const tree = new CapabilityTree();
+  const tree = capabilityTree();
   const [path, ...others] = tree.matches(capability);
   if (path !== undefined && others.length === 0) return path;
   const choices = path === undefined ? nearestCapabilities(tree, capability) : [path, ...others];

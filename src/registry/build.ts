@@ -3,7 +3,7 @@
  * @module
  */
 import { servedOperations, servesOperation } from "../capability/operations.ts";
-import { CapabilityTree } from "../capability/tree.ts";
+import { type CapabilityTree, capabilityTree } from "../capability/tree.ts";
 import { findCatalogued } from "../config/settings/offers.ts";
 import type {
   ConfiguredModel,
@@ -43,7 +43,7 @@ export interface BuildParts extends FillParts {
  */
 export function buildRegistry(parts: BuildParts): Registry {
   const { settings, state } = parts;
-  const tree = new CapabilityTree(settings.capabilities);
+  const tree = capabilityTree(settings.capabilities);
   const instances = [...settings.providers.values()].filter(({ enabled }) => enabled).map((entry) =>
     createInstance(entry, parts)
   );

@@ -2,7 +2,7 @@
  * Builds the configuration of a provider that a program in a browser defines.
  * @module
  */
-import { CapabilityTree } from "../../capability/tree.ts";
+import { capabilityTree } from "../../capability/tree.ts";
 import type { BrowserProviderConfig, BrowserProviderOptions } from "../../contracts/browser_provider.ts";
 import type { ModelInfo } from "../../contracts/provider.ts";
 import { ConfigError, type ConfigProblem } from "../../errors.ts";
@@ -104,7 +104,7 @@ function buildBrowserModels(
   { models, capabilities = defaultCapabilities }: BrowserProviderOptions,
   collect: Collect,
 ): ModelInfo[] {
-  const tree = new CapabilityTree();
+  const tree = capabilityTree();
   const check = (names: readonly string[], path: string) => {
     collect(path, checks.capabilities(names));
     if (isList(names)) {

@@ -112,8 +112,9 @@ export function copyTree(value: unknown, visit: (text: string, path: string) => 
 
 /** Deep-freezes plain values, including maps and sets; objects with methods and instances are not frozen. */
 export function deepFreeze<Value>(value: Value): Value {
+  if (Object.isFrozen(value)) return value;
   const isCollection = value instanceof Map || value instanceof Set;
-  if (!isCollection && !Array.isArray(value) && !isPlainObject(value) || Object.isFrozen(value)) return value;
+  if (!isCollection && !Array.isArray(value) && !isPlainObject(value)) return value;
   if (isCollection) {
     for (const method of ["set", "add", "delete", "clear"]) {
       if (method in value) Object.defineProperty(value, method, { value: refuseChange });
@@ -129,5 +130,12 @@ function refuseChange(): never {
 
 /** The member of a plain object at a dotted path; undefined if there is none. */
 export function valueAt(values: unknown, path: string): unknown {
-  return path.split(".").reduce((value: unknown, key) => isPlainObject(value) ? value[key] : undefined, values);
+  let value = values;
+  for (const key of path.split(".")) {
+    if (typeof value !== "object" || value === null) return undefined;
+    const member: unknown = (value as Record<string, unknown>)[key];
+    if (member === undefined || !isPlainObject(value)) return undefined;
+    value = member;
+  }
+  return value;
 }
