@@ -125,7 +125,7 @@ for (const [name, machine] of Object.entries(machines)) {
       await using world = await enter(machine);
       const { stage, services } = world;
       const traces = listTraces(stage);
-      const count = representatives.includes(name) ? 100 : 10;
+      const count = representatives.includes(name) ? 30 : 10;
       const texts = await Promise.all(Array.from({ length: count }, async () => (await stage.ask()).text));
       assertEquals([new Set(texts), services.issued], [new Set(["Hello"]), steps]);
       assertEquals((await stage.askStream()).text, "Hello");

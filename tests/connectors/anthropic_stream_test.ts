@@ -65,8 +65,10 @@ Deno.test("stream() yields role, text, finish reason and usage, wherever the byt
     total_tokens: 2140,
     prompt_tokens_details: { cached_tokens: 2000, cache_write_tokens: 100 },
   });
+  const text = JSON.stringify(expected);
   for (let cut = 1; cut < whole.length; cut++) {
-    assertEquals(await stream(events(whole.subarray(0, cut), whole.subarray(cut))), expected, `cut at ${cut}`);
+    const chunks = await stream(events(whole.subarray(0, cut), whole.subarray(cut)));
+    if (JSON.stringify(chunks) !== text) assertEquals(chunks, expected, `cut at ${cut}`);
   }
   assertEquals(await stream(events(...Array.from(whole, (byte) => Uint8Array.of(byte)))), expected);
 });

@@ -53,8 +53,10 @@ Deno.test("stream() does not care where the bytes are cut", async () => {
   for (const name of ["text.sse", "calls.sse"]) {
     const whole = bytes(await fixture(name));
     const wanted = await stream(events(whole));
+    const text = JSON.stringify(wanted);
     for (let at = 1; at < whole.length; at++) {
-      assertEquals(await stream(events(whole.slice(0, at), whole.slice(at))), wanted, `${name} cut at ${at}`);
+      const chunks = await stream(events(whole.slice(0, at), whole.slice(at)));
+      if (JSON.stringify(chunks) !== text) assertEquals(chunks, wanted, `${name} cut at ${at}`);
     }
     assertEquals(await stream(events(...Array.from(whole, (byte) => Uint8Array.of(byte)))), wanted);
   }

@@ -92,7 +92,7 @@ for (
 Deno.test("replacing a lot of personal data takes little longer than finding none", async () => {
   const guard = piiGuard.create({ action: "restore" }, testRuntime());
   const context = () => ({ stage: "request", pool: "chat", requestId: "r", request: {} }) as unknown as GuardContext;
-  const addresses = Array.from({ length: 20_000 }, (_, at) => `a${at}@example.com`).join(" ");
+  const addresses = Array.from({ length: 5_000 }, (_, at) => `a${at}@example.com`).join(" ");
   const others = `1 @ ${words.repeat(addresses.length / words.length)}`; // with signs of some, which a search cannot rule out
   const check = (text: string) => () => guard.check([{ path: "input", text }], context());
   await assertEffort("replacing", { work: check(addresses), than: check(others), most: 60 });

@@ -2,29 +2,13 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { Webhook } from "../support/standard_webhooks.ts";
 import { webhookObservability } from "../../connectors/observability/webhook.ts";
-import type { MeshEvent, RoutingRecord } from "../../src/contracts/events.ts";
+import type { RoutingRecord } from "../../src/contracts/events.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { denoRuntime } from "../../src/runtime/deno.ts";
-import { retryingClock } from "../support/sinks.ts";
-import { hang, json, startUpstream, status } from "../support/upstream.ts";
+import { status } from "../support/upstream.ts";
+import { accepted, event, setUp } from "./_webhook_stage.ts";
 
-const { send } = denoRuntime();
 const secret = `whsec_${btoa("a signing key of 24 bytes")}`;
-
-function event(id: string): MeshEvent {
-  return { type: "event", event: "rotation", id, timestamp: "t", provider: "p", reason: "r", metadata: { text: "ü" } };
-}
-
-/** A sink that delivers to a scripted server. Its clock skips waits for another try, and stands at the real time. */
-async function setUp(script: Parameters<typeof startUpstream>[0], settings: Readonly<Record<string, unknown>> = {}) {
-  const server = await startUpstream(script);
-  const clock = retryingClock(Date.now());
-  const runtime = { ...denoRuntime(), send, clock };
-  const sink = webhookObservability.create({ url: `${server.url}/hook?team=a`, ...settings }, runtime);
-  return { server, clock, sink };
-}
-
-const accepted = json({});
 
 Deno.test("the webhook sink posts one event per delivery, signed so that an independent verifier accepts it", async () => {
   const { server, sink } = await setUp(accepted, { secret });
@@ -66,20 +50,6 @@ Deno.test("the webhook sink retries three times with growing waits and the same 
   assertEquals(server.requests.map(({ headers }) => headers["webhook-id"]), ["e1", "e1", "e1", "e1", "e2"]);
   assertEquals(clock.waits, [1_000, 4_000, 16_000]);
   assertEquals(sink.lost, 1);
-});
-
-Deno.test("the webhook sink keeps the 1 000 latest events for a server that hangs, and gives a try up after 10 s", async () => {
-  const { server, sink, clock } = await setUp(hang());
-  await using _ = server;
-  for (let number = 0; number < 2_500; number++) sink.emit(event(String(number)));
-  assertEquals(sink.lost, 1_500);
-  await server.received(1);
-  await clock.advance(10_000);
-  assertEquals((await server.received(2)).headers["webhook-id"], "1500");
-  server.follow(accepted);
-  await clock.advance(10_000);
-  await sink.flush();
-  assertEquals(server.requests.at(-1)!.headers["webhook-id"], "2499");
 });
 
 Deno.test("the webhook sink refuses a secret that it cannot sign with, without showing it", () => {

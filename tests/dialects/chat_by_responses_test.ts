@@ -7,7 +7,7 @@ import type { ChatCompletionRequest, JsonObject, ToolCall } from "../../src/cont
 import { responses } from "../../src/dialects/responses/responses.ts";
 import { Dice } from "./_chance.ts";
 
-const rounds = 300;
+const rounds = 80;
 const image = "data:image/png;base64,iVBORw0KGgo=";
 
 /** A conversation that a client of the Responses API could have as well. */

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import { gemini } from "../../src/dialects/gemini/gemini.ts";
 import { createAnswer, Dice, toChunks } from "./_chance.ts";
 
-const rounds = 300;
+const rounds = 80;
 const model = "gemini-2.5-flash";
 const request = { url: `http://localhost/v1beta/models/${model}:generateContent?alt=sse`, headers: new Headers() };
 const hello = { role: "user", parts: [{ text: "Hi" }] };

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/contracts/openai.ts";
 import { messages } from "../../src/dialects/messages/messages.ts";
 import { createAnswer, Dice, toChunks } from "./_chance.ts";
 
-const rounds = 300;
+const rounds = 80;
 const model = "claude-haiku-4-5";
 const request = { url: "http://localhost/v1/messages", headers: new Headers() };
 

@@ -14,7 +14,7 @@ import type { Said, SaidCall, Turn } from "../support/_said.ts";
 import { Dice } from "./_chance.ts";
 import { type CitedAnswer, type Item, type ProviderDialect, providers } from "./_providers.ts";
 
-const rounds = 100;
+const rounds = 30;
 const image = { png: "data:image/png;base64,iVBORw0KGgo=", jpeg: "data:image/jpeg;base64,/9j/4AAQ" };
 const dialects: Readonly<Record<string, Dialect>> = { messages, responses, gemini };
 

@@ -4,7 +4,7 @@ import type { ChatCompletionRequest, ChatMessage, ContentPart, JsonObject } from
 import { responses } from "../../src/dialects/responses/responses.ts";
 import { createAnswer, Dice, toChunks } from "./_chance.ts";
 
-const rounds = 300;
+const rounds = 80;
 const request = { url: "http://localhost/v1/responses", headers: new Headers() };
 const translate = (body: JsonObject) => responses.translate({ model: "m", ...body }, request);
 

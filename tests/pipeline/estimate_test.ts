@@ -186,7 +186,7 @@ describe("minTokens()", () => {
 describe("Estimates of junk", () => {
   it("are numbers, and nothing throws", () => {
     const random = seededRandom(11);
-    for (let round = 0; round < 3000; round++) {
+    for (let round = 0; round < 800; round++) {
       const body = {
         messages: junk(random),
         tools: junk(random),

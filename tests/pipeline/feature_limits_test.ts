@@ -146,7 +146,7 @@ describe("filterByRequest(): constraints", () => {
       })),
     ];
     let refused = 0;
-    for (let round = 0; round < 3000; round++) {
+    for (let round = 0; round < 1000; round++) {
       const fields = ["messages", "tools", "functions", "response_format", "n", "max_tokens", "language", "stop"];
       const body = Object.fromEntries(fields.filter(() => random() < 0.3).map((name) => [name, junk(random)]));
       try {
@@ -156,6 +156,6 @@ describe("filterByRequest(): constraints", () => {
         refused++;
       }
     }
-    assert(refused > 100 && refused < 3000, `${refused}`);
+    assert(refused > 30 && refused < 1000, `${refused}`);
   });
 });

@@ -5,7 +5,7 @@ import { assertQueuesKeepRules } from "./_queue_worlds.ts";
 import { waitRule } from "./_queues.ts";
 
 describe("Queues in simulated worlds", () => {
-  it("keep their order and bounds, lose nothing and leave nothing", () => assertQueuesKeepRules(1, 12));
+  it("keep their order and bounds, lose nothing and leave nothing", () => assertQueuesKeepRules(1, 4));
 
   it("exceed max_wait by no more than the time for which the process was stopped", () => {
     const journey = {

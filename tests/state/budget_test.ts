@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { seededRandom } from "../../src/runtime/test.ts";
 import type { Budget, BudgetSnapshot, BudgetStep } from "../../src/state/limits/budget.ts";
 import { createBudget } from "../support/_budgets.ts";
@@ -211,7 +211,7 @@ Deno.test("sums are exact to a nano-dollar in millions, and stop there", () => {
 });
 
 Deno.test("many requests at once never spend more than a limit, and every settlement is in its window's sum", () => {
-  for (let seed = 1; seed <= 40; seed++) {
+  for (let seed = 1; seed <= 20; seed++) {
     const random = seededRandom(seed);
     const [daily, monthly] = [1000 + Math.floor(random() * 5000), 5000 + Math.floor(random() * 20_000)];
     const budget = createBudget({ daily, monthly });
@@ -235,8 +235,11 @@ Deno.test("many requests at once never spend more than a limit, and every settle
       }
       const date = new Date(wall).toISOString();
       const expected = { daily: spentOn.get(date.slice(0, 10)) ?? 0, monthly: spentOn.get(date.slice(0, 7)) ?? 0 };
-      assertEquals(spentIn(budget, wall), expected, `seed ${seed}, step ${step}`);
-      assertEquals(expected.daily <= daily && expected.monthly <= monthly, true, `seed ${seed}, step ${step}`);
+      const spent = spentIn(budget, wall);
+      if (spent.daily !== expected.daily || spent.monthly !== expected.monthly) {
+        assertEquals(spent, expected, `seed ${seed}, step ${step}`);
+      }
+      assert(expected.daily <= daily && expected.monthly <= monthly, `seed ${seed}, step ${step}`);
     }
     assertEquals(served > 50, true, `seed ${seed}`);
   }

@@ -263,7 +263,7 @@ describe("a snapshot with one entry that cannot be read", () => {
   it("of whatever JSON is refused with that error, or taken up", () => {
     const random = seededRandom(7);
     let [refused, taken] = [0, 0];
-    for (let count = 0; count < 3000; count++) {
+    for (let count = 0; count < 600; count++) {
       const process = new Process(names);
       const junk = JSON.parse(JSON.stringify(damaged(random)));
       try {
@@ -279,7 +279,7 @@ describe("a snapshot with one entry that cannot be read", () => {
         );
       }
     }
-    assertEquals([refused > 100, taken > 500], [true, true], `${refused} refused, ${taken} taken`);
+    assertEquals([refused > 20, taken > 100], [true, true], `${refused} refused, ${taken} taken`);
   });
 });
 

@@ -3,6 +3,7 @@
  * @module
  */
 import { assertEquals } from "@std/assert";
+import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { happens } from "./patience.ts";
@@ -112,7 +113,7 @@ export class WebSocketClient implements Disposable {
   /** Sends messages in one write. */
   send(...messages: readonly unknown[]): void {
     const frames = messages.map((message) => frame(typeof message === "string" ? message : JSON.stringify(message)));
-    this.write(new Uint8Array(frames.flatMap((bytes) => [...bytes])));
+    this.write(Buffer.concat(frames));
   }
 
   /** Asks for a response of the pool `chat`. */

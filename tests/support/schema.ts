@@ -24,6 +24,9 @@ export type SchemaName =
 
 const validators = new Map<SchemaName, ValidateFunction>();
 
+/** Validators of other schemas. */
+const compiled = new WeakMap<object, ValidateFunction>();
+
 /**
  * Fails unless a value matches a schema of OpenAI's API.
  *
@@ -43,9 +46,16 @@ export function assertMatchesSchema(name: SchemaName, value: unknown): void {
  *
  * @param schema A JSON Schema.
  */
-export function listSchemaProblems({ $schema: _, ...schema }: Record<string, unknown>, value: unknown): string[] {
-  const validate = new Ajv.default({ strict: false, allErrors: true }).compile(schema);
+export function listSchemaProblems(schema: Record<string, unknown>, value: unknown): string[] {
+  const validate = compiled.get(schema) ?? compileOwn(schema);
   return validate(value) ? [] : (validate.errors ?? []).map(describe);
+}
+
+function compileOwn(schema: Record<string, unknown>): ValidateFunction {
+  const { $schema: _, ...own } = schema;
+  const validate = new Ajv.default({ strict: false, allErrors: true }).compile(own);
+  compiled.set(schema, validate);
+  return validate;
 }
 
 function compile(name: SchemaName): ValidateFunction {
