@@ -22,7 +22,7 @@ function account(members: object): object {
 
 const goodAccount = {
   client_email: "robot@project.example",
-  private_key: generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" }),
+  private_key: generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey.export({ type: "pkcs8", format: "pem" }),
   token_uri: "https://t.example/token",
 };
 

@@ -1,5 +1,6 @@
 /** Bodies of Deno's `fetch`: what is handed out stays as it is, whatever is read after it. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { Buffer } from "node:buffer";
 import { ByobReader, SentOnce } from "../../src/runtime/_deno_fetch_bodies.ts";
 
 /** A stream of bytes in which byte n is n mod 251, in pieces of these lengths. */
@@ -27,9 +28,10 @@ Deno.test("a body is read completely, and its pieces are independent of the buff
     if (done) break;
     pieces.push(value);
   }
-  const bytes = pieces.flatMap((piece) => [...piece]);
+  const bytes = Buffer.concat(pieces);
   const total = lengths.reduce((sum, length) => sum + length);
-  assertEquals(bytes, Array.from({ length: total }, (_, index) => index % 251));
+  assertEquals(bytes.length, total);
+  assert(bytes.every((byte, index) => byte === index % 251));
 });
 
 Deno.test("short pieces are read into one buffer", async () => {

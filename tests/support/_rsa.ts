@@ -1,5 +1,5 @@
 /**
- * RSA key pairs for tests. Generating one takes a good part of a second, so a process has only two.
+ * RSA key pairs for tests. They are short, and a process has only two, since generating a long one takes a good part of a second.
  * @module
  */
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
@@ -21,6 +21,6 @@ export function nextRsaPair(): RsaPair {
 }
 
 function make(): RsaPair {
-  const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
   return { publicKey, privateKey: privateKey.export({ type: "pkcs8", format: "pem" }) as string };
 }

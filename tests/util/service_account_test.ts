@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { generateKeyPairSync } from "node:crypto";
 import { assertionSigner, readServiceAccount } from "../../src/util/service_account.ts";
 
-const pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const pair = generateKeyPairSync("rsa", { modulusLength: 1024 });
 const jsonKey = {
   client_email: "robot@project.example",
   private_key: pair.privateKey.export({ type: "pkcs8", format: "pem" }) as string,

@@ -25,7 +25,7 @@ export async function startGoogleSecrets(
   { now, region }: { readonly now: () => number; readonly region?: string },
 ): Promise<SimulatedGoogle> {
   keys ??= generateKeyPairSync("rsa", {
-    modulusLength: 2048,
+    modulusLength: 1024,
     publicKeyEncoding: { type: "spki", format: "pem" },
     privateKeyEncoding: { type: "pkcs8", format: "pem" },
   });
