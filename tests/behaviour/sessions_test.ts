@@ -15,7 +15,7 @@ const sticky = {
   },
 };
 const json = { "content-type": "application/json" };
-const names = Array.from({ length: 40 }, (_, place) => `session-${place}`);
+const names = Array.from({ length: 15 }, (_, place) => `session-${place}`);
 
 type Ask = (scene: Stage, session: string) => ReturnType<Stage["ask"]>;
 
@@ -43,7 +43,7 @@ describe("a session", () => {
       await using scene = await stage({ a, b, c }, sticky);
       const first = await homes(scene, ask);
       assertEquals(await homes(scene, ask), first);
-      assert(Object.values(tally(first)).every((count) => count >= 5), JSON.stringify(tally(first)));
+      assert(Object.values(tally(first)).every((count) => count >= 2), JSON.stringify(tally(first)));
       assertEquals(Object.keys(tally(first)).sort(), ["a", "b", "c"]);
       assertEquals(scene.events, []);
     });
