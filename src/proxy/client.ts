@@ -203,6 +203,12 @@ export function createNamedClients(
   }));
 }
 
+/** The latest remote address, and to which client its bodies count: many requests have the same one. */
+let latest: { readonly address: string | undefined; readonly owner: string | undefined } = {
+  address: undefined,
+  owner: undefined,
+};
+
 /**
  * Identifies the client to whose memory a body counts.
  *
@@ -215,6 +221,10 @@ export function findBodyOwner(
   isOpen: boolean,
 ): unknown {
   if (!isOpen) return caller?.client?.id ?? caller;
-  const address = peer?.()?.replace(/^::ffff:/i, "");
-  return address === undefined || isLoopbackHost(address) ? undefined : address;
+  const address = peer?.();
+  if (address !== latest.address) {
+    const plain = address?.replace(/^::ffff:/i, "");
+    latest = { address, owner: plain === undefined || isLoopbackHost(plain) ? undefined : plain };
+  }
+  return latest.owner;
 }

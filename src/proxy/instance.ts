@@ -9,11 +9,11 @@ import { MeshError } from "../errors.ts";
 import type { LogFacts } from "../observe/hub.ts";
 import { toClientFacts } from "../pipeline/request.ts";
 import { isStream } from "../util/bytes.ts";
-import { isAmbiguous, readPath } from "../util/request_path.ts";
+import { readUrl } from "../util/request_path.ts";
 import { isSocketRequest } from "../util/request_id.ts";
 import { type Authenticator, createAuthenticator, requireToken } from "./authenticator.ts";
 import { ClientDisconnectedError } from "./body_reader.ts";
-import { checkMethod, checkRights, findRoute, invalidUrl, servedEndpoints, withoutBody } from "./routes.ts";
+import { checkMethod, checkRights, invalidUrl, Routes, servedEndpoints, withoutBody } from "./routes.ts";
 import { createNamedClients } from "./client.ts";
 import type { ClientSlot } from "./client_slot.ts";
 import { type HttpError, toErrorRow } from "./error_body.ts";
@@ -30,6 +30,7 @@ const no = () => false;
 
 export class ProxyInstance {
   readonly #parts: ExchangeParts & { readonly authenticator: Authenticator; readonly shared: ProcessCounts };
+  readonly #routes: Routes;
   readonly #originPolicy: OriginPolicy;
   readonly #serveNow: NonNullable<RequestHandler["plain"]>;
 
@@ -63,6 +64,7 @@ export class ProxyInstance {
       allowedHosts: proxy.allowedHosts,
       onRefused: (origin) => shared.refusedOrigins.report(origin, mesh),
     });
+    this.#routes = new Routes(proxy);
     const underWay = { count: 0, onIdle: undefined };
     this.#parts = { mesh, proxy, authenticator, runtimeClients, shared, isDraining, isStopping, underWay };
   }
@@ -83,7 +85,8 @@ export class ProxyInstance {
 
   /** Handles a request. Never rejects. */
   async serve(request: PlainRequest, { requestId, peer }: RequestFacts): Promise<PlainResponse> {
-    const exchange = new Exchange(this.#parts, { request, requestId, path: readPath(request.url), peer });
+    const { path } = readUrl(request.url);
+    const exchange = new Exchange(this.#parts, { request, requestId, path, peer });
     try {
       const preflight = this.#open(exchange);
       if (preflight !== undefined) return preflight;
@@ -111,10 +114,10 @@ export class ProxyInstance {
    */
   #open(exchange: Exchange): PlainResponse | undefined {
     const { request, path, requestId } = exchange;
-    const route = exchange.route = this.#findRoute(path, request);
+    const route = exchange.route = this.#routes.find(path, request.headers);
     const headers = exchange.headers = this.#originPolicy.check(request);
     headers["x-request-id"] = requestId;
-    if (isAmbiguous(request.url, path)) throw invalidUrl();
+    if (readUrl(request.url).isAmbiguous) throw invalidUrl();
     if (route?.isAdministrative) this.#originPolicy.refuseForeign(request);
     const preflight = this.#originPolicy.preflight(request, route);
     return preflight && { status: 204, headers: { ...headers, ...preflight }, body: null };
@@ -143,23 +146,18 @@ export class ProxyInstance {
     if (status === 500) return;
     const suppressed = shared.lines.take(clock.monotonic());
     if (suppressed === undefined) return;
-    const path = redact(readPath(url).slice(0, maxLoggedPath));
+    const path = redact(readUrl(url).path.slice(0, maxLoggedPath));
     const line = { level: "warning", ...facts, method, path, status, code: body.error.code ?? "" } as const;
     hub.log(suppressed === 0 ? line : { ...line, suppressed });
   }
 
   async #unknown({ request, path }: Exchange): Promise<HttpError> {
     const { unknownPath } = await import("./unknown_path.ts");
-    const isServed = (other: string) => this.#findRoute(other, request) !== undefined;
+    const isServed = (other: string) => this.#routes.find(other, request.headers) !== undefined;
     return unknownPath({ method: request.method, path }, {
       isServed,
       served: this.#parts.proxy.endpoints ?? servedEndpoints,
     });
-  }
-
-  #findRoute(path: string, { headers }: PlainRequest): RouteEntry | undefined {
-    const { endpoints: exposed, responses: { state: storesResponses }, jwt } = this.#parts.proxy;
-    return findRoute(path, { exposed, storesResponses, hasIssuers: jwt !== undefined, headers });
   }
 
   async #upgrade(upgrade: NonNullable<RouteEntry["upgrade"]>, exchange: Exchange): Promise<PlainResponse> {

@@ -141,12 +141,11 @@ export function operationRoute<Body extends RequestBody, Response>(
   operation: CheckedOperation<Body, Response>,
 ): RouteEntry {
   const handle = async (exchange: Exchange): Promise<PlainResponse> => {
-    const { value, text, files = [], time } = await readWork(exchange, operation.form);
-    const body = operation.check(value, files);
+    const { value, text, files, time } = await readWork(exchange, operation.form);
+    const body = operation.check(value, files ?? []);
     const { defaultModel } = operation;
     if (body.model === undefined && defaultModel === undefined) throw missing("model");
-    const received = files.length === 0 ? { text } : { text, files };
-    const request = { operation, body, defaultModel, time, ...received };
+    const request = { operation, body, defaultModel, time, text, files: files?.length === 0 ? undefined : files };
     if (body.stream !== true || operation.hasContent) {
       return toOperationResponse(await performRequest(exchange, request), exchange);
     }

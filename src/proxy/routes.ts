@@ -2,6 +2,7 @@
  * The proxy's paths.
  * @module
  */
+import type { ProxySettings } from "../config/settings/settings.ts";
 import type { PlainRequest, PlainResponse } from "../contracts/shell.ts";
 import { findAddress, methods as geminiMethods, modelsPath } from "../dialects/gemini/address.ts";
 import { geminiConventions } from "../dialects/gemini/conventions.ts";
@@ -23,6 +24,8 @@ import { isStream } from "../util/bytes.ts";
 import { HttpError } from "./error_body.ts";
 
 const prefix = "/v1/";
+/** The endpoint that lists models; headers determine in which dialect. */
+const modelList = "models";
 /** The name of all of Gemini's dialect in `proxy.endpoints`. */
 const geminiEndpoint = modelsPath.slice(1);
 
@@ -155,34 +158,52 @@ function operation<Body extends RequestBody, Response>(
   return imported(work, async () => operationRoute(await load()));
 }
 
-/**
- * Returns the handler of a path; undefined for a path that is unknown or not exposed.
- *
- * @param path Case-sensitive; a trailing slash is ignored.
- * @param options Exposed endpoints, without `/v1/` (`v1beta/models` stands for all of Gemini's dialect; all by
- * default), whether responses are stored, whether JWTs are accepted, and the request's headers.
- */
-export function findRoute(path: string, { exposed, storesResponses, hasIssuers, headers }: {
-  readonly exposed: readonly string[] | undefined;
-  readonly storesResponses: boolean;
-  readonly hasIssuers: boolean;
-  readonly headers: PlainRequest["headers"];
-}): RouteEntry | undefined {
-  const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
-  if (Object.hasOwn(others, plain)) return others[plain];
-  const isExposed = (endpoint: string) => exposed?.includes(endpoint) ?? true;
-  if (plain.startsWith("/v1beta/")) return isExposed(geminiEndpoint) ? createGeminiRoute(plain) : undefined;
-  if (plain === metadataPath) return hasIssuers ? metadata : undefined;
-  if (!plain.startsWith(prefix)) return findClientsRoute(plain);
-  const name = plain.slice(prefix.length);
-  if (name.startsWith("models")) {
-    const entry = isExposed(geminiEndpoint) ? geminiRouteIn(plain, headers) : undefined;
-    if (entry !== undefined) return entry;
-    if (headers.has("anthropic-version") && isExposed("models") && /^models(\/.|$)/.test(name)) return anthropicModels;
+/** Finds the routes that a configuration exposes. */
+export class Routes {
+  /** Those that depend on nothing but their path. */
+  readonly #fixed: ReadonlyMap<string, RouteEntry>;
+  readonly #storesResponses: boolean;
+  readonly #hasIssuers: boolean;
+  readonly #isExposed: (endpoint: string) => boolean;
+
+  /** @param proxy `endpoints` are without `/v1/`; `v1beta/models` stands for all of Gemini's dialect. All by default. */
+  constructor({ endpoints: own, responses, jwt }: Pick<ProxySettings, "endpoints" | "responses" | "jwt">) {
+    const exposed: readonly string[] | undefined = own;
+    this.#storesResponses = responses.state;
+    this.#hasIssuers = jwt !== undefined;
+    this.#isExposed = (endpoint) => exposed?.includes(endpoint) ?? true;
+    const served = Object.entries(endpoints).filter(([name]) => name !== modelList && this.#isExposed(name));
+    this.#fixed = new Map([
+      ...Object.entries(others),
+      ...served.map(([name, entry]) => [prefix + name, entry] as const),
+    ]);
   }
-  if (Object.hasOwn(endpoints, name)) return isExposed(name) ? endpoints[name] : undefined;
-  if (name.startsWith("responses/")) return storesResponses ? findResponsesRoute(name, isExposed) : undefined;
-  return name.startsWith("models/") && isExposed("models") ? oneModel : findObjectRoute(name, isExposed);
+
+  /**
+   * Returns the route of a path; undefined for a path that is unknown or not exposed.
+   *
+   * @param path Case-sensitive; a trailing slash is ignored.
+   */
+  find(path: string, headers: PlainRequest["headers"]): RouteEntry | undefined {
+    const found = this.#fixed.get(path);
+    if (found !== undefined) return found;
+    if (path.length > 1 && path.endsWith("/")) return this.find(path.slice(0, -1), headers);
+    const isExposed = this.#isExposed;
+    if (path.startsWith("/v1beta/")) return isExposed(geminiEndpoint) ? createGeminiRoute(path) : undefined;
+    if (path === metadataPath) return this.#hasIssuers ? metadata : undefined;
+    if (!path.startsWith(prefix)) return findClientsRoute(path);
+    const name = path.slice(prefix.length);
+    if (name.startsWith(modelList)) {
+      const entry = isExposed(geminiEndpoint) ? geminiRouteIn(path, headers) : undefined;
+      if (entry !== undefined) return entry;
+      if (headers.has("anthropic-version") && isExposed(modelList) && /^models(\/.|$)/.test(name)) {
+        return anthropicModels;
+      }
+    }
+    if (Object.hasOwn(endpoints, name)) return name === modelList && isExposed(name) ? endpoints[name] : undefined;
+    if (name.startsWith("responses/")) return this.#storesResponses ? findResponsesRoute(name, isExposed) : undefined;
+    return name.startsWith("models/") && isExposed(modelList) ? oneModel : findObjectRoute(name, isExposed);
+  }
 }
 
 function createGeminiRoute(path: string): RouteEntry {

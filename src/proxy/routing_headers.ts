@@ -59,5 +59,9 @@ function namesText(names: readonly string[]): string {
 
 /** Escapes a name: configured names may contain characters that headers may not. */
 function headerText(name: string): string {
-  return /^[\x20-\x7e]*$/.test(name) ? name : encodeURIComponent(name);
+  for (let at = 0; at < name.length; at++) {
+    const code = name.charCodeAt(at);
+    if (code < 0x20 || code > 0x7e) return encodeURIComponent(name);
+  }
+  return name;
 }

@@ -5,14 +5,18 @@
 
 /** Reads all headers at once: each access to `Headers` validates the name, and compares it with all others. */
 export class ReadHeaders {
-  readonly #values = new Map<string, string>();
+  /** Names and values, in turn. */
+  readonly #list: string[] = [];
 
   constructor(headers: Headers) {
-    headers.forEach((value, name) => this.#values.set(name, value));
+    headers.forEach((value, name) => this.#list.push(name, value));
   }
 
+  /** @param name In lower case. */
   get(name: string): string | null {
-    return this.#values.get(name) ?? this.#values.get(name.toLowerCase()) ?? null;
+    const list = this.#list;
+    for (let at = 0; at < list.length; at += 2) if (list[at] === name) return list[at + 1]!;
+    return null;
   }
 
   has(name: string): boolean {

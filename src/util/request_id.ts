@@ -94,9 +94,12 @@ export function findSession(
 ): string | undefined {
   const { mesh, prompt_cache_key, safety_identifier, user } = body;
   const own = (mesh as { session?: unknown } | null | undefined)?.session;
-  const names = [header, own, sessionId, prompt_cache_key, safety_identifier, user];
-  for (const name of names) if (typeof name === "string" && name !== "") return name;
-  return undefined;
+  return readName(header) ?? readName(own) ?? readName(sessionId) ?? readName(prompt_cache_key) ??
+    readName(safety_identifier) ?? readName(user);
+}
+
+function readName(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 /** Whether a request asks for a WebSocket (RFC 6455, section 4.1). */

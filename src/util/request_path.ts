@@ -49,14 +49,23 @@ export function readSearch(url: string): string {
   return start < 0 ? "" : url.slice(start);
 }
 
+/** The latest URL that was read: most requests have the same one. */
+let latest = { url: "", path: "/", isAmbiguous: false };
+
 /**
- * Whether parsers of URLs may disagree about a request's path: it has dot segments, or an encoded backslash, `#` or
- * control character; or the URL contains such a character as it is.
+ * Reads the path of an absolute URL without changing it, and whether parsers of URLs may disagree about it: it has dot
+ * segments, or an encoded backslash, `#` or control character; or the URL contains such a character as it is.
  *
- * @param url The URL of the request, as received.
+ * @param url The URL of a request.
  */
-export function isAmbiguous(url: string, path: string): boolean {
-  return invalidCharacter.test(url) || /[.%]/.test(path) && (encodedCharacter.test(path) || dotSegment.test(path));
+export function readUrl(url: string): { readonly path: string; readonly isAmbiguous: boolean } {
+  if (url !== latest.url) {
+    const path = readPath(url);
+    const isAmbiguous = invalidCharacter.test(url) ||
+      /[.%]/.test(path) && (encodedCharacter.test(path) || dotSegment.test(path));
+    latest = { url, path, isAmbiguous };
+  }
+  return latest;
 }
 
 /** Host of the last valid URL. Most requests have the same one and a plain path, and need no parsing. */

@@ -24,7 +24,7 @@ import { listNearest } from "../../src/config/schema/report.ts";
 import { nearest } from "../../src/util/nearest.ts";
 import { readRateHeaders } from "../../src/util/rate_headers.ts";
 import { parseTraceparent, readTraceContext } from "../../src/util/request_id.ts";
-import { readPath, readSearch, readTarget } from "../../src/util/request_path.ts";
+import { readPath, readSearch, readTarget, readUrl } from "../../src/util/request_path.ts";
 import { retryAfterMs } from "../../src/util/retry_after.ts";
 import { readServiceAccount } from "../../src/util/service_account.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
@@ -64,6 +64,7 @@ const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   "src/util/request_id.ts#readTraceContext": (text) => readTraceContext(always(text)),
   "src/util/request_path.ts#readTarget": (text) => readTarget(`http://localhost/${text}`),
   "src/util/request_path.ts#readPath": (text) => readPath(`http://localhost/${text}`),
+  "src/util/request_path.ts#readUrl": (text) => readUrl(`http://localhost/${text}`),
   "src/util/request_path.ts#readSearch": (text) => readSearch(`http://localhost/${text}`),
   "src/util/retry_after.ts#retryAfterMs": (text) => retryAfterMs(always(text), 0),
   "src/util/strip_trailing.ts#stripTrailing": (text) => stripTrailing(text, "/"),
