@@ -185,9 +185,11 @@ export class Routes {
    * @param path Case-sensitive; a trailing slash is ignored.
    */
   find(path: string, headers: PlainRequest["headers"]): RouteEntry | undefined {
-    const found = this.#fixed.get(path);
-    if (found !== undefined) return found;
-    if (path.length > 1 && path.endsWith("/")) return this.find(path.slice(0, -1), headers);
+    const plain = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+    return this.#fixed.get(plain) ?? this.#findOther(plain, headers);
+  }
+
+  #findOther(path: string, headers: PlainRequest["headers"]): RouteEntry | undefined {
     const isExposed = this.#isExposed;
     if (path.startsWith("/v1beta/")) return isExposed(geminiEndpoint) ? createGeminiRoute(path) : undefined;
     if (path === metadataPath) return this.#hasIssuers ? metadata : undefined;

@@ -68,7 +68,7 @@ export function createResponder(
   if (plain === undefined) return (request) => open.respond(request);
   return (request, info) => {
     if (request.method === "GET" && isSocketRequest(request)) return respondToUpgrade(plain, open, { request, info });
-    return open.respondPlain(plain, new DenoCall(request, info)).then(toServedResponse);
+    return open.respondPlain(plain, new DenoCall(request, info));
   };
 }
 
@@ -80,27 +80,49 @@ async function respondToUpgrade(
 ): Promise<Response> {
   const { DenoUpgrade } = await import("./_deno_upgrade.ts");
   const upgrade = new DenoUpgrade(request, info, open.sockets);
-  const response = await open.respondPlain(plain, new DenoCall(request, info, upgrade));
-  return upgrade.response ?? toResponse(response);
+  return await open.respondPlain(plain, new DenoCall(request, info, upgrade));
 }
 
-function toServedResponse(response: PlainResponse): Response {
-  return toResponse(response, encodePooled);
-}
-
-/** A request, and what the server knows of its connection. */
-class DenoCall implements PlainCall {
+/**
+ * A request, and what the server knows of its connection. Its head has been read from the runtime once: every access to a
+ * `Request` is an operation, or a check.
+ */
+class DenoCall implements PlainRequest, PlainCall<Response> {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: PlainRequest["headers"];
   readonly stop: Stop = new Stop();
-  readonly request: PlainRequest;
   readonly peer: Peer;
+  readonly upgrade?: NonNullable<PlainRequest["upgrade"]>;
   readonly #request: Request;
   readonly #info: Deno.ServeHandlerInfo<Deno.NetAddr>;
+  readonly #upgrade: DenoUpgrade | undefined;
 
   constructor(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>, upgrade?: DenoUpgrade) {
     this.#request = request;
     this.#info = info;
-    this.request = new DenoRequest(request, this.stop, upgrade?.upgrade);
+    this.#upgrade = upgrade;
+    if (upgrade !== undefined) this.upgrade = upgrade.upgrade;
+    this.method = request.method;
+    this.url = request.url;
+    this.headers = new ReadHeaders(request.headers);
     this.peer = upgrade?.peer ?? (() => info.remoteAddr.hostname);
+  }
+
+  get request(): PlainRequest {
+    return this;
+  }
+
+  get signal(): StopSignal {
+    return this.stop;
+  }
+
+  get body(): AsyncIterable<Uint8Array> | null {
+    return this.#request.body;
+  }
+
+  bytes(): Promise<Uint8Array> {
+    return this.#request.bytes();
   }
 
   left(): StopSignal {
@@ -110,32 +132,9 @@ class DenoCall implements PlainCall {
   untilOver(): Promise<unknown> {
     return this.#info.completed;
   }
-}
 
-/** A request whose head has been read from the runtime once: every access to a `Request` is an operation, or a check. */
-class DenoRequest implements PlainRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: PlainRequest["headers"];
-  readonly signal: StopSignal;
-  readonly upgrade?: NonNullable<PlainRequest["upgrade"]>;
-  readonly #request: Request;
-
-  constructor(request: Request, signal: StopSignal, upgrade?: PlainRequest["upgrade"]) {
-    this.#request = request;
-    if (upgrade !== undefined) this.upgrade = upgrade;
-    this.method = request.method;
-    this.url = request.url;
-    this.headers = new ReadHeaders(request.headers);
-    this.signal = signal;
-  }
-
-  get body(): AsyncIterable<Uint8Array> | null {
-    return this.#request.body;
-  }
-
-  bytes(): Promise<Uint8Array> {
-    return this.#request.bytes();
+  toSent(response: PlainResponse): Response {
+    return this.#upgrade?.response ?? toResponse(response, encodePooled);
   }
 }
 

@@ -144,6 +144,7 @@ async function exchange(
         stop: client,
         peer: () => message.socket.remoteAddress,
         untilOver: () => over,
+        toSent: (sent) => sent,
       });
     await sendResponse(result, message, response);
   } catch {
@@ -167,6 +168,7 @@ function respondToUpgrade(
       stop: client,
       peer: () => message.socket.remoteAddress,
       untilOver: () => over,
+      toSent: (sent) => sent,
     });
     if (result.status !== 101) await sendResponse(result, message, createRefusal(upgrade));
   };

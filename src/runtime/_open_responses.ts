@@ -23,21 +23,24 @@ const delayMs = 1_000;
 /** Bodies that are sent in one piece, and cannot be interrupted. */
 const nonStreamingTypes = /^(application\/json|text\/(?!event-stream))/;
 
+/** The client of a request. The server cancels the body of a response that is being sent by itself. */
+interface LeavingClient {
+  /** Returns a signal that aborts when it disconnects, unless that of the request does: it is expensive on Deno. */
+  left?(): StopSignal;
+}
+
 /** A request for a handler without objects of the Fetch standard. */
-export interface PlainCall {
+export interface PlainCall<Sent> extends LeavingClient {
   /** The request. Its signal is `stop`. */
   readonly request: PlainRequest;
   /** Aborts the request; the server does so when the client disconnects. */
   readonly stop: Stop;
-  /**
-   * Returns a signal that aborts when the client disconnects, where that is expensive to detect. The server cancels the
-   * body of a response that is being sent by itself.
-   */
-  left?(): StopSignal;
   /** The remote address. */
   readonly peer: Peer;
   /** Resolves when the response is sent, or the client has disconnected. */
   untilOver(): Promise<unknown>;
+  /** Converts the response to what the server sends. */
+  toSent(response: PlainResponse): Sent;
 }
 
 /**
@@ -73,7 +76,7 @@ export class OpenResponses {
 
   /** Lets the handler respond to a request, and tracks a streamed response to its end. */
   respond(request: Request): Promise<Response> {
-    const open = new OpenResponse(new Stop(), () => clientSignal(request));
+    const open = new OpenResponse(new Stop(), { left: () => clientSignal(request) });
     setSignal(request, open.stop.native);
     return this.#run(open, this.#handler(request), {
       last: () => new Response(null, { status: 503 }),
@@ -90,10 +93,9 @@ export class OpenResponses {
   }
 
   /** The same for a handler without `Request` and `Response`, which ends its streams itself when the signal aborts. */
-  respondPlain(plain: NonNullable<RequestHandler["plain"]>, call: PlainCall): Promise<PlainResponse> {
-    const { stop, peer } = call;
-    const open = new OpenResponse(stop, call.left === undefined ? undefined : () => call.left!());
-    return this.#run(open, plain(call.request, peer), new PlainKind(this.#open, open, call));
+  respondPlain<Sent>(plain: NonNullable<RequestHandler["plain"]>, call: PlainCall<Sent>): Promise<Sent> {
+    const open = new OpenPlainResponse(this.#open, call);
+    return this.#run(open, plain(call.request, call.peer), open);
   }
 
   /** Ends all responses: signals abort, pending responses become a 503, streams are interrupted. */
@@ -107,21 +109,26 @@ export class OpenResponses {
     this.#cancelLook?.();
   }
 
-  #run<A>(open: OpenResponse, work: Promise<A>, kind: ResponseKind<A>): Promise<A> {
+  #run<Own, Sent>(open: OpenResponse, work: Promise<Own>, kind: ResponseKind<Own, Sent>): Promise<Sent> {
     this.#open.add(open);
     if (open.isUnfollowed) this.#cancelLook ??= this.#lookLater();
     return new Promise((resolve, reject) => {
       open.respondAtOnce = () => resolve(kind.last());
-      work.then((response) => {
-        open.settle();
-        if (!open.isEnded) return resolve(kind.finish(response));
-        kind.drop(response); // too late: another response was sent
-        this.#open.delete(open);
-      }, (error) => {
+      const fail = (error: unknown) => {
         open.settle();
         this.#open.delete(open);
         reject(error);
-      });
+      };
+      work.then((response) => {
+        try {
+          open.settle();
+          if (!open.isEnded) return resolve(kind.finish(response));
+          kind.drop(response); // too late: another response was sent
+          this.#open.delete(open);
+        } catch (error) {
+          fail(error);
+        }
+      }, fail);
     });
   }
 
@@ -143,45 +150,13 @@ export class OpenResponses {
   }
 }
 
-interface ResponseKind<A> {
+interface ResponseKind<Own, Sent> {
   /** Creates the response that replaces the handler's. */
-  last(): A;
+  last(): Sent;
   /** Receives the handler's response. */
-  finish(response: A): A;
+  finish(response: Own): Sent;
   /** Cancels its body. */
-  drop(response: A): void;
-}
-
-class PlainKind implements ResponseKind<PlainResponse> {
-  readonly #all: IndexedSet<OpenResponse>;
-  readonly #open: OpenResponse;
-  readonly #call: PlainCall;
-
-  constructor(all: IndexedSet<OpenResponse>, open: OpenResponse, call: PlainCall) {
-    this.#all = all;
-    this.#open = open;
-    this.#call = call;
-  }
-
-  last(): PlainResponse {
-    return { status: 503, headers: {}, body: null };
-  }
-
-  finish(response: PlainResponse): PlainResponse {
-    const done = () => void this.#all.delete(this.#open);
-    if (!isStream(response.body)) {
-      done();
-      return response;
-    }
-    this.#open.leaveToServer();
-    this.#open.isStreaming = true;
-    this.#call.untilOver().then(done, done);
-    return response;
-  }
-
-  drop({ body }: PlainResponse): void {
-    if (isStream(body)) body.cancel();
-  }
+  drop(response: Own): void;
 }
 
 /** An open response. */
@@ -196,37 +171,33 @@ class OpenResponse implements Indexed {
   isStreaming = false;
   /** Aborts when the client disconnects, or the server stops. */
   readonly stop: Stop;
-  #left: (() => StopSignal) | undefined;
+  #client: LeavingClient | undefined;
   #isStopping = false;
   #breakOff: ((reason: unknown) => void) | undefined;
-  #cancelLastWord: Cancel = () => {};
+  #cancelLastWord: Cancel | undefined;
 
-  /**
-   * @param stop Aborts the request.
-   * @param left Aborts when the client disconnects, unless `stop` does; access is expensive on Deno.
-   */
-  constructor(stop: Stop, left?: () => StopSignal) {
+  /** @param stop Aborts the request. */
+  constructor(stop: Stop, client: LeavingClient) {
     this.stop = stop;
-    this.#left = left;
-    this.since = left === undefined ? 0 : performance.now();
+    this.#client = client.left === undefined ? undefined : client;
+    this.since = client.left === undefined ? 0 : performance.now();
   }
 
   /** Whether the client's disconnect is not detected yet. */
   get isUnfollowed(): boolean {
-    return this.#left !== undefined;
+    return this.#client !== undefined;
   }
 
   /** Detects no disconnect, since the server cancels the body. */
   leaveToServer(): void {
-    this.#left = undefined;
+    this.#client = undefined;
   }
 
   /** Aborts its signal when the client disconnects. */
   followClient(): void {
-    const left = this.#left;
-    if (left === undefined) return;
-    this.#left = undefined;
-    const signal = left();
+    const signal = this.#client?.left?.();
+    if (signal === undefined) return;
+    this.#client = undefined;
     if (signal.aborted) this.stop.abort(signal.reason);
     else signal.addEventListener("abort", () => this.stop.abort(signal.reason), { once: true });
   }
@@ -246,7 +217,7 @@ class OpenResponse implements Indexed {
 
   /** Stops waiting, since the handler has responded. */
   settle(): void {
-    this.#cancelLastWord();
+    this.#cancelLastWord?.();
   }
 
   /** Passes a body through. `done` is called at its end. */
@@ -277,6 +248,36 @@ class OpenResponse implements Indexed {
         return reader.cancel(reason);
       },
     }, { highWaterMark: 0 });
+  }
+}
+
+/** An open response of a handler without objects of the Fetch standard. */
+class OpenPlainResponse<Sent> extends OpenResponse implements ResponseKind<PlainResponse, Sent> {
+  readonly #all: IndexedSet<OpenResponse>;
+  readonly #call: PlainCall<Sent>;
+
+  constructor(all: IndexedSet<OpenResponse>, call: PlainCall<Sent>) {
+    super(call.stop, call);
+    this.#all = all;
+    this.#call = call;
+  }
+
+  last(): Sent {
+    return this.#call.toSent({ status: 503, headers: {}, body: null });
+  }
+
+  finish(response: PlainResponse): Sent {
+    if (isStream(response.body)) {
+      this.leaveToServer();
+      this.isStreaming = true;
+      const done = () => void this.#all.delete(this);
+      this.#call.untilOver().then(done, done);
+    } else this.#all.delete(this);
+    return this.#call.toSent(response);
+  }
+
+  drop({ body }: PlainResponse): void {
+    if (isStream(body)) body.cancel();
   }
 }
 
