@@ -228,23 +228,31 @@ export class Engine implements Mesh {
    * @param request The request to route.
    * @throws {MeshError} When the request fails. An aborted request throws the signal's reason.
    */
-  async perform<Body extends RequestBody, Response>(
+  perform<Body extends RequestBody, Response>(
+    request: RoutedRequest<Body, Response>,
+  ): Promise<Delivered<Response>> {
+    const isLimited = request.labels !== undefined && request.scopes === undefined;
+    const isPlain = this.#isReady && !this.#isClosed && !isLimited;
+    const performing = isPlain ? this.#lifecycle!.perform(request, this.#started.deps) : this.#performLimited(request);
+    return performing.catch((error) => {
+      if (MeshError.isInstance(error)) error.requestId = request.id;
+      throw error;
+    });
+  }
+
+  /** Performs a request that may have limits of its own, and may come before the start or after the end. */
+  async #performLimited<Body extends RequestBody, Response>(
     request: RoutedRequest<Body, Response>,
   ): Promise<Delivered<Response>> {
     if (this.#isClosed) throw new MeshError("The mesh is closed", { code: "shutting_down" });
     if (!this.#isReady) await this.ready();
-    try {
-      const { perform } = this.#lifecycle!;
-      const { deps, state: { scopes } } = this.#started;
-      if (scopes === undefined || request.labels === undefined || request.scopes !== undefined) {
-        return await perform(request, deps);
-      }
-      const { performLimited } = await import("../pipeline/perform_limited.ts");
-      return await performLimited(request, scopes, (limited) => perform(limited, deps));
-    } catch (error) {
-      if (MeshError.isInstance(error)) error.requestId = request.id;
-      throw error;
+    const { perform } = this.#lifecycle!;
+    const { deps, state: { scopes } } = this.#started;
+    if (scopes === undefined || request.labels === undefined || request.scopes !== undefined) {
+      return await perform(request, deps);
     }
+    const { performLimited } = await import("../pipeline/perform_limited.ts");
+    return await performLimited(request, scopes, (limited) => perform(limited, deps));
   }
 
   /** Returns the services for files, batches and fine-tuning jobs. Imported on demand, since most meshes use none. */

@@ -13,25 +13,38 @@ import { NetworkError } from "../errors.ts";
 import type { AdmittedCall } from "../state/model/admitted_call.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import { isOverload } from "../util/resource_lack.ts";
-import { untilAborted } from "../util/until_aborted.ts";
 import { Connection } from "./connection.ts";
 import { findFirstContentLimit } from "./time_limits.ts";
 import { type Call, type Received, Result, type SentRequest } from "./result.ts";
 
 /**
- * Calls one model, and retries after a delay as the decision requires.
+ * Calls one model, at once without a member that it rejects and the client has not sent. This is not a retry: it does
+ * not use the retry budget, has no delay, and does not count as a failure of the model. What it rejects is remembered
+ * once it has served the request without it.
  *
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
-export async function attempt<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | FailedAttempt> {
-  const { context, member, permit } = scope;
+export function tryModel<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | RefusedTry> {
+  const { member: { state: { tracker } }, added } = scope;
+  const tryAdapted = tracker.keys === undefined ? tryOnce<T> : tryKeys<T>;
+  return added?.length ? tryWithout(scope, tryAdapted) : tryAdapted(scope);
+}
+
+/**
+ * Retries after a delay, as long as the decision about a failed attempt requires.
+ *
+ * @param end The failed attempt.
+ * @throws The client's abort reason or the deadline. A failure of the model is returned.
+ */
+export async function retry<T extends Received>(
+  scope: AttemptScope<T>,
+  end: RefusedTry,
+): Promise<Result<T> | FailedAttempt> {
+  const { context, member } = scope;
   const { clock, plan, deps: { runtime: { random } } } = context;
   const { entry, retryBudget } = member.model.instance;
-  retryBudget.deposit(permit.admittedAt);
   let last: FailedAttempt | undefined;
   for (let retries = 0;; retries++) {
-    const end = await tryAdapted(scope);
-    if (end instanceof Result) return end;
     const { failure, denial } = end;
     if (denial !== undefined) return last ?? { member, failure, denial, next: { step: "rotate" } };
     const next = end.next ?? decide(failure, {
@@ -45,35 +58,23 @@ export async function attempt<T extends Received>(scope: AttemptScope<T>): Promi
     });
     if (next.step === "rotate") return { member, failure, next };
     last = { member, failure, next: next.otherwise };
-    if (retryBudget.withdraw(clock.monotonic())) {
-      member.state.tracker.shared.rate.onFreed?.(); // others may be served meanwhile
-      await context.wait(next.delayMs);
-      // not if it is in standby by now, or if another call would exceed a limit
-      if (await readmit(scope)) continue;
-    }
-    return last;
+    if (!retryBudget.withdraw(clock.monotonic())) return last;
+    member.state.tracker.shared.rate.onFreed?.(); // others may be served meanwhile
+    await context.wait(next.delayMs);
+    // not if it is in standby by now, or if another call would exceed a limit
+    if (!await readmit(scope)) return last;
+    const retried = await tryModel(scope);
+    if (retried instanceof Result) return retried;
+    end = retried;
   }
-}
-
-/**
- * Calls one model, at once without a member that it rejects and the client has not sent. This is not a retry: it does
- * not use the retry budget, has no delay, and does not count as a failure of the model. What it rejects is remembered
- * once it has served the request without it.
- *
- * @throws The client's abort reason or the deadline. A failure of the model is returned.
- */
-function tryAdapted<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | RefusedTry> {
-  const { member: { state: { tracker } }, added } = scope;
-  const tryModel = tracker.keys === undefined ? tryOnce<T> : tryKeys<T>;
-  return added?.length ? tryWithout(scope, tryModel) : tryModel(scope);
 }
 
 async function tryWithout<T extends Received>(
   scope: AttemptScope<T>,
-  tryModel: (scope: AttemptScope<T>) => Promise<Result<T> | RefusedTry>,
+  tryAdapted: (scope: AttemptScope<T>) => Promise<Result<T> | RefusedTry>,
 ): Promise<Result<T> | RefusedTry> {
   const { context, member: { model, state: { tracker } }, added = [] } = scope;
-  let end = await tryModel(scope);
+  let end = await tryAdapted(scope);
   const rejected: string[] = [];
   for (let left = added; !(end instanceof Result);) {
     const blamed = findBlamedMember(end.failure, left);
@@ -85,7 +86,7 @@ async function tryWithout<T extends Received>(
       model,
       new Set([...tracker.shared.rejectedMembers, ...rejected]),
     );
-    end = await tryModel({ ...scope, ...adapted });
+    end = await tryAdapted({ ...scope, ...adapted });
   }
   for (const name of rejected) tracker.shared.rejectedMembers.add(name);
   return end;
@@ -168,7 +169,7 @@ async function readmit(admitted: AdmittedModel): Promise<boolean> {
 /** An attempt: one model for one request. */
 interface AttemptScope<T extends Received> extends AdmittedModel, SentRequest {
   /** Parameters omitted because the model rejects them. */
-  readonly dropped?: readonly string[];
+  readonly dropped: readonly string[];
   /** Members that ModelMesh has added to the request. */
   readonly added?: readonly string[];
   readonly call: Call<T>;
@@ -183,55 +184,40 @@ interface FailedTry {
   readonly denial?: AdmissionDenial;
 }
 
+/** A try that has begun. */
+interface BegunTry<T extends Received> {
+  readonly scope: AttemptScope<T>;
+  readonly reservation: AdmittedCall;
+  readonly connection: Connection;
+  /** Monotonic ms. */
+  readonly startedAt: number;
+}
+
 /**
  * Calls one model once.
  *
  * @throws The client's abort reason or the deadline. A failure of the model is returned.
  */
-async function tryOnce<T extends Received>(
-  scope: AttemptScope<T>,
-): Promise<Result<T> | FailedTry> {
+async function tryOnce<T extends Received>(scope: AttemptScope<T>): Promise<Result<T> | FailedTry> {
   // few variables: those of an async function are allocated
-  const { context, member } = scope;
-  const { clock } = context;
-  context.withoutResponseMs = 0; // not the wait of an earlier model
-  context.check();
-  const reservation = scope.permit.take();
-  const connection = connect(scope, reservation);
-  const from = clock.monotonic();
+  const begun = begin(scope);
+  const { connection } = begun;
   try {
-    const rotatesFiltered = context.plan.pool.routing.onContentFilter === "rotate";
-    const { completion, clientNames } = scope;
-    const call = scope.call(member, { completion, clientNames, rotatesFiltered }, connection);
-    const received = await untilAborted(call, connection.stop);
-    const outcome = received.isEmpty ? "empty" : "ok";
-    const { modelId: model } = received;
-    const now = clock.monotonic();
-    const ms = now - from;
-    countTry(connection, ms, context);
-    context.addTry(member, { outcome, ms, model, trace: connection.trace });
-    const { permit, alone, dropped = [] } = scope;
-    return new Result({ context, member, permit, alone }, { received, connection, dropped, now });
+    return accept(begun, await connection.untilAborted(scope.call(scope.member, scope, connection)));
   } catch (error) {
-    const ms = clock.monotonic() - from;
-    countTry(connection, ms, context);
-    return fail(error, { context, member, connection, reservation, ms, trace: connection.trace });
+    return fail(begun, error);
   }
 }
 
-function countTry({ calls }: Connection, ms: number, context: AdmittedModel["context"]): void {
-  context.attempts += calls;
-  context.upstreamMs += ms;
-}
-
 /** Opens the connection of a try, which ends with its request. */
-function connect<T extends Received>(
-  { context, member, completion }: AttemptScope<T>,
-  reservation: AdmittedCall,
-): Connection {
+function begin<T extends Received>(scope: AttemptScope<T>): BegunTry<T> {
+  const { context, member, completion, permit } = scope;
+  context.withoutResponseMs = 0; // not the wait of an earlier model
+  context.check();
   const { instance } = member.model;
   const { plan, deps: { runtime } } = context;
   const { request: { operation, userAgent } } = plan;
+  const reservation = permit.take();
   const connection = new Connection(runtime, instance, {
     delivery: completion.stream ? "stream" : "sync",
     spending: reservation,
@@ -242,21 +228,30 @@ function connect<T extends Received>(
   if (trace !== undefined) connection.trace = trace;
   connection.userAgent = userAgent;
   context.follow(connection);
-  return connection;
+  return { scope, reservation, connection, startedAt: context.clock.monotonic() };
+}
+
+/** Ends a try that has a response. */
+function accept<T extends Received>({ scope, connection, startedAt }: BegunTry<T>, received: T): Result<T> {
+  const { context, member } = scope;
+  const { isEmpty, modelId: model } = received;
+  const now = context.clock.monotonic();
+  const ms = now - startedAt;
+  context.attempts += connection.calls;
+  context.upstreamMs += ms;
+  context.addTry(member, { outcome: isEmpty ? "empty" : "ok", ms, model, trace: connection.trace });
+  return new Result(scope, { received, connection, dropped: scope.dropped, now });
 }
 
 /** Ends a try that has thrown. Rethrows errors that are not failures of the model. */
-function fail(
+function fail<T extends Received>(
+  { scope: { context, member }, reservation, connection, startedAt }: BegunTry<T>,
   error: unknown,
-  { context, member, connection, reservation, ms, trace }: Pick<AdmittedModel, "context" | "member"> & {
-    readonly connection: Connection;
-    readonly reservation: AdmittedCall;
-    /** Its duration. */
-    readonly ms: number;
-    readonly trace: Connection["trace"];
-  },
 ): FailedTry {
-  const { denial } = connection;
+  const { denial, trace } = connection;
+  const ms = context.clock.monotonic() - startedAt;
+  context.attempts += connection.calls;
+  context.upstreamMs += ms;
   const redact = connection.toRedaction(context.deps.redact);
   if (denial !== undefined && !context.isStopped) {
     reservation.cancel();

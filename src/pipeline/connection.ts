@@ -65,8 +65,9 @@ export class Connection implements CallOptions {
   readonly #firstContent: FirstContentLimit | undefined;
   #idle: IdleTimer | undefined;
   readonly #stopper: Stopper;
+  /** Rejects what waits for the call. */
+  #leave: ((reason: unknown) => void) | undefined;
   #cancelTimeout: Cancel | undefined;
-  #url: string | undefined;
 
   /**
    * @param runtime Clock and network.
@@ -92,10 +93,12 @@ export class Connection implements CallOptions {
     this.credential = callerKey ?? spending?.apiKey ?? instance.credential;
     const { timeoutMs, silenceMs } = instance.entry;
     if (delivery === "stream") {
-      this.#idle = this.#startTimer({ limitMs: silenceMs, isTotal: false, phase: `was silent for ${silenceMs} ms` });
+      this.#idle = this.#startTimer(silenceMs, false);
     } else {
-      const phase = `did not respond within ${timeoutMs} ms`;
-      this.#cancelTimeout = runtime.clock.after(timeoutMs, () => this.#timeOut(phase));
+      this.#cancelTimeout = runtime.clock.after(
+        timeoutMs,
+        () => this.#timeOut(`did not respond within ${timeoutMs} ms`),
+      );
     }
   }
 
@@ -103,29 +106,24 @@ export class Connection implements CallOptions {
   passOn(): void {
     if (this.#idle !== undefined) return;
     this.#cancelTimeout?.();
-    const { timeoutMs: limitMs } = this.#instance.entry;
-    this.#idle = this.#startTimer({ limitMs, isTotal: true, phase: `did not respond within ${limitMs} ms` });
+    this.#idle = this.#startTimer(this.#instance.entry.timeoutMs, true);
   }
 
-  #startTimer({ limitMs, isTotal, phase }: {
-    readonly limitMs: number;
-    readonly isTotal: boolean;
-    readonly phase: string;
-  }): IdleTimer {
+  #startTimer(limitMs: number, isTotal: boolean): IdleTimer {
     return new IdleTimer(this.#runtime.clock, {
       limitMs,
       isTotal,
       first: this.#firstContent,
-      onLimit: () => this.#timeOut(phase),
-      onFirstLimit: (limit) => this.#stopper.abort(limitExceeded(limit)),
+      onLimit: () => this.#timeOut(isTotal ? `did not respond within ${limitMs} ms` : `was silent for ${limitMs} ms`),
+      onFirstLimit: (limit) => this.#stop(limitExceeded(limit)),
       unreadMs,
-      onUnread: this.#leaveUnread,
+      onUnread: () => this.abort(new DOMException(`The stream was not read for ${unreadMs} ms`, "AbortError")),
     });
   }
 
   /** The host of the last call; undefined before it. */
   get host(): string | undefined {
-    return this.#url !== undefined && URL.canParse(this.#url) ? new URL(this.#url).host : undefined;
+    return this.url !== undefined && URL.canParse(this.url) ? new URL(this.url).host : undefined;
   }
 
   /** The same signal, for connectors. */
@@ -137,7 +135,7 @@ export class Connection implements CallOptions {
   abort(reason: unknown): void {
     this.close();
     if (this.isEnded) this.onLeave?.(reason);
-    this.#stopper.abort(reason);
+    this.#stop(reason);
   }
 
   /** Ends the time limits, since the response is complete. */
@@ -184,22 +182,44 @@ export class Connection implements CallOptions {
   };
 
   /** Waits for the end of a complete response for a short time only. */
-  readonly reportComplete = (): void => this.#idle?.shorten(endMs, this.#endResponse);
+  readonly reportComplete = (): void => this.#idle?.shorten(endMs, () => this.#endResponse());
 
   /** Sends a request. One that was never sent is resent once, unless the connection has timed out. */
-  readonly send = async (request: UpstreamRequest): Promise<UpstreamResponse> => {
+  readonly send = (request: UpstreamRequest): Promise<UpstreamResponse> => {
     const held = this.#hold();
-    if (held !== undefined) await held;
+    return held === undefined ? this.#send(request) : held.then(() => this.#send(request));
+  };
+
+  /**
+   * Settles as the call does, or rejects with the reason of an abort, since a connector may ignore the signal. A later outcome
+   * of the call is ignored. Waits for one call at a time.
+   */
+  untilAborted<T>(call: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#leave = reject;
+      if (this.stop.aborted) reject(this.stop.reason);
+      call.then(resolve, reject);
+    });
+  }
+
+  #send(request: UpstreamRequest): Promise<UpstreamResponse> {
     this.calls++;
-    const { entry } = this.#instance;
     this.url = request.url;
+    const upstream = this.#toUpstream(request);
+    const from = this.#runtime.clock.monotonic();
+    return this.#runtime.send(upstream).then(
+      (response) => this.#receive(response),
+      (error) => this.#resend(upstream, error, from),
+    );
+  }
+
+  #toUpstream(request: UpstreamRequest): UpstreamRequest {
+    const { entry, headers: more } = this.#instance;
     const { url, method, body, connectTimeoutMs = entry.connectTimeoutMs } = request;
-    this.#url = url;
     const agent = entry.forwardsUserAgent ? this.userAgent : undefined;
     const own = agent === undefined ? request.headers : { ...request.headers, "user-agent": agent };
-    const more = this.#instance.headers;
     const headers = more === undefined ? own : mergeHeaders(own, more);
-    const plain: UpstreamRequest = {
+    const upstream: UpstreamRequest = {
       url,
       method,
       headers,
@@ -210,28 +230,24 @@ export class Connection implements CallOptions {
       isNonStreaming: !this.#idle,
       authorities: entry.authorities,
     };
-    const upstream = this.trace === undefined ? plain : withTrace(plain, this.trace);
-    let response: UpstreamResponse;
-    const from = this.#runtime.clock.monotonic();
-    try {
-      response = await this.#runtime.send(upstream);
-    } catch (error) {
-      const isUnsent = NetworkError.isInstance(error) && error.neverSent;
-      if (isUnsent && this.calls === 1) this.#isSent = false;
-      const isLate = this.#runtime.clock.monotonic() - from >= connectTimeoutMs;
-      if (!isUnsent || isLate || this.stop.aborted || isBegun(request)) throw error;
-      await this.#hold();
-      response = await this.#runtime.send(upstream);
-    }
+    return this.trace === undefined ? upstream : withTrace(upstream, this.trace);
+  }
+
+  #receive(response: UpstreamResponse): UpstreamResponse | Promise<UpstreamResponse> {
     this.hasResponse = true;
     const reading = this.#spending?.observe(this.callerKey === undefined ? response.headers : noHeaders);
-    if (reading !== undefined) await reading;
     this.#idle?.touch();
-    return response;
-  };
+    return reading === undefined ? response : reading.then(() => response);
+  }
 
-  readonly #leaveUnread = () =>
-    this.abort(new DOMException(`The stream was not read for ${unreadMs} ms`, "AbortError"));
+  async #resend(upstream: UpstreamRequest, error: unknown, from: number): Promise<UpstreamResponse> {
+    const isUnsent = NetworkError.isInstance(error) && error.neverSent;
+    if (isUnsent && this.calls === 1) this.#isSent = false;
+    const isLate = this.#runtime.clock.monotonic() - from >= upstream.connectTimeoutMs!;
+    if (!isUnsent || isLate || this.stop.aborted || isBegun(upstream)) throw error;
+    await this.#hold();
+    return await this.#receive(await this.#runtime.send(upstream));
+  }
 
   /** Checks the reservation, unless a request of this call was sent already. */
   #hold(): Promise<void> | undefined {
@@ -245,13 +261,18 @@ export class Connection implements CallOptions {
     });
   }
 
-  readonly #endResponse = (): void => {
+  #endResponse(): void {
     this.isEnded = true;
-    this.#stopper.abort(new NetworkError("The provider did not end its response", { neverSent: false }));
-  };
+    this.#stop(new NetworkError("The provider did not end its response", { neverSent: false }));
+  }
 
   #timeOut(phase: string): void {
-    this.#stopper.abort(new AttemptTimeout(`The provider ${phase}`));
+    this.#stop(new AttemptTimeout(`The provider ${phase}`));
+  }
+
+  #stop(reason: unknown): void {
+    this.#leave?.(reason);
+    this.#stopper.abort(reason);
   }
 }
 

@@ -58,7 +58,7 @@ export interface ResponseUsage extends ReportedUsage {
   /** Estimates output tokens from the response; 0 for an operation without output. */
   readonly written: () => number;
   /** The response for the request log. */
-  readonly text?: () => string;
+  readonly text?: (() => string) | undefined;
 }
 
 /** The usage of a response. */

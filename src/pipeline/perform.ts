@@ -4,12 +4,14 @@
  * @module
  */
 import type { RequestBody } from "../contracts/openai.ts";
+import type { Runtime } from "../contracts/runtime.ts";
 import type { CompletionRequest, CompletionResponse } from "../contracts/provider.ts";
 import type { ClientNames } from "./client_names.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import { isFilteredOut, readModelId, readResponse } from "./read_response.ts";
 import type { Completion, Delivered } from "./delivered.ts";
-import type { Call, Result } from "./result.ts";
+import type { Call, Result, SentRequest } from "./result.ts";
+import type { Operation } from "./operation.ts";
 import { route } from "./route.ts";
 import { DeadlineError, MeshError, ModelNotFoundError, ProviderError, UnsupportedRequestError } from "../errors.ts";
 import type { CachedDeps } from "./cache/caching.ts";
@@ -21,22 +23,38 @@ export type { Delivered };
 
 /** Requests a complete response from a model, as its operation defines. */
 function completing<Body extends RequestBody, Response>(
-  { operation, body: requested }: RoutedRequest<Body, Response>,
+  request: RoutedRequest<Body, Response>,
   { runtime }: RouteDeps,
 ): Call<Completion<Response>> {
-  return async ({ model }, { completion, clientNames, rotatesFiltered }, options) => {
-    const complete = await model.instance.provider!.complete(completion as CompletionRequest, options);
-    const received = readResponse(complete, completion, operation);
-    const normalized = operation.normalize?.(received, completion, runtime) ?? received;
-    const response = clientNames === undefined ? normalized : withClientNames(normalized, clientNames);
-    const { body } = response;
-    const modelId = readModelId(body);
-    const usage = { ...operation.usageIn(body), billed: received.billed };
-    const isEmpty = received.isFiltered
-      ? rotatesFiltered
-      : operation.isEmpty(body) || rotatesFiltered && isFilteredOut(body);
-    if (isEmpty) return { body, response, isEmpty, usage, modelId };
-    return { body, usage, response: operation.finish?.(response, requested) ?? response, isEmpty: false, modelId };
+  return ({ model }, sent, connection) => {
+    const completing = model.instance.provider!.complete(sent.completion as CompletionRequest, connection);
+    // a provider of the program may return no promise
+    return Promise.resolve(completing).then((complete) => readCompletion(complete, { request, sent, runtime }));
+  };
+}
+
+function readCompletion<Body extends RequestBody, Response>(
+  complete: Parameters<typeof readResponse>[0],
+  { request: { operation, body: requested }, sent: { completion, clientNames, rotatesFiltered }, runtime }: {
+    readonly request: RoutedRequest<Body, Response>;
+    readonly sent: SentRequest;
+    readonly runtime: Runtime;
+  },
+): Completion<Response> {
+  const received = readResponse(complete, completion, operation);
+  const normalized = operation.normalize?.(received, completion, runtime) ?? received;
+  const response = clientNames === undefined ? normalized : withClientNames(normalized, clientNames);
+  const { body } = response;
+  const { usage, tier, written } = operation.usageIn(body);
+  const isEmpty = received.isFiltered
+    ? rotatesFiltered === true
+    : operation.isEmpty(body) || rotatesFiltered === true && isFilteredOut(body);
+  return {
+    body,
+    usage: { usage, billed: received.billed, tier, written },
+    response: isEmpty ? response : operation.finish?.(response, requested) ?? response,
+    isEmpty,
+    modelId: readModelId(body),
   };
 }
 
@@ -66,41 +84,86 @@ export function perform<Body extends RequestBody, Response>(
     : performOne(request, deps);
 }
 
-async function performOne<Body extends RequestBody, Response>(
+function performOne<Body extends RequestBody, Response>(
   request: RoutedRequest<Body, Response>,
   deps: CachedDeps,
 ): Promise<Delivered<Response>> {
-  const { operation } = request;
+  const isPlain = deps.guarding === undefined && (deps.caching ?? request.routingConstraints?.cache) === undefined;
+  return isPlain ? deliver(request, { deps }) : performWithMore(request, deps);
+}
+
+/** Performs a request with guards or a cache. */
+async function performWithMore<Body extends RequestBody, Response>(
+  request: RoutedRequest<Body, Response>,
+  deps: CachedDeps,
+): Promise<Delivered<Response>> {
   const guard = deps.guarding && await deps.guarding.open(request as unknown as RoutedRequest, deps);
-  const routed = guard?.request ?? request as unknown as RoutedRequest;
   if ((deps.caching ?? request.routingConstraints?.cache) !== undefined) {
     const { performCached } = await import("./cache/perform_cached.ts");
+    const routed = guard?.request ?? request as unknown as RoutedRequest;
     const repeatable = await performCached(request, { routed, guard, deps, completing });
     if (repeatable !== undefined) return repeatable;
   }
-  if (operation.hasContent) {
-    const { openingContent, readContent } = await import("./content_stream.ts");
-    const result = await route(routed, openingContent(operation), deps);
-    const stream = readContent(result, operation, deps);
-    return Object.assign(result, {
-      kind: "content" as const,
-      stream: guard === undefined ? stream : await guard.guardContent(stream, result),
-    });
-  }
-  if (request.delivery === "stream") {
-    const { openingStream, readEvents } = streams ??= await import("./perform_stream.ts");
-    const result = await route(routed, openingStream(deps), deps);
-    const stream = readEvents(result, request, { ...deps, isLogged: guard === undefined });
-    return Object.assign(result, {
-      kind: "stream" as const,
-      stream: guard === undefined ? stream : await guard.guardStream(stream, result),
-    });
-  }
+  return await deliver(request, { deps, guard });
+}
+
+interface Delivery {
+  readonly deps: CachedDeps;
+  readonly guard?: RequestGuard | undefined;
+}
+
+function deliver<Body extends RequestBody, Response>(
+  request: RoutedRequest<Body, Response>,
+  delivery: Delivery,
+): Promise<Delivered<Response>> {
+  if (request.operation.hasContent) return deliverContent(request, delivery);
+  return request.delivery === "stream" ? deliverStream(request, delivery) : deliverComplete(request, delivery);
+}
+
+async function deliverContent<Body extends RequestBody, Response>(
+  request: RoutedRequest<Body, Response>,
+  { deps, guard }: Delivery,
+): Promise<Delivered<Response>> {
+  const operation = request.operation as unknown as Operation;
+  const { openingContent, readContent } = await import("./content_stream.ts");
+  const result = await route(guard?.request ?? request as unknown as RoutedRequest, openingContent(operation), deps);
+  const stream = readContent(result, operation, deps);
+  return Object.assign(result, {
+    kind: "content" as const,
+    stream: guard === undefined ? stream : await guard.guardContent(stream, result),
+  });
+}
+
+async function deliverStream<Body extends RequestBody, Response>(
+  request: RoutedRequest<Body, Response>,
+  { deps, guard }: Delivery,
+): Promise<Delivered<Response>> {
+  const { openingStream, readEvents } = streams ??= await import("./perform_stream.ts");
+  const result = await route(guard?.request ?? request as unknown as RoutedRequest, openingStream(deps), deps);
+  const stream = readEvents(result, request, { ...deps, isLogged: guard === undefined });
+  return Object.assign(result, {
+    kind: "stream" as const,
+    stream: guard === undefined ? stream : await guard.guardStream(stream, result),
+  });
+}
+
+async function deliverComplete<Body extends RequestBody, Response>(
+  request: RoutedRequest<Body, Response>,
+  { deps, guard }: Delivery,
+): Promise<Delivered<Response>> {
+  const routed = guard?.request ?? request as unknown as RoutedRequest;
   const result = await route(routed, completing(request, deps), deps);
   const response = guard === undefined ? result.received.response : await checkResponse(result, guard);
-  const { body, usage } = result.received;
-  const isLogged = response === result.received.response; // not what guards have replaced
-  const used = result.settle("success", { ...usage, ...(isLogged && { text: () => JSON.stringify(body) }) });
+  return settleComplete(result, response);
+}
+
+function settleComplete<Response>(
+  result: Result<Completion<Response>>,
+  response: CompletionResponse<Response>,
+): Delivered<Response> {
+  const { body, response: received, usage: { usage, billed, tier, written } } = result.received;
+  const text = response === received ? () => JSON.stringify(body) : undefined; // not what guards have replaced
+  const used = result.settle("success", { usage, billed, tier, written, text });
   const costNanoUsd = used.isReported ? used.costNanoUsd : undefined;
   return Object.assign(result, { kind: "complete" as const, response, costNanoUsd });
 }

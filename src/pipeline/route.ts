@@ -4,7 +4,7 @@
  */
 import { eligibility, type EligibilityContext, type ModelChoice, type RequestPlan } from "./eligibility.ts";
 import { DeadlineError, RateLimitError } from "../errors.ts";
-import type { Member, Pool } from "../registry/registry.ts";
+import type { Member, Pool, Registry } from "../registry/registry.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import type { Hedging } from "./hedge.ts";
 import type { ReadToEnd } from "./complete_stream.ts";
@@ -15,32 +15,61 @@ import { rememberRouting } from "../observe/routing_of.ts";
 import { adaptRequest, loadPromptCache } from "./adapt_request.ts";
 import { type AdmittedModel, openMembers, untriedMembers, waitForSpacing } from "./admission.ts";
 import { applyStrategy, isIsolated, reportChoice, selectionContext } from "./apply_strategy.ts";
-import { attempt, loadQueues } from "./attempt.ts";
+import { loadQueues, retry, tryModel } from "./attempt.ts";
 import { recordAbort, recordFailure } from "./record_outcome.ts";
 import { type FailedAttempt, RequestContext } from "./request_context.ts";
 import { createRoutingRecord, emitRecord, readFault } from "./routing_record.ts";
+
+/** A request, its eligible models, and how one of them is called. */
+interface Route<T extends Received> extends RequestPlan {
+  /** Calls one model. */
+  readonly call: Call<T>;
+  /** Asks a second model meanwhile. */
+  readonly hedging?: Hedging | undefined;
+  /** Reads streams to their ends. */
+  readonly readToEnd?: ReadToEnd | undefined;
+}
 
 /**
  * Routes one request, in the order of the specification.
  *
  * @param call Calls one model.
  * @param deps Dependencies.
- * @throws A `MeshError`, or the client's abort reason.
+ * @throws A `MeshError`, or the client's abort reason; also at once.
  */
-export async function route<T extends Received>(
+export function route<T extends Received>(
   request: RoutedRequest,
   call: Call<T>,
   deps: RouteDeps,
 ): Promise<Result<T>> {
   const { registry } = deps;
   // 1 capability resolution, 2 pool selection
-  const pool = registry.relist === undefined
-    ? poolFor(request.model, request, registry)
-    : await onceListed(request, deps);
+  const pool = registry.relist === undefined ? poolFor(request.model, request, registry) : undefined;
+  if (pool === undefined || !isPlain(request, pool, registry)) return routeWithMore({ request, pool, call }, deps);
+  const { eligible, load, isConstrained, prefer } = eligibility({ request, pool, registry }); // 3 filters by delivery and by request
+  return rotate({ request, pool, eligible, load, isConstrained, prefer, call }, deps); // 4 state, 5 strategy, 6 retry and rotation
+}
+
+/** Whether a request requires nothing that is imported with the first one of its kind. */
+function isPlain(
+  { routingConstraints, providerKey, scopes }: RoutedRequest,
+  { routing: { commit, affinity, hedge } }: Pool,
+  { takesCallerKeys }: Registry,
+): boolean {
+  return routingConstraints === undefined && providerKey === undefined && !takesCallerKeys && scopes === undefined &&
+    commit !== "complete" && !affinity && !hedge;
+}
+
+async function routeWithMore<T extends Received>(
+  { request, pool: listed, call }: Pick<Route<T>, "request" | "call"> & { readonly pool: Pool | undefined },
+  deps: RouteDeps,
+): Promise<Result<T>> {
+  const { registry } = deps;
+  const pool = listed ?? await onceListed(request, deps);
   const choice = request.routingConstraints && await chooseModels({ request, pool, registry });
   const commit = request.routingConstraints?.commit?.at ?? pool.routing.commit;
   const readToEnd = commit === "complete" ? (await import("./complete_stream.ts")).selectReadToEnd(request) : undefined;
-  let found = eligibility({ request, pool, registry, choice }); // 3 filters by delivery and by request
+  let found = eligibility({ request, pool, registry, choice });
   if (registry.takesCallerKeys || request.providerKey !== undefined) {
     const { withCallerKeys } = await import("./caller_keys.ts");
     found = withCallerKeys(found, { request, pool, registry });
@@ -49,8 +78,7 @@ export async function route<T extends Received>(
   if (admission !== undefined) await admission;
   const affinity = pool.routing.affinity && await readAffinity({ request, pool }, deps);
   const hedging = pool.routing.hedge && await createHedging({ request, pool }, deps);
-  const plan = { request, pool, ...found, call, readToEnd, affinity, hedging };
-  return await new Routing(plan, deps).run(); // 4 state, 5 strategy, 6 retry and rotation
+  return await rotate({ request, pool, ...found, call, readToEnd, affinity, hedging }, deps);
 }
 
 /** Usually every provider has listed its models. */
@@ -80,166 +108,173 @@ async function createHedging(plan: Pick<RequestPlan, "request" | "pool">, deps: 
   return hedgingFor(plan, deps);
 }
 
-/** The rotation of one request over its candidates, each at most once, in the strategy's order. */
-export class Routing<T extends Received> {
-  readonly #call: Call<T>;
-  readonly #hedging: Hedging | undefined;
-  readonly #context: RequestContext;
-  readonly #readToEnd: ReadToEnd | undefined;
-
-  /**
-   * Starts the request's deadline.
-   *
-   * @param plan The request, its eligible models, the call of one of them, what asks a second one meanwhile, and what reads
-   * streams to their ends.
-   * @param deps Dependencies.
-   */
-  constructor(
-    plan: RequestPlan & {
-      readonly call: Call<T>;
-      readonly hedging?: Hedging | undefined;
-      readonly readToEnd?: ReadToEnd | undefined;
-    },
-    deps: RouteDeps,
-  ) {
-    this.#call = plan.call;
-    this.#hedging = plan.hedging;
-    this.#readToEnd = plan.readToEnd;
-    this.#context = new RequestContext(plan, deps);
-    deps.hub.publish("request_started", undefined);
-  }
-
-  /**
-   * Rotates over models until one serves the request. Can be called once.
-   *
-   * @throws The error according to the error table if no model serves it; the client's abort reason; the deadline.
-   */
-  async run(): Promise<Result<T>> {
-    let empty: Result<T> | undefined;
-    try {
-      for (let next = await this.#admit(); next !== undefined; next = await this.#admit()) {
-        const result = this.#hedging === undefined
-          ? await this.#tryModel(next)
-          : await this.#hedging.tryModel(next, (admitted) => this.#tryModel(admitted));
-        if (result === undefined) continue;
-        if (this.#readToEnd !== undefined && !await this.#readToEnd(result, this.#context)) continue;
-        if (!result.received.isEmpty) return result.commit();
-        result.settle("none", { usage: undefined, ...result.received.usage, written: () => 0 });
-        if (empty !== undefined) break; // the first of two empty responses is returned
-        empty = result;
-      }
-      if (empty === undefined) throw (await import("./request_error.ts")).createRequestError(this.#context);
-      return empty.commit();
-    } catch (error) {
-      // it has waited in vain for a model that may have more to say
-      if (empty !== undefined && RateLimitError.isInstance(error)) return empty.commit();
-      this.#fail(error);
-      throw error;
-    }
-  }
-
-  /**
-   * Selects and admits the next model, after waiting for spacing if necessary; undefined if no model admits the
-   * request.
-   */
-  async #admit(): Promise<AdmittedModel | undefined> {
-    const context = this.#context;
-    const { clock, plan } = context;
-    if (plan.pool.routing.queue !== undefined) return await this.#admitInOrder();
-    const admission = { context, alone: true };
+/**
+ * Starts the deadline, and rotates over the candidates, each at most once, in the strategy's order, until one serves the
+ * request.
+ *
+ * @throws The error according to the error table if no model serves it; the client's abort reason; the deadline.
+ */
+export async function rotate<T extends Received>(route: Route<T>, deps: RouteDeps): Promise<Result<T>> {
+  const context = new RequestContext(route, deps);
+  deps.hub.publish("request_started", undefined);
+  let empty: Result<T> | undefined;
+  try {
     for (;;) {
-      const candidates = openMembers(untriedMembers(context), admission);
-      if (candidates.length === 0) {
-        if (await waitForSpacing(admission)) continue;
-        return undefined;
-      }
-      const member = this.#choose(plan.prefer?.(candidates) ?? candidates);
-      const { ready } = member.model.instance;
-      if (ready !== undefined) {
-        await ready; // its API key is being renewed
-        if (!openMembers(untriedMembers(context), admission).includes(member)) continue;
-      }
-      // check and admission are in the same turn of the event loop
-      const { affinity } = plan;
-      const load = affinity === undefined ? plan.load : affinity.withKey(plan.load, member);
-      const permit = member.state.admit(load, clock.monotonic());
-      affinity?.select(member, permit);
-      const unconfirmed = permit.confirm(clock);
-      const denial = unconfirmed && await unconfirmed;
-      if (denial === undefined) return { context, member, permit, alone: this.#isAlone(member, candidates) };
-      permit.withdraw();
-      context.takenElsewhere.set(member, denial);
+      const admission = admit(context);
+      const next = admission instanceof Promise ? await admission : admission;
+      if (next === undefined) break;
+      const result = await tryNext(next, route);
+      if (result === undefined) continue;
+      if (route.readToEnd !== undefined && !await route.readToEnd(result, context)) continue;
+      if (!result.received.isEmpty) return result.commit();
+      result.settle("none", { usage: undefined, ...result.received.usage, written: () => 0 });
+      if (empty !== undefined) break; // the first of two empty responses is returned
+      empty = result;
     }
+    if (empty === undefined) throw (await import("./request_error.ts")).createRequestError(context);
+    return empty.commit();
+  } catch (error) {
+    // it has waited in vain for a model that may have more to say
+    if (empty !== undefined && RateLimitError.isInstance(error)) return empty.commit();
+    fail(error, context);
+    throw error;
   }
+}
 
-  /** Does the same in a pool with a queue, after waiting for a model at its limit if necessary. */
-  async #admitInOrder(): Promise<AdmittedModel | undefined> {
-    const { admitInOrder } = await loadQueues();
-    const { prefer } = this.#context.plan;
-    return await admitInOrder(this.#context, {
-      candidates: () => untriedMembers(this.#context),
-      choose: (open) => this.#choose(prefer?.(open) ?? open),
-      isAlone: (member, open) => this.#isAlone(member, open),
-    });
+/**
+ * Selects and admits the next model, after waiting for spacing if necessary; undefined if no model admits the request.
+ */
+function admit(context: RequestContext): AdmittedModel | undefined | Promise<AdmittedModel | undefined> {
+  const { plan } = context;
+  if (plan.pool.routing.queue !== undefined) return admitFromQueue(context);
+  const admission = { context, alone: true };
+  const candidates = openMembers(untriedMembers(context), admission);
+  if (candidates.length === 0) {
+    return waitForSpacing(admission).then((hasWaited) => hasWaited ? admit(context) : undefined);
   }
+  const member = choose(plan.prefer?.(candidates) ?? candidates, context);
+  const { ready } = member.model.instance;
+  if (ready === undefined) return reserve({ context, member, candidates });
+  return ready.then(() => { // its API key is being renewed
+    const isOpen = openMembers(untriedMembers(context), admission).includes(member);
+    return isOpen ? reserve({ context, member, candidates }) : admit(context);
+  });
+}
 
-  /** Whether no other candidate could serve the request if this one fails. */
-  #isAlone({ model: { instance } }: Member, candidates: readonly Member[]): boolean {
-    if (candidates.length === 1) return true;
-    const { scope } = retryFor(this.#context.plan.pool.routing, instance.entry.id);
-    return scope === "same_model" ||
-      (scope !== "any" && candidates.filter(({ model }) => model.instance === instance).length === 1);
-  }
+/** Admits the request, in the turn of the event loop in which it was found that it may be. */
+function reserve({ context, member, candidates }: {
+  readonly context: RequestContext;
+  readonly member: Member;
+  readonly candidates: readonly Member[];
+}): ReturnType<typeof admit> {
+  const { clock, plan: { load, affinity, pool } } = context;
+  const permit = member.state.admit(affinity === undefined ? load : affinity.withKey(load, member), clock.monotonic());
+  affinity?.select(member, permit);
+  const admitted = { context, member, permit, alone: isAlone(member, { candidates, pool }) };
+  return permit.confirm(clock)?.then((denial) => {
+    if (denial === undefined) return admitted;
+    permit.withdraw();
+    context.takenElsewhere.set(member, denial);
+    return admit(context);
+  }) ?? admitted;
+}
 
-  #choose(candidates: readonly Member[]): Member {
-    const context = this.#context;
-    const { plan, deps, tried } = context;
-    const { pool, load, request: { session } } = plan;
-    const selection = selectionContext({ pool, load, tried, session, isConstrained: isIsolated(plan) }, deps.runtime);
-    const placed = plan.affinity?.findMember(candidates);
-    const member = placed ?? applyStrategy(candidates, pool, { context: selection, hub: deps.hub });
-    reportChoice({ member, candidates, isPlaced: placed !== undefined }, context);
-    if (deps.hub.isTraced("debug")) {
-      const names = { request_id: plan.request.id, pool: pool.name, model: member.model.name };
-      const message = `One of ${candidates.length} candidates is selected`;
-      deps.hub.trace({ severity: "debug", component: "router", message, ...names });
-    }
-    return member;
-  }
+/** Does the same in a pool with a queue, after waiting for a model at its limit if necessary. */
+async function admitFromQueue(context: RequestContext): Promise<AdmittedModel | undefined> {
+  const { admitInOrder } = await loadQueues();
+  const { prefer, pool } = context.plan;
+  return await admitInOrder(context, {
+    candidates: () => untriedMembers(context),
+    choose: (open) => choose(prefer?.(open) ?? open, context),
+    isAlone: (member, open) => isAlone(member, { candidates: open, pool }),
+  });
+}
 
-  /** Attempts the request at one model; undefined if it fails, which is recorded. */
-  async #tryModel(next: AdmittedModel): Promise<Result<T> | undefined> {
-    const { context, member, permit, alone } = next;
-    context.first ??= member;
-    context.tried.add(member.model.name);
-    let end: Result<T> | FailedAttempt;
-    try {
-      const { request } = context.plan;
-      const loading = request.operation.prepare?.(member.model, request.body);
-      if (loading !== undefined) await loading;
-      if (member.model.instance.entry.promptCache?.auto) await loadPromptCache();
-      const adapted = adaptRequest(request, member.model, member.state.tracker.shared.rejectedMembers);
-      context.api = adapted.api;
-      end = await attempt({ context, member, permit, alone, ...adapted, call: this.#call });
-      if (end instanceof Result) return end;
-    } catch (error) {
-      recordAbort(next, error);
-      throw error;
-    }
-    recordFailure(next, end);
-    return undefined;
-  }
+/** Whether no other candidate could serve the request if this one fails. */
+function isAlone({ model: { instance } }: Member, { candidates, pool }: {
+  readonly candidates: readonly Member[];
+  readonly pool: Pool;
+}): boolean {
+  if (candidates.length === 1) return true;
+  const { scope } = retryFor(pool.routing, instance.entry.id);
+  return scope === "same_model" ||
+    (scope !== "any" && candidates.filter(({ model }) => model.instance === instance).length === 1);
+}
 
-  #fail(error: unknown): void {
-    const context = this.#context;
-    context.end();
-    context.plan.affinity?.fail();
-    const record = createRoutingRecord(context);
-    // the last of several requests may have ended at its deadline
-    const isLeft = context.plan.request.signal?.aborted && !DeadlineError.isInstance(error);
-    const outcome = isLeft ? "none" : "failure";
-    const { status, code } = readFault(error, context);
-    emitRecord(record, context, { status, code, outcome, used: context.charged });
-    if (typeof error === "object" && error !== null) rememberRouting(error, record);
+function choose(candidates: readonly Member[], context: RequestContext): Member {
+  const { plan, deps: { runtime, hub }, tried } = context;
+  const { pool, load, request: { session } } = plan;
+  const selection = selectionContext({ pool, load, tried, session, isConstrained: isIsolated(plan) }, runtime);
+  const placed = plan.affinity?.findMember(candidates);
+  const member = placed ?? applyStrategy(candidates, pool, { context: selection, hub });
+  reportChoice({ member, candidates, isPlaced: placed !== undefined }, context);
+  if (hub.isTraced("debug")) {
+    const names = { request_id: plan.request.id, pool: pool.name, model: member.model.name };
+    const message = `One of ${candidates.length} candidates is selected`;
+    hub.trace({ severity: "debug", component: "router", message, ...names });
   }
+  return member;
+}
+
+/** Attempts the request at the next model, and at a second one if it hedges; undefined if they fail, which is recorded. */
+function tryNext<T extends Received>(next: AdmittedModel, { call, hedging }: Route<T>): Promise<Result<T> | undefined> {
+  return hedging === undefined ? attempt(next, call) : hedging.tryModel(next, (admitted) => attempt(admitted, call));
+}
+
+/** Attempts the request at one model; undefined if it fails, which is recorded. */
+async function attempt<T extends Received>(admitted: AdmittedModel, call: Call<T>): Promise<Result<T> | undefined> {
+  const { context, member, permit } = admitted;
+  context.first ??= member;
+  context.tried.add(member.model.name);
+  let end: Result<T> | FailedAttempt;
+  try {
+    const loading = loadRules(admitted);
+    if (loading !== undefined) await loading;
+    const scope = toScope(admitted, call);
+    member.model.instance.retryBudget.deposit(permit.admittedAt);
+    const first = await tryModel(scope);
+    end = first instanceof Result ? first : await retry(scope, first);
+    if (end instanceof Result) return end;
+  } catch (error) {
+    recordAbort(admitted, error);
+    throw error;
+  }
+  recordFailure(admitted, end);
+  return undefined;
+}
+
+/** Imports what adapts requests to a model; undefined if nothing has to be imported. */
+function loadRules({ context: { plan: { request } }, member: { model } }: AdmittedModel): Promise<unknown> | undefined {
+  const rules = request.operation.prepare?.(model, request.body);
+  if (!model.instance.entry.promptCache?.auto) return rules;
+  return Promise.all([rules, loadPromptCache()]);
+}
+
+function toScope<T extends Received>(
+  { context, member, permit, alone }: AdmittedModel,
+  call: Call<T>,
+): Parameters<typeof tryModel<T>>[0] {
+  const { model, state } = member;
+  const { request, pool } = context.plan;
+  const { api, completion, clientNames, dropped, added } = adaptRequest(
+    request,
+    model,
+    state.tracker.shared.rejectedMembers,
+  );
+  context.api = api;
+  const rotatesFiltered = pool.routing.onContentFilter === "rotate";
+  return { context, member, permit, alone, completion, clientNames, dropped, added, rotatesFiltered, call };
+}
+
+/** Records that no model has served the request. */
+function fail(error: unknown, context: RequestContext): void {
+  context.end();
+  context.plan.affinity?.fail();
+  const record = createRoutingRecord(context);
+  // the last of several requests may have ended at its deadline
+  const isLeft = context.plan.request.signal?.aborted && !DeadlineError.isInstance(error);
+  const outcome = isLeft ? "none" : "failure";
+  const { status, code } = readFault(error, context);
+  emitRecord(record, context, { status, code, outcome, used: context.charged });
+  if (typeof error === "object" && error !== null) rememberRouting(error, record);
 }

@@ -5,8 +5,8 @@ import type { RetrySettings } from "../../src/config/settings/settings.ts";
 import type { CompletionRequest, FailureKind } from "../../src/contracts/provider.ts";
 import { NetworkError, UpstreamError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
-import { attempt } from "../../src/pipeline/attempt.ts";
-import { Result } from "../../src/pipeline/result.ts";
+import { retry, tryModel } from "../../src/pipeline/attempt.ts";
+import { type Received, Result } from "../../src/pipeline/result.ts";
 import type { RequestPlan } from "../../src/pipeline/eligibility.ts";
 import type { RouteDeps } from "../../src/pipeline/request.ts";
 import { RequestContext } from "../../src/pipeline/request_context.ts";
@@ -14,7 +14,7 @@ import { createFakeResponse, fakeClock, settle, testRuntime } from "../../src/ru
 import { RetryBudget } from "../../src/state/limits/retry_budget.ts";
 import { createMember, createModel } from "../support/_members.ts";
 
-const retry: RetrySettings = {
+const retrySettings: RetrySettings = {
   maxAttempts: 2,
   backoff: "fixed",
   initialDelayMs: 100,
@@ -24,6 +24,11 @@ const retry: RetrySettings = {
   scope: "any",
   honorRetryAfter: true,
 };
+
+/** A response of the model. */
+interface Text extends Received {
+  readonly text: string;
+}
 
 /** What the model does when it is asked: answers, fails in some way, or says nothing. */
 type Behaviour = "answer" | "silence" | FailureKind | Error;
@@ -60,19 +65,20 @@ function start({ behaviours, budget = 10, timeoutMs = 60_000, signal, skipSleeps
   const member = createMember(model);
   const plan = {
     request: { timeoutMs, signal, delivery: "sync", operation: {} },
-    pool: { name: "chat", routing: { retry, providerRetry: new Map() } },
+    pool: { name: "chat", routing: { retry: retrySettings, providerRetry: new Map() } },
     eligible: [createMember(createModel("b"))],
     load: { input: 1, output: 1 },
   } as unknown as RequestPlan;
   const hub = new Hub(runtime.clock);
   const context = new RequestContext(plan, { runtime, hub, redact: (text: string) => text } as unknown as RouteDeps);
   const left = [...behaviours];
-  const end = attempt({
+  const scope: Parameters<typeof tryModel<Text>>[0] = {
     context,
     alone: false,
     member,
     permit: member.state.admit(plan.load, 0),
     completion: {} as CompletionRequest,
+    dropped: [],
     call: async (_member, _completion, connection) => {
       onTry?.(member);
       const behaviour = left.length > 1 ? left.shift()! : left[0]!;
@@ -84,7 +90,8 @@ function start({ behaviours, budget = 10, timeoutMs = 60_000, signal, skipSleeps
       }
       return { text: "Hello", isEmpty: false };
     },
-  });
+  };
+  const end = tryModel(scope).then((end) => end instanceof Result ? end : retry(scope, end));
   return { clock, context, end };
 }
 

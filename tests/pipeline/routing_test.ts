@@ -7,7 +7,7 @@ import { NoActiveModelError, UpstreamError } from "../../src/errors.ts";
 import { Hub } from "../../src/observe/hub.ts";
 import type { RouteDeps } from "../../src/pipeline/request.ts";
 import type { Call, Received } from "../../src/pipeline/result.ts";
-import { Routing } from "../../src/pipeline/route.ts";
+import { rotate } from "../../src/pipeline/route.ts";
 import { createFakeResponse, fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { RetryBudget } from "../../src/state/limits/retry_budget.ts";
 import { createMember, createModel, createPool } from "../support/_members.ts";
@@ -88,7 +88,7 @@ function scene({ models, scope = "any" }: Scene) {
       state.refresh(clock.monotonic());
       return `${state.name} ${state.reason ?? state.status}, ${state.inFlight} in flight`;
     });
-  return { routing: new Routing<Text>(plan as never, deps), asked, members, records, states };
+  return { start: () => rotate<Text>(plan as never, deps), asked, members, records, states };
 }
 
 /** A response of a model. */
@@ -98,8 +98,8 @@ interface Text extends Received {
 
 /** The models asked, and what came of the request: the response, or the error's name. */
 async function run(of: Scene): Promise<string> {
-  const { routing, asked } = scene(of);
-  const end = await routing.run().then(
+  const { start, asked } = scene(of);
+  const end = await start().then(
     (result) => {
       result.settle("success", { usage: undefined, written: () => 0 });
       return result.received.text;
@@ -140,8 +140,8 @@ describe("A request goes from model to model", () => {
 
 describe("A request that is over", () => {
   it("holds its permit until the response is settled, and leaves one record", async () => {
-    const { routing, states, records } = scene({ models: { a: "server", b: "answer" } });
-    const result = await routing.run();
+    const { start, states, records } = scene({ models: { a: "server", b: "answer" } });
+    const result = await start();
     assertEquals(states(), ["a retry_limit, 0 in flight", "b active, 1 in flight"]);
     assertEquals(records.filter(({ type }) => type === "routing"), []);
     result.settle("success", { usage: undefined, written: () => 0 });
@@ -155,9 +155,9 @@ describe("A request that is over", () => {
   });
 
   it("asks no model in standby, and says why it was not served", async () => {
-    const { routing, members, asked, records } = scene({ models: { a: "answer", b: "answer" } });
+    const { start, members, asked, records } = scene({ models: { a: "answer", b: "answer" } });
     for (const { breakers } of members) breakers.own.open("manual", 0, Infinity);
-    await assertRejects(() => routing.run(), NoActiveModelError, "a (manual), b (manual)");
+    await assertRejects(() => start(), NoActiveModelError, "a (manual), b (manual)");
     assertEquals([asked, records.map((record) => record.status)], [[], [503]]);
   });
 });
