@@ -106,6 +106,6 @@ export function chooseMember(
     throw new NoActiveModelError(`No provider of the pool "${pool.name}" is available: ${list}`, { reasons });
   }
   const load = { input: 0, output: 0 };
-  const context = selectionContext({ pool, load, tried: new Set(), isConstrained: true }, runtime);
+  const context = selectionContext({ pool, load, isConstrained: true }, runtime);
   return applyStrategy(open, pool, { context, hub });
 }

@@ -35,7 +35,7 @@ export function untriedMembers(context: RequestContext): readonly Member[] {
   const faults = failures.filter(({ failure }) => failure.kind === "request").length;
   if (scope === "same_model" || faults >= maxRequestFaults || findRefusal(context) !== undefined) return [];
   const untried = eligible.filter(({ model }) =>
-    !tried.has(model.name) && !ruledOut.has(model.instance.entry.id) &&
+    !tried.includes(model.name) && !ruledOut.includes(model.instance.entry.id) &&
     (scope === "any" || model.instance === instance)
   );
   return faults === 0 ? untried : withMoreRoom(untried, failures);
@@ -76,17 +76,17 @@ function findWindow({ model: { info } }: Member): number | undefined {
  */
 export function openMembers(members: readonly Member[], admission: Admission): readonly Member[] {
   const now = admission.context.clock.monotonic();
-  const free: Member[] = [];
-  let halfOpen: Member[] | undefined;
-  for (const member of members) {
-    const { state } = member;
+  let areFree = true;
+  for (const { state } of members) {
     state.refresh(now);
-    if (state.status === "standby") continue;
-    if (state.breakers.hasTrialRequest) (halfOpen ??= []).push(member);
-    else free.push(member);
+    if (state.status === "standby" || state.breakers.hasTrialRequest) areFree = false;
   }
+  if (areFree) return admitted(members, admission, now);
+  const active = members.filter(({ state }) => state.status === "active");
+  const free = active.filter(({ state }) => !state.breakers.hasTrialRequest);
   const open = admitted(free, admission, now);
-  return open.length > 0 || halfOpen === undefined ? open : admitted(halfOpen, admission, now);
+  if (open.length > 0 || free.length === active.length) return open;
+  return admitted(active.filter((member) => !free.includes(member)), admission, now);
 }
 
 /**
@@ -118,7 +118,7 @@ export async function waitForSpacing({ context, alone }: Admission): Promise<boo
 function admitted(candidates: readonly Member[], { context, alone }: Admission, now: number): readonly Member[] {
   let denials: Map<Member, AdmissionDenial> | undefined;
   for (const member of candidates) {
-    const denial = member.state.tracker.denial(context.plan.load, now) ?? context.takenElsewhere.get(member);
+    const denial = member.state.tracker.denial(context.plan.load, now) ?? context.takenElsewhere?.get(member);
     if (denial !== undefined) (denials ??= new Map()).set(member, denial);
   }
   if (denials === undefined) return candidates;

@@ -34,20 +34,22 @@ export function applyStrategy(
     readonly hub: Hub;
   },
 ): Member {
-  const tier = findLeadingTier(candidates.map(({ state }) => state), context, pool);
-  let [chosen] = tier.candidates;
-  for (const strategy of [tier.strategy, tier.fallback]) {
+  const states = candidates.map(({ state }) => state);
+  const tier = findLeadingTier(states, context, pool);
+  const select = (strategy: SelectionStrategy | undefined) => {
     try {
-      const selected = strategy && callNow(() => strategy.select(tier.candidates, context));
-      if (selected === undefined || selected === null) continue;
-      if (tier.candidates.includes(selected as ModelState)) chosen = selected as ModelState;
-      break;
+      return strategy && callNow(() => strategy.select(tier.candidates, context));
     } catch {
       hub.trace({ severity: "error", component: "pool", message: `The strategy of the pool "${pool.name}" failed` });
+      return undefined;
     }
-  }
-  return candidates.find(({ state }) => state === chosen)!;
+  };
+  const selected = select(tier.strategy) ?? select(tier.fallback);
+  const isCandidate = tier.candidates.includes(selected as ModelState);
+  return candidates[states.indexOf(isCandidate ? selected as ModelState : tier.candidates[0]!)]!;
 }
+
+const none: ReadonlySet<string> = new Set();
 
 /** Maximum estimated output, so that prices stay comparable for requests with a high limit. */
 const maxOutput = 1e8;
@@ -59,20 +61,22 @@ const maxOutput = 1e8;
  * @param runtime Monotonic clock and random numbers.
  */
 export function selectionContext(
-  selection: Pick<SelectionContext, "isConstrained" | "tried" | "session"> & {
+  selection: Pick<SelectionContext, "isConstrained" | "session"> & {
+    /** Names of the models tried. @default none */
+    readonly tried?: readonly string[];
     readonly pool: Pool;
     /** Estimated usage. */
     readonly load: Load;
   },
   runtime: Runtime,
 ): SelectionContext {
-  const { pool, load, tried, session, isConstrained } = selection;
+  const { pool, load, tried = [], session, isConstrained } = selection;
   const { modelPriority, providerPriority, balanceMode, rateLimit } = pool.routing;
   let estimate: Load | undefined;
   // no spread: on Node 20 each object that begins with one has a hidden class of its own
   return {
     isConstrained,
-    tried,
+    tried: tried.length === 0 ? none : new Set(tried),
     session,
     pool: pool.name,
     now: runtime.clock.monotonic(),
@@ -158,14 +162,21 @@ export function reportFailure({ model }: Member, { plan, deps }: RequestContext)
 export function reportServed(member: Member, { plan, chain, deps, isOutrun }: RequestContext): void {
   if (plan.isConstrained) return;
   const { pool } = plan;
-  const { model, state } = member;
+  if (chain.length > 1) reportLeft(member, { chain, pool, hub: deps.hub });
+  if (!isOutrun && !isIsolated(plan)) moveTo({ member, candidates: pool.members }, pool);
+}
+
+/** Reports the models that have failed before one that responded. */
+function reportLeft(
+  { model, state: served }: Member,
+  { chain, pool, hub }: Pick<RequestContext, "chain"> & { readonly pool: Pool; readonly hub: Hub },
+): void {
   const failed = new Set<string>();
   for (const step of chain) {
     const isLeft = step.model !== model.name && step.outcome !== "hedge_lost";
     if (isLeft && !isOwnFault(step, pool)) failed.add(step.model);
   }
-  if (failed.size > 0) report({ failed, served: state }, pool, deps.hub);
-  if (!isOutrun && !isIsolated(plan)) moveTo({ member, candidates: pool.members }, pool);
+  if (failed.size > 0) report({ failed, served }, pool, hub);
 }
 
 /** Records the rotation after a failed attempt. Simultaneous failures rotate their pool once. */

@@ -9,7 +9,7 @@ import type { Load } from "../state/model/usage.ts";
 import type { Affinity } from "./affinity.ts";
 import type { RoutedRequest } from "./request.ts";
 import { deliveryModes } from "../capability/operations.ts";
-import type { CapabilityPath, Delivery } from "../contracts/provider.ts";
+import type { CapabilityPath, Delivery, UploadedFile } from "../contracts/provider.ts";
 import type { Operation } from "./operation.ts";
 import { callNow } from "../util/once.ts";
 
@@ -61,6 +61,8 @@ export interface Eligibility {
   readonly prefer?: Prefer | undefined;
 }
 
+const noFiles: readonly UploadedFile[] = [];
+
 const applyPlainly: ApplyFilter = (_reason, members, filter) => filter(members);
 
 /**
@@ -72,7 +74,7 @@ const applyPlainly: ApplyFilter = (_reason, members, filter) => filter(members);
  */
 export function eligibility(context: EligibilityContext): Eligibility {
   const { request, pool, choice, applyFilter = applyPlainly } = context;
-  const { operation, body, files = [], original, scopes } = request;
+  const { operation, body, files = noFiles, original, scopes } = request;
   const delivering = applyFilter("delivery", pool.members, () => filterByDelivery(context));
   const needs = operation.measureNeeds(body, files);
   const fees = original?.findFees(delivering);
@@ -226,8 +228,10 @@ export function filterByRequest(
   members: readonly Member[],
   lackOf: (model: ModelEntry) => string | undefined,
 ): readonly Member[] {
+  let areEligible = true;
+  for (const { model } of members) areEligible &&= lackOf(model) === undefined;
+  if (areEligible) return members;
   const eligible = members.filter(({ model }) => lackOf(model) === undefined);
-  if (eligible.length === members.length) return members;
   if (eligible.length > 0) return eligible;
   const lacks = members.slice(0, maxNamed).map(({ model }) => `"${model.name}" has no ${lackOf(model)}`);
   const isTooLong = members.every(({ model }) => roomLack.test(lackOf(model) ?? ""));

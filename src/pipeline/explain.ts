@@ -184,7 +184,7 @@ function findRotationOrder(context: RequestContext): Explanation["order"] {
   const { plan, deps } = context;
   const { pool, load, request, prefer } = plan;
   const { session } = request;
-  const selection = selectionContext({ pool, load, session, isConstrained: false, tried: new Set() }, deps.runtime);
+  const selection = selectionContext({ pool, load, session, isConstrained: false }, deps.runtime);
   const order: Explanation["order"][number][] = [];
   let left = plan.eligible;
   const first = openMembers(left, { context, alone: false });

@@ -214,7 +214,7 @@ function selectSecond<T extends Received>(
   const { instance } = begun.model;
   const { scope } = retryFor(pool.routing, instance.entry.id);
   const others = plan.eligible.filter(({ model }) =>
-    model !== first.model && !tried.has(model.name) && !ruledOut.has(model.instance.entry.id) &&
+    model !== first.model && !tried.includes(model.name) && !ruledOut.includes(model.instance.entry.id) &&
     (scope === "any" || model.instance === instance)
   );
   const open = openNow(others, branch);
@@ -223,7 +223,7 @@ function selectSecond<T extends Received>(
   const elsewhere = preferred.filter(({ model }) => model.instance !== first.model.instance);
   const isConstrained = true; // the selection changes nothing for other requests
   const context = selectionContext(
-    { pool, load, session, isConstrained, tried: new Set([...tried, first.model.name]) },
+    { pool, load, session, isConstrained, tried: tried.concat(first.model.name) },
     deps.runtime,
   );
   return applyStrategy(elsewhere.length > 0 ? elsewhere : preferred, pool, { context, hub: deps.hub });

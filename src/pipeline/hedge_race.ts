@@ -193,16 +193,19 @@ export class HedgeRace<T extends Received> {
       connection.abort(new DOMException("Another model has responded first", "AbortError"));
     }
     if (isLost) markLost(context);
-    if (isLost && !loser.hasFailed) context.tried.clear(); // it may be asked again, if the response that was faster breaks
+    if (isLost && !loser.hasFailed) context.tried = []; // it may be asked again, if the response that was faster breaks
     this.#merge(loser);
   }
 
   /** Adds an attempt to the request. */
   #merge({ admitted: { context: branch } }: Branch<T>): void {
     const context = this.#context;
-    for (const name of branch.tried) context.tried.add(name);
-    for (const provider of branch.ruledOut) context.ruledOut.add(provider);
-    for (const [member, denial] of branch.takenElsewhere) context.takenElsewhere.set(member, denial);
+    context.tried = context.tried.concat(branch.tried);
+    context.ruledOut = context.ruledOut.concat(branch.ruledOut);
+    const { takenElsewhere } = branch;
+    if (takenElsewhere !== undefined) {
+      context.takenElsewhere = new Map([...context.takenElsewhere ?? [], ...takenElsewhere]);
+    }
     context.chain.push(...branch.chain);
     context.tries.push(...branch.tries);
     context.failures.push(...branch.failures);

@@ -195,8 +195,8 @@ export class PoolRequestQueue implements PoolQueue {
     const isFirst = waiting.since === undefined && this.#order.size === 1;
     const candidates = waiting.candidates();
     const free = candidates.filter((member) => !closed.has(member));
-    for (const [member, { until }] of context.takenElsewhere) {
-      if (until <= now) context.takenElsewhere.delete(member);
+    for (const [member, { until }] of context.takenElsewhere ?? []) {
+      if (until <= now) context.takenElsewhere!.delete(member);
     }
     context.denials.clear(); // those of an earlier pass
     // requests that wait do not crowd a half-open model

@@ -36,16 +36,16 @@ export function recordFailure(admitted: AdmittedModel, failed: FailedAttempt): v
   }
   context.failures.push(failed);
   const isProviders = kind === "auth" || kind === "quota_exhausted" || failure.neverSent;
-  if (isProviders) context.ruledOut.add(instance.entry.id);
+  if (isProviders) context.ruledOut = context.ruledOut.concat(instance.entry.id);
   if (!isOfCaller) applyStandby(failed, context);
 }
 
 /** Releases an admitted request that was not sent, since other processes have taken what it had reserved. */
 function recordDenial(admitted: AdmittedModel, denial: AdmissionDenial): void {
   const { context, member } = admitted;
-  context.tried.delete(member.model.name);
+  context.tried = context.tried.filter((name) => name !== member.model.name);
   if (context.chain.length === 0 && context.first === member) context.first = undefined;
-  context.takenElsewhere.set(member, denial);
+  (context.takenElsewhere ??= new Map()).set(member, denial);
   release(admitted, "none");
 }
 

@@ -38,7 +38,7 @@ interface Selection {
  * @throws The client's abort reason, or the deadline.
  */
 export function admitInOrder(context: RequestContext, selection: Selection): Promise<AdmittedModel | undefined> {
-  const { clock, plan: { load, affinity }, takenElsewhere } = context;
+  const { clock, plan: { load, affinity } } = context;
   const reserve = (open: readonly Member[]) => {
     const member = selection.choose(open);
     const { ready } = member.model.instance;
@@ -51,7 +51,7 @@ export function admitInOrder(context: RequestContext, selection: Selection): Pro
     return unconfirmed.then((denial) => {
       if (denial === undefined) return admitted;
       permit.withdraw();
-      takenElsewhere.set(member, denial);
+      (context.takenElsewhere ??= new Map()).set(member, denial);
     });
   };
   const withdraw = ({ permit }: AdmittedModel) => permit.withdraw();

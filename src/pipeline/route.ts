@@ -174,7 +174,7 @@ function reserve({ context, member, candidates }: {
   return permit.confirm(clock)?.then((denial) => {
     if (denial === undefined) return admitted;
     permit.withdraw();
-    context.takenElsewhere.set(member, denial);
+    (context.takenElsewhere ??= new Map()).set(member, denial);
     return admit(context);
   }) ?? admitted;
 }
@@ -225,7 +225,7 @@ function tryNext<T extends Received>(next: AdmittedModel, { call, hedging }: Rou
 async function attempt<T extends Received>(admitted: AdmittedModel, call: Call<T>): Promise<Result<T> | undefined> {
   const { context, member, permit } = admitted;
   context.first ??= member;
-  context.tried.add(member.model.name);
+  context.tried = context.tried.concat(member.model.name);
   let end: Result<T> | FailedAttempt;
   try {
     const loading = loadRules(admitted);

@@ -101,7 +101,7 @@ export function findWaitEnd(member: Member, context: RequestContext, now: number
   const { plan: { load }, takenElsewhere } = context;
   const denial = state.tracker.denial(load, now);
   if (denial !== undefined) return passing.has(denial.reason) ? state.tracker.freesAt(load, now) : undefined;
-  const taken = takenElsewhere.get(member);
+  const taken = takenElsewhere?.get(member);
   if (taken !== undefined) return passing.has(taken.reason) ? taken.until : undefined;
   return Infinity; // its trial request has to end
 }

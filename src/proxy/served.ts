@@ -113,7 +113,7 @@ function describeNothing({ registry: { instances } }: Engine): string {
 function sortMembers(pool: Pool, runtime: Engine["runtime"]): readonly Member[] {
   const { routing, members, strategy, fallback = strategy } = pool;
   const load = { input: 1000, output: 1000 };
-  const context = selectionContext({ pool, load, isConstrained: false, tried: new Set() }, runtime);
+  const context = selectionContext({ pool, load, isConstrained: false }, runtime);
   const [listed, others] = [true, false].map((isOfTier) => {
     const tier = members.filter(({ state }) => isListed(state, routing) === isOfTier);
     const scores = new Map(tier.map(({ state }) => {
