@@ -18,7 +18,7 @@ import { BaseProvider, isSuccess, readJsonObject } from "./_base.ts";
 import { parseChunk, readHttpFault, throwIfError } from "./_http.ts";
 import { readOpenAiError } from "./_openai_error.ts";
 import { checkCompletion, findEdits, openChunkStream } from "./_openai_wire.ts";
-import { callNow } from "../../src/util/once.ts";
+import { requireResult } from "../../src/util/once.ts";
 
 /**
  * A provider at a custom URL. By default it uses OpenAI's dialect; a subclass overrides what differs.
@@ -289,7 +289,7 @@ export class BrowserBaseProvider extends BaseProvider implements GivenProvider {
 /** Identifies the hook that failed, and why; the engine redacts API keys from the message. */
 function runInTurn<Result>(name: string, hook: () => Result): Result {
   try {
-    return callNow(hook);
+    return requireResult(hook());
   } catch (error) {
     if (MeshError.isInstance(error)) throw error;
     const what = error instanceof Error ? `${error.name}: ${error.message}` : "no Error";

@@ -8,7 +8,7 @@ import { ConfigError, type ConfigProblem } from "../errors.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { ConnectorCatalogue } from "../registry/catalogue.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
-import { callNow } from "../util/once.ts";
+import { requireResult } from "../util/once.ts";
 
 /** Dependencies of opening. */
 export interface OpeningParts {
@@ -53,7 +53,7 @@ export async function openProvider(instance: ProviderInstance, parts: OpeningPar
   addSecretSettings(config, redactor);
   const create = (more?: object) =>
     instance.entry.instance ??
-      callNow(() => catalogue.loaded("provider", connector)!.create({ id, config, baseUrl, ...more }, runtime));
+      requireResult(catalogue.loaded("provider", connector)!.create({ id, config, baseUrl, ...more }, runtime));
   const mayHaveTokens = tokens || instance.connector?.ambient && credentials !== "header";
   instance.provider = mayHaveTokens
     ? await (await import("../auth/with_tokens.ts")).withTokens(create, instance, { ...parts, runtime }) // on demand

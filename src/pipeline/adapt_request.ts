@@ -7,8 +7,10 @@ import type { ChatApi, ModelInfo, OperationRequest } from "../contracts/provider
 import type { ModelEntry } from "../registry/registry.ts";
 import { splitDate } from "../util/model_ids.ts";
 import type { ClientNames } from "./client_names.ts";
-import { privateFields } from "./check_body.ts";
+import { hasPrivateFields, privateFields } from "./check_body.ts";
 import type { RoutedRequest } from "./request.ts";
+
+type Writable<T> = { -readonly [key in keyof T]: T[key] };
 
 /** A request adapted to a model. */
 export interface AdaptedRequest {
@@ -62,33 +64,30 @@ export function adaptRequest(
     inChat: reworded,
     rejected,
   });
-  const added = native === undefined ? join(filled, findAdded(request)) : native.added;
+  const added = native === undefined ? listAdded(filled, request) : native.added;
   const without = rejected.size === 0 ? nothing : added.filter((name) => rejected.has(name));
   const { provider } = model.instance;
   const lacksStream = provider !== undefined && provider.stream === undefined && !operation.hasContent;
   const info = without.length === 0 ? dated : withoutMembers(dated, without);
-  const edits: Record<string, unknown> = { ...reworded };
-  for (const name of privateFields) if (name in body) edits[name] = undefined;
-  for (const name of without) edits[name] = undefined;
-  if (lacksStream) Object.assign(edits, withoutStream);
+  const edits = without.length > 0 || lacksStream || hasPrivateFields(body)
+    ? withoutOwn(reworded, { body, without, lacksStream })
+    : reworded;
   const sent = edited(body, edits);
-  const dropped = listDropped(request, { left, without, native });
   const selected = operation.selectApi?.(body, model);
   const api = selected !== undefined && native?.request.dialect === "responses" ? "responses" : selected;
+  const stream = request.delivery === "stream" && !lacksStream;
+  const completion: Writable<OperationRequest> = { operation: operation.name, model: info, stream, body: sent };
+  if (api !== undefined) completion.api = api;
+  // events of a response whose names are restored must not be joined
+  if (text !== undefined && clientNames === undefined) completion.wire = { text, edits };
+  if (files !== undefined) completion.files = files;
+  if (native !== undefined) completion.native = native.request;
+  if (operation.bridge !== undefined) {
+    completion.extra = operation.bridge.toAudioRequest(sent, { model: info, files: files ?? [] });
+  }
   const adapted: AdaptedRequest = {
-    completion: {
-      operation: operation.name,
-      model: info,
-      stream: request.delivery === "stream" && !lacksStream,
-      ...(api === undefined ? {} : { api }),
-      body: sent,
-      // events of a response whose names are restored must not be joined
-      ...(text === undefined || clientNames !== undefined ? {} : { wire: { text, edits } }),
-      ...(files === undefined ? {} : { files }),
-      ...(native === undefined ? {} : { native: native.request }),
-      ...(operation.bridge && { extra: operation.bridge.toAudioRequest(sent, { model: info, files: files ?? [] }) }),
-    },
-    dropped,
+    completion,
+    dropped: listDropped(request, { left, without, native }),
     added,
     clientNames: native === undefined ? clientNames : undefined,
     api,
@@ -115,18 +114,29 @@ function listDropped({ body, original }: RoutedRequest, { left, without, native 
   return [...original?.dropped ?? [], ...own].filter(isOfClient);
 }
 
-function join(names: readonly string[], others: readonly string[]): readonly string[] {
-  return others.length === 0 ? names : [...names, ...others];
-}
-
-/** Members of a chat request that the client has not sent: those of a translation, and the options of a stream. */
-function findAdded({ operation, body, delivery, original }: RoutedRequest): readonly string[] {
-  if (operation.name !== "chat") return nothing;
+/** Members of a chat request that the client has not sent: also those of a translation, and the options of a stream. */
+function listAdded(
+  filled: readonly string[],
+  { operation, body, delivery, original }: RoutedRequest,
+): readonly string[] {
+  const isStream = delivery === "stream" && body.stream_options === undefined;
+  if (operation.name !== "chat" || original === undefined && !isStream) return filled;
   const translated = original === undefined
     ? nothing
     : Object.keys(body).filter((name) => !essentials.has(name) && !privateFields.includes(name));
-  const isStream = delivery === "stream" && !(streamOptions in body);
-  return isStream ? [...translated, streamOptions] : translated;
+  return [...filled, ...translated, ...(isStream ? [streamOptions] : nothing)];
+}
+
+/** Adds the removal of members that the provider must not receive. */
+function withoutOwn(edits: Readonly<Record<string, unknown>>, { body, without, lacksStream }: {
+  readonly body: RequestBody;
+  readonly without: readonly string[];
+  readonly lacksStream: boolean;
+}): Readonly<Record<string, unknown>> {
+  const all: Record<string, unknown> = { ...edits };
+  for (const name of privateFields) if (name in body) all[name] = undefined;
+  for (const name of without) all[name] = undefined;
+  return lacksStream ? Object.assign(all, withoutStream) : all;
 }
 
 /** Connectors add no member that the rules of a model drop. */
@@ -143,11 +153,11 @@ function toDated(info: ModelInfo, name: string): ModelInfo {
 }
 
 function edited(body: RequestBody, edits: Readonly<Record<string, unknown>>): RequestBody {
-  let copy: RequestBody | undefined;
-  for (const name in edits) {
-    copy ??= { ...body };
-    if (edits[name] === undefined) delete copy[name];
-    else copy[name] = edits[name];
-  }
-  return copy ?? body;
+  let isEdited = false;
+  for (const _ in edits) isEdited = true;
+  if (!isEdited) return body;
+  const copy: RequestBody = {};
+  for (const name in body) if (!(name in edits)) copy[name] = body[name]; // not `delete`, which makes objects slow
+  for (const name in edits) if (edits[name] !== undefined) copy[name] = edits[name];
+  return copy;
 }

@@ -2,11 +2,17 @@
  * Step 5: selection of one candidate.
  * @module
  */
-import type { SelectionContext, SelectionOutcome, SelectionStrategy, StandbyReason } from "../contracts/rotation.ts";
+import type {
+  ModelView,
+  SelectionContext,
+  SelectionOutcome,
+  SelectionStrategy,
+  StandbyReason,
+} from "../contracts/rotation.ts";
 import type { Hub } from "../observe/hub.ts";
 import type { Member, Pool } from "../registry/registry.ts";
 import { findLeadingTier, isListed } from "../rotation/tiers.ts";
-import { callNow, notifySafely } from "../util/once.ts";
+import { notifySafely, requireResult } from "../util/once.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 import type { AdmissionDenial } from "../state/counters/admission_denial.ts";
 import type { Load } from "../state/model/usage.ts";
@@ -24,29 +30,37 @@ import type { RequestContext } from "./request_context.ts";
  * @param candidates At least one.
  * @param pool The pool, with its strategy.
  */
-export function applyStrategy(
-  candidates: readonly Member[],
-  pool: Pool,
-  { context, hub }: {
-    /** The facts available to the strategy. */
-    readonly context: SelectionContext;
-    /** Receives a trace if the strategy fails. */
-    readonly hub: Hub;
-  },
-): Member {
+export function applyStrategy(candidates: readonly Member[], pool: Pool, scope: StrategyScope): Member {
   const states = candidates.map(({ state }) => state);
-  const tier = findLeadingTier(states, context, pool);
-  const select = (strategy: SelectionStrategy | undefined) => {
-    try {
-      return strategy && callNow(() => strategy.select(tier.candidates, context));
-    } catch {
-      hub.trace({ severity: "error", component: "pool", message: `The strategy of the pool "${pool.name}" failed` });
-      return undefined;
-    }
-  };
-  const selected = select(tier.strategy) ?? select(tier.fallback);
+  const tier = findLeadingTier(states, scope.context, pool);
+  const selected = select(tier.strategy, tier.candidates, scope) ?? select(tier.fallback, tier.candidates, scope);
   const isCandidate = tier.candidates.includes(selected as ModelState);
   return candidates[states.indexOf(isCandidate ? selected as ModelState : tier.candidates[0]!)]!;
+}
+
+/** What a strategy is applied with. */
+interface StrategyScope {
+  /** The facts available to the strategy. */
+  readonly context: SelectionContext;
+  /** Receives a trace if the strategy fails. */
+  readonly hub: Hub;
+}
+
+function select(
+  strategy: SelectionStrategy | undefined,
+  states: readonly ModelState[],
+  { context, hub }: StrategyScope,
+): ModelView | undefined {
+  try {
+    return strategy && requireResult(strategy.select(states, context));
+  } catch {
+    hub.trace({
+      severity: "error",
+      component: "pool",
+      message: `The strategy of the pool "${context.pool}" failed`,
+    });
+    return undefined;
+  }
 }
 
 const none: ReadonlySet<string> = new Set();
@@ -162,21 +176,14 @@ export function reportFailure({ model }: Member, { plan, deps }: RequestContext)
 export function reportServed(member: Member, { plan, chain, deps, isOutrun }: RequestContext): void {
   if (plan.isConstrained) return;
   const { pool } = plan;
-  if (chain.length > 1) reportLeft(member, { chain, pool, hub: deps.hub });
-  if (!isOutrun && !isIsolated(plan)) moveTo({ member, candidates: pool.members }, pool);
-}
-
-/** Reports the models that have failed before one that responded. */
-function reportLeft(
-  { model, state: served }: Member,
-  { chain, pool, hub }: Pick<RequestContext, "chain"> & { readonly pool: Pool; readonly hub: Hub },
-): void {
-  const failed = new Set<string>();
+  const { model, state } = member;
+  let failed: Set<string> | undefined;
   for (const step of chain) {
     const isLeft = step.model !== model.name && step.outcome !== "hedge_lost";
-    if (isLeft && !isOwnFault(step, pool)) failed.add(step.model);
+    if (isLeft && !isOwnFault(step, pool)) (failed ??= new Set()).add(step.model);
   }
-  if (failed.size > 0) report({ failed, served }, pool, hub);
+  if (failed !== undefined) report({ failed, served: state }, pool, deps.hub);
+  if (!isOutrun && !isIsolated(plan)) moveTo({ member, candidates: pool.members }, pool);
 }
 
 /** Records the rotation after a failed attempt. Simultaneous failures rotate their pool once. */

@@ -242,3 +242,9 @@ export const privateFields: readonly string[] = [
   "base_url",
   "extra_headers",
 ];
+
+/** Whether a body has any of them. */
+export function hasPrivateFields(body: RequestBody): boolean {
+  return body.mesh !== undefined || body.models !== undefined || body.api_key !== undefined ||
+    body.api_base !== undefined || body.base_url !== undefined || body.extra_headers !== undefined;
+}

@@ -11,7 +11,7 @@ import type { RoutedRequest } from "./request.ts";
 import { deliveryModes } from "../capability/operations.ts";
 import type { CapabilityPath, Delivery, UploadedFile } from "../contracts/provider.ts";
 import type { Operation } from "./operation.ts";
-import { callNow } from "../util/once.ts";
+import { requireResult } from "../util/once.ts";
 
 /** A request, its pool, and the registry. */
 export interface EligibilityContext extends DeliveryContext {
@@ -73,35 +73,37 @@ const applyPlainly: ApplyFilter = (_reason, members, filter) => filter(members);
  * no model of the pool.
  */
 export function eligibility(context: EligibilityContext): Eligibility {
-  const { request, pool, choice, applyFilter = applyPlainly } = context;
+  const { request, pool, choice, applyFilter } = context;
   const { operation, body, files = noFiles, original, scopes } = request;
-  const delivering = applyFilter("delivery", pool.members, () => filterByDelivery(context));
+  const apply = applyFilter ?? applyPlainly;
+  const delivering = applyFilter === undefined
+    ? filterByDelivery(context)
+    : apply("delivery", pool.members, () => filterByDelivery(context));
   const needs = operation.measureNeeds(body, files);
   const fees = original?.findFees(delivering);
   const priced = fees === undefined ? needs.load : { ...needs.load, units: { ...needs.load.units, ...fees } };
   const load = scopes === undefined ? priced : { ...priced, scopes };
   const nativeSpeakers = original === undefined
     ? delivering
-    : applyFilter("features", delivering, (members) => original.withDialect(members));
-  const supporting = applyFilter("features", nativeSpeakers, (members) => {
-    return filterByRequest(members, (model) => {
-      const lack = needs.findLack(model.info);
-      if (lack !== undefined || operation.selectApi?.(body, model) === undefined) return lack;
-      return original?.isNativeTo(model) ? undefined : operation.findApiLack?.(body, model);
-    });
-  });
+    : apply("features", delivering, (members) => original.withDialect(members));
+  const lackOf = (model: ModelEntry) => {
+    const lack = needs.findLack(model.info);
+    if (lack !== undefined || operation.selectApi?.(body, model) === undefined) return lack;
+    return original?.isNativeTo(model) ? undefined : operation.findApiLack?.(body, model);
+  };
+  const supporting = applyFilter === undefined
+    ? filterByRequest(nativeSpeakers, lackOf)
+    : apply("features", nativeSpeakers, (members) => filterByRequest(members, lackOf));
   const chosen = choice === undefined
     ? supporting
-    : applyFilter("route", supporting, (members) => choice.choose(members, load));
+    : apply("route", supporting, (members) => choice.choose(members, load));
   original?.checkPinned(chosen);
   const prefer = choice?.preferenceAmong(delivering);
-  const eligible = operation.interchangeable === undefined
-    ? chosen
-    : applyFilter("interchangeable", chosen, (members) => {
-      const named = choice === undefined ? delivering : delivering.filter((member) => choice.isNamed(member));
-      const [first = members[0]!] = prefer?.(named) ?? named;
-      return keepInterchangeable(members, first, request);
-    });
+  const eligible = operation.interchangeable === undefined ? chosen : apply("interchangeable", chosen, (members) => {
+    const named = choice === undefined ? delivering : delivering.filter((member) => choice.isNamed(member));
+    const [first = members[0]!] = prefer?.(named) ?? named;
+    return keepInterchangeable(members, first, request);
+  });
   const preferNative = prefer === undefined ? original?.findPreference(eligible) : undefined;
   const isConstrained = choice !== undefined || preferNative !== undefined;
   return { eligible, load, isConstrained, prefer: prefer ?? preferNative };
@@ -189,7 +191,7 @@ function isSupported({ info, instance }: ModelEntry, leaf: CapabilityPath, deliv
   const queriedFacts = instance.queried?.get(info.id);
   if (queriedFacts === undefined || queriedFacts.leaves?.includes(leaf) === false) return true;
   try {
-    return callNow(() => instance.provider!.supports(info.id, leaf, delivery)) !== false;
+    return requireResult(instance.provider!.supports(info.id, leaf, delivery)) !== false;
   } catch {
     return true;
   }

@@ -217,24 +217,23 @@ function isRequested(value: unknown): boolean {
 
 /** The estimated usage of a request, high, for budgets and limits. */
 export function estimateLoad(body: ChatCompletionRequest, size: RequestSize): Load {
-  const tokens = estimateTokens(body, size);
-  const { audioInput, imageInput } = tokens.units ?? {};
+  const { input, output, units: media } = estimateTokens(body, size);
   const { modalities, prompt_cache_retention: retention } = body;
-  const requested: readonly unknown[] = Array.isArray(modalities) ? modalities : [];
-  return {
-    ...tokens,
-    units: {
-      hasFees: true,
-      ...findTier(body),
-      ...(audioInput && { audioInput }),
-      ...(imageInput && { imageInput }),
-      ...(requested.includes("audio") && { audioOutput: tokens.output ?? 1 }),
-      ...(requested.includes("image") && { imageOutput: tokens.output ?? 1 }),
-      ...(size.cachesForHour && { cacheWrite1h: 1 }),
-      ...(retention === "24h" && { cacheWrite12h: 1 }),
-      ...countVendorTools(body),
-    },
+  const units: { -readonly [key in keyof NonNullable<Load["units"]>]: NonNullable<Load["units"]>[key] } = {
+    hasFees: true,
   };
+  const { tier } = findTier(body);
+  if (tier !== undefined) units.tier = tier;
+  if (media?.audioInput) units.audioInput = media.audioInput;
+  if (media?.imageInput) units.imageInput = media.imageInput;
+  if (Array.isArray(modalities)) {
+    if (modalities.includes("audio")) units.audioOutput = output ?? 1;
+    if (modalities.includes("image")) units.imageOutput = output ?? 1;
+  }
+  if (size.cachesForHour) units.cacheWrite1h = 1;
+  if (retention === "24h") units.cacheWrite12h = 1;
+  const fees = countVendorTools(body);
+  return { input, output, units: fees === undefined ? units : { ...units, ...fees } };
 }
 
 /** The service tier that a request asks for, by the names of price rows; empty if it asks for none. */

@@ -19,7 +19,7 @@ import { findAffinity } from "./affinity.ts";
 import { RequestContext } from "./request_context.ts";
 import { selectionContext } from "./apply_strategy.ts";
 import { poolFor } from "./select_pool.ts";
-import { callNow } from "../util/once.ts";
+import { requireResult } from "../util/once.ts";
 import { findWaitEnd } from "./waiting.ts";
 
 /** The expected routing of a request. */
@@ -218,7 +218,7 @@ function scored(
 ): Explanation["order"] {
   const computeScore = (state: ModelState) => {
     try {
-      return callNow(() => strategy.score(state, context));
+      return requireResult(strategy.score(state, context));
     } catch (cause) {
       throw new MeshError(`The strategy of the pool "${context.pool}" failed`, { code: "internal_error", cause });
     }

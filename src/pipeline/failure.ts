@@ -4,7 +4,7 @@
  */
 import type { FailureKind, Provider, ProviderFault } from "../contracts/provider.ts";
 import { isContentFilter, NetworkError, UpstreamError } from "../errors.ts";
-import { callNow } from "../util/once.ts";
+import { requireResult } from "../util/once.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import type { RouteDeps } from "./request.ts";
 
@@ -106,8 +106,8 @@ export function toFailure(error: unknown, provider: Provider, redact: (text: str
 function classifyError(error: unknown, provider: Provider): { kind: FailureKind; retryable: boolean } {
   try {
     return {
-      kind: callNow(() => provider.classifyError(error)),
-      retryable: callNow(() => provider.isRetryable(error)),
+      kind: requireResult(provider.classifyError(error)),
+      retryable: requireResult(provider.isRetryable(error)),
     };
   } catch {
     return { kind: "server", retryable: false };

@@ -9,7 +9,7 @@ import type { Member, ModelEntry } from "../registry/registry.ts";
 import { editMembers } from "../util/json_members.ts";
 import { privateFields } from "./check_body.ts";
 import type { Rewording } from "./operation.ts";
-import { callNow } from "../util/once.ts";
+import { requireResult } from "../util/once.ts";
 
 /** The native form of a request, for providers that support the dialect. */
 interface NativeForm {
@@ -165,7 +165,7 @@ export class OriginalRequest {
     if (api === this.dialect && apis?.includes(api as ChatApi)) return true;
     if (typeof dialects !== "function") return dialects?.includes(this.dialect) === true;
     try {
-      return callNow(() => dialects(info.id)).includes(this.dialect);
+      return requireResult(dialects(info.id)).includes(this.dialect);
     } catch {
       return false; // without a response, it receives chat requests
     }

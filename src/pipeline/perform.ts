@@ -17,6 +17,8 @@ import { DeadlineError, MeshError, ModelNotFoundError, ProviderError, Unsupporte
 import type { CachedDeps } from "./cache/caching.ts";
 import type { RequestGuard } from "./guards/guarding.ts";
 
+type Writable<T> = { -readonly [key in keyof T]: T[key] };
+
 let streams: typeof import("./perform_stream.ts") | undefined;
 
 export type { Delivered };
@@ -164,8 +166,11 @@ function settleComplete<Response>(
   const { body, response: received, usage: { usage, billed, tier, written } } = result.received;
   const text = response === received ? () => JSON.stringify(body) : undefined; // not what guards have replaced
   const used = result.settle("success", { usage, billed, tier, written, text });
-  const costNanoUsd = used.isReported ? used.costNanoUsd : undefined;
-  return Object.assign(result, { kind: "complete" as const, response, costNanoUsd });
+  const delivered = result as typeof result & Writable<Delivered<Response> & { readonly kind: "complete" }>;
+  delivered.kind = "complete";
+  delivered.response = response;
+  delivered.costNanoUsd = used.isReported ? used.costNanoUsd : undefined;
+  return delivered;
 }
 
 /** A response that is blocked has been paid for. Its model has not failed. */

@@ -3,7 +3,7 @@
  * @module
  */
 import type { CompletionRequest, OperationRequest, Provider } from "../contracts/provider.ts";
-import { callNow } from "../util/once.ts";
+import { requireResult } from "../util/once.ts";
 import { CommittedStream } from "./committed_stream.ts";
 import type { Connection } from "./connection.ts";
 import { ChunkFilter, type OpenStream, openStream } from "./open_stream.ts";
@@ -16,7 +16,7 @@ export function openingStream({ runtime }: RouteDeps): Call<OpenStream> {
     const provider = model.instance.provider!;
     const options = { filter: new ChunkFilter(completion, { runtime, clientNames }), connection, rotatesFiltered };
     if (!completion.stream) return openComplete(provider, { completion, runtime, options });
-    const events = callNow(() => provider.stream!(completion as CompletionRequest, connection));
+    const events = requireResult(provider.stream!(completion as CompletionRequest, connection));
     const opening = openStream(events, options);
     const { minRate } = model.instance.entry;
     return minRate === undefined ? opening : measured(opening, { minRate, clock: runtime.clock, connection });

@@ -50,7 +50,8 @@ export function measureRequest(body: ChatCompletionRequest): RequestSize {
     text: emptyText(),
     schema: emptyText(),
     schemaNodes: 0,
-    cachesForHour: isCachedForHour(body) || Array.isArray(body.tools) && body.tools.some(isCachedForHour),
+    cachesForHour: body.cache_control !== undefined && isCachedForHour(body) ||
+      Array.isArray(body.tools) && body.tools.some(isCachedForHour),
     images: 0,
     generatedImages: 0,
     sounds: 0,
@@ -95,7 +96,7 @@ function base64Bytes(text: string, from: number): number {
 function addMessage(message: unknown, size: Size): void {
   if (!isObject(message)) return;
   size.messages++;
-  size.cachesForHour ||= isCachedForHour(message);
+  if (message.cache_control !== undefined) size.cachesForHour ||= isCachedForHour(message);
   const { role, content, tool_calls: calls, images } = message;
   if (role === "system" || role === "developer") size.hasSystemPrompt = true;
   if (typeof content === "string") addText(content, size.text);

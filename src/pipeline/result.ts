@@ -6,7 +6,7 @@ import type { RoutingRecord } from "../contracts/events.ts";
 import type { OperationRequest } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import { limitsIn } from "../registry/queried_facts.ts";
-import { callNow, notifySafely } from "../util/once.ts";
+import { notifySafely, requireResult } from "../util/once.ts";
 import type { Member } from "../registry/registry.ts";
 import type { Outcome, RequestEnd, Usage } from "../state/counters/usage.ts";
 import { isSameLimits } from "../state/limits/rate_limiter.ts";
@@ -260,7 +260,7 @@ function applyReportedLimits({ model: { info, instance } }: Member, permit: Perm
   if (queried === undefined || instance.connector !== undefined && queried.limits === undefined) return;
   let limits;
   try {
-    limits = limitsIn(callNow(() => instance.provider!.getRateLimits(info.id)));
+    limits = limitsIn(requireResult(instance.provider!.getRateLimits(info.id)));
   } catch {
     return; // traced at startup
   }

@@ -43,21 +43,15 @@ export function route<T extends Received>(
   deps: RouteDeps,
 ): Promise<Result<T>> {
   const { registry } = deps;
+  const { routingConstraints, providerKey, scopes } = request;
   // 1 capability resolution, 2 pool selection
   const pool = registry.relist === undefined ? poolFor(request.model, request, registry) : undefined;
-  if (pool === undefined || !isPlain(request, pool, registry)) return routeWithMore({ request, pool, call }, deps);
+  const { commit, affinity, hedge } = pool?.routing ?? {};
+  const isPlain = routingConstraints === undefined && providerKey === undefined && scopes === undefined &&
+    !registry.takesCallerKeys && commit !== "complete" && !affinity && !hedge;
+  if (pool === undefined || !isPlain) return routeWithMore({ request, pool, call }, deps);
   const { eligible, load, isConstrained, prefer } = eligibility({ request, pool, registry }); // 3 filters by delivery and by request
   return rotate({ request, pool, eligible, load, isConstrained, prefer, call }, deps); // 4 state, 5 strategy, 6 retry and rotation
-}
-
-/** Whether a request requires nothing that is imported with the first one of its kind. */
-function isPlain(
-  { routingConstraints, providerKey, scopes }: RoutedRequest,
-  { routing: { commit, affinity, hedge } }: Pool,
-  { takesCallerKeys }: Registry,
-): boolean {
-  return routingConstraints === undefined && providerKey === undefined && !takesCallerKeys && scopes === undefined &&
-    commit !== "complete" && !affinity && !hedge;
 }
 
 async function routeWithMore<T extends Received>(
@@ -115,6 +109,7 @@ async function createHedging(plan: Pick<RequestPlan, "request" | "pool">, deps: 
  * @throws The error according to the error table if no model serves it; the client's abort reason; the deadline.
  */
 export async function rotate<T extends Received>(route: Route<T>, deps: RouteDeps): Promise<Result<T>> {
+  const { call, hedging, readToEnd } = route;
   const context = new RequestContext(route, deps);
   deps.hub.publish("request_started", undefined);
   let empty: Result<T> | undefined;
@@ -123,9 +118,11 @@ export async function rotate<T extends Received>(route: Route<T>, deps: RouteDep
       const admission = admit(context);
       const next = admission instanceof Promise ? await admission : admission;
       if (next === undefined) break;
-      const result = await tryNext(next, route);
+      const result = hedging === undefined
+        ? await attempt(next, call)
+        : await hedging.tryModel(next, (admitted) => attempt(admitted, call));
       if (result === undefined) continue;
-      if (route.readToEnd !== undefined && !await route.readToEnd(result, context)) continue;
+      if (readToEnd !== undefined && !await readToEnd(result, context)) continue;
       if (!result.received.isEmpty) return result.commit();
       result.settle("none", { usage: undefined, ...result.received.usage, written: () => 0 });
       if (empty !== undefined) break; // the first of two empty responses is returned
@@ -214,11 +211,6 @@ function choose(candidates: readonly Member[], context: RequestContext): Member 
     hub.trace({ severity: "debug", component: "router", message, ...names });
   }
   return member;
-}
-
-/** Attempts the request at the next model, and at a second one if it hedges; undefined if they fail, which is recorded. */
-function tryNext<T extends Received>(next: AdmittedModel, { call, hedging }: Route<T>): Promise<Result<T> | undefined> {
-  return hedging === undefined ? attempt(next, call) : hedging.tryModel(next, (admitted) => attempt(admitted, call));
 }
 
 /** Attempts the request at one model; undefined if it fails, which is recorded. */

@@ -16,7 +16,7 @@ import type { ProviderDeclaration } from "../contracts/connector.ts";
 import type { Delivery, ModelInfo, ModelListing } from "../contracts/provider.ts";
 import type { SelectionStrategy } from "../contracts/rotation.ts";
 import type { Runtime } from "../contracts/runtime.ts";
-import { callNow } from "../util/once.ts";
+import { requireResult } from "../util/once.ts";
 import { groupBy } from "../util/entries.ts";
 import type { ConnectorCatalogue } from "./catalogue.ts";
 import { addDistinct, catalogueModels, findConfiguredModels, findLeaves, withConnectorFacts } from "./offered.ts";
@@ -131,7 +131,7 @@ function createPoolStrategy(
 }
 
 function createStrategy(id: string, { catalogue, runtime }: FillParts): SelectionStrategy {
-  return callNow(() => catalogue.loaded("strategy", id)?.create({}, runtime)) ?? unloaded;
+  return requireResult(catalogue.loaded("strategy", id)?.create({}, runtime)) ?? unloaded;
 }
 
 /** The strategy of pools that are only described: selects nothing until `ready()` loads strategies and rebuilds. */

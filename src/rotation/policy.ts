@@ -4,7 +4,7 @@
  */
 import type { DeactivationSettings } from "../config/settings/settings.ts";
 import type { DeactivationPolicy, ModelView, RecoveryPolicy, StandbyReason } from "../contracts/rotation.ts";
-import { callNow } from "../util/once.ts";
+import { requireResult } from "../util/once.ts";
 
 /** Policies that a rotation connector may implement. */
 export type OwnPolicies = Partial<DeactivationPolicy & RecoveryPolicy>;
@@ -47,17 +47,17 @@ export function createPolicy(own: OwnPolicies, settings: DeactivationSettings, o
     isOwn: own.shouldDeactivate !== undefined,
     shouldDeactivate: (model) =>
       query(
-        () => (callNow(() => own.shouldDeactivate?.(model)) ?? builtIn.shouldDeactivate(model)) === true,
+        () => (requireResult(own.shouldDeactivate?.(model)) ?? builtIn.shouldDeactivate(model)) === true,
         () => builtIn.shouldDeactivate(model),
       ),
     getReason: (model) =>
-      query(() => usable(callNow(() => own.getReason?.(model))), () => undefined) ?? builtIn.getReason(model),
+      query(() => usable(requireResult(own.getReason?.(model))), () => undefined) ?? builtIn.getReason(model),
     ...(own.shouldRecover && {
       shouldRecover: (model, now) =>
-        query(() => callNow(() => own.shouldRecover!(model, now)) === true, () => isOver(model, now)),
+        query(() => requireResult(own.shouldRecover!(model, now)) === true, () => isOver(model, now)),
     }),
     ...(own.getRecoverySchedule && {
-      recoverAt: (model) => query(() => checkTime(callNow(() => own.getRecoverySchedule!(model))), () => undefined),
+      recoverAt: (model) => query(() => checkTime(requireResult(own.getRecoverySchedule!(model))), () => undefined),
     }),
   };
 }

@@ -51,13 +51,12 @@ export function getOrCreate<Key, Value>(
 }
 
 /**
- * Calls a function of the program whose result is needed at once. A promise is not a result: its rejection is handled here,
- * since nothing else waits for it.
+ * Returns the result of a function of the program, which is needed at once. A promise is not a result: its rejection is
+ * handled here, since nothing else waits for it.
  *
- * @throws {TypeError} When it returns a promise. Also rethrows what it throws.
+ * @throws {TypeError} When it is a promise.
  */
-export function callNow<Result>(call: () => Result): Result {
-  const result = call();
+export function requireResult<Result>(result: Result): Result {
   if (!isThenable(result)) return result;
   Promise.resolve(result).catch(() => {});
   throw new TypeError("The function returned a promise, and its result is needed at once");

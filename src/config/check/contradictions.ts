@@ -15,7 +15,7 @@ import { type BudgetValues, countHours, type LimitValues, listLimits, toNanoUsd 
 import type { DocumentValues } from "../schema/schema.ts";
 import type { TokenValues } from "../schema/proxy.ts";
 import type { ConfiguredModel, PoolSettings } from "../settings/settings.ts";
-import { callNow } from "../../util/once.ts";
+import { requireResult } from "../../util/once.ts";
 
 export interface RoutingFacts {
   readonly strategies: readonly string[];
@@ -230,7 +230,7 @@ function missingPrice(model: ConfiguredModel, values: DocumentValues, members: M
 /** An instance of the program already exists, so its prices can be queried. */
 function queryInstancePricing({ provider, id }: ConfiguredModel, { providers }: DocumentValues) {
   try {
-    return pricingIn(callNow(() => providers?.get(provider)?.instance?.getPricing(id)));
+    return pricingIn(requireResult(providers?.get(provider)?.instance?.getPricing(id)));
   } catch {
     return undefined;
   }
