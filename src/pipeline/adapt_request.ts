@@ -64,7 +64,8 @@ export function adaptRequest(
     inChat: reworded,
     rejected,
   });
-  const added = native === undefined ? listAdded(filled, request) : native.added;
+  const isTranslated = original !== undefined;
+  const added = native?.added ?? (isTranslated || request.delivery === "stream" ? listAdded(filled, request) : filled);
   const without = rejected.size === 0 ? nothing : added.filter((name) => rejected.has(name));
   const { provider } = model.instance;
   const lacksStream = provider !== undefined && provider.stream === undefined && !operation.hasContent;
@@ -87,7 +88,7 @@ export function adaptRequest(
   }
   const adapted: AdaptedRequest = {
     completion,
-    dropped: listDropped(request, { left, without, native }),
+    dropped: isTranslated || without.length > 0 ? listDropped(request, { left, without, native }) : left,
     added,
     clientNames: native === undefined ? clientNames : undefined,
     api,
@@ -103,7 +104,7 @@ function listDropped({ body, original }: RoutedRequest, { left, without, native 
   readonly native: ReturnType<NonNullable<RoutedRequest["original"]>["nativeFor"]>;
 }): readonly string[] {
   if (original === undefined && native === undefined) {
-    const own = without.length === 0 ? nothing : without.filter((name) => name in body);
+    const own = without.filter((name) => name in body);
     return own.length === 0 ? left : [...new Set([...left, ...own])];
   }
   const isOfClient = (name: string) => name !== streamOptions; // translations ask for usage themselves

@@ -215,7 +215,7 @@ function begin<T extends Received>(scope: AttemptScope<T>): BegunTry<T> {
   context.withoutResponseMs = 0; // not the wait of an earlier model
   context.check();
   const { instance } = member.model;
-  const { plan, deps: { runtime } } = context;
+  const { plan, deps: { runtime, hub } } = context;
   const { request: { operation, userAgent } } = plan;
   const reservation = permit.take();
   const connection = new Connection(runtime, instance, {
@@ -224,7 +224,7 @@ function begin<T extends Received>(scope: AttemptScope<T>): BegunTry<T> {
     firstContent: completion.stream || operation.hasContent ? findFirstContentLimit(plan, member) : undefined,
     callerKey: plan.callerKeys?.get(instance.entry.id),
   });
-  const trace = context.beginSpan();
+  const trace = hub.exportsSpans ? context.beginSpan() : plan.request.trace;
   if (trace !== undefined) connection.trace = trace;
   connection.userAgent = userAgent;
   context.follow(connection);

@@ -185,12 +185,12 @@ export class RequestContext {
   }
 
   /**
-   * Returns the trace context of the next call: that of a span of its own if spans are exported, else the caller's.
-   * Without a caller's span, exported spans begin a trace.
+   * Returns the trace context of the next call, if spans are exported: that of a span of its own. Without a caller's span,
+   * it begins a trace.
    */
   beginSpan(): TraceContext | undefined {
     const { deps: { hub }, plan: { request: { trace } } } = this;
-    return hub.exportsSpans ? hub.beginSpan(this.rootTrace) ?? trace : trace;
+    return hub.beginSpan(this.rootTrace) ?? trace;
   }
 
   /** The trace context above all calls. */

@@ -47,8 +47,8 @@ export function measureRequest(body: ChatCompletionRequest): RequestSize {
   const size: Size = {
     messages: 0,
     hasSystemPrompt: false,
-    text: emptyText(),
-    schema: emptyText(),
+    text: { latin: 0, alphabetic: 0, ideographic: 0 },
+    schema: { latin: 0, alphabetic: 0, ideographic: 0 },
     schemaNodes: 0,
     cachesForHour: body.cache_control !== undefined && isCachedForHour(body) ||
       Array.isArray(body.tools) && body.tools.some(isCachedForHour),

@@ -167,7 +167,7 @@ function reserve({ context, member, candidates }: {
   const { clock, plan: { load, affinity, pool } } = context;
   const permit = member.state.admit(affinity === undefined ? load : affinity.withKey(load, member), clock.monotonic());
   affinity?.select(member, permit);
-  const admitted = { context, member, permit, alone: isAlone(member, { candidates, pool }) };
+  const admitted = { context, member, permit, alone: candidates.length === 1 || isAlone(member, { candidates, pool }) };
   return permit.confirm(clock)?.then((denial) => {
     if (denial === undefined) return admitted;
     permit.withdraw();
@@ -183,16 +183,15 @@ async function admitFromQueue(context: RequestContext): Promise<AdmittedModel | 
   return await admitInOrder(context, {
     candidates: () => untriedMembers(context),
     choose: (open) => choose(prefer?.(open) ?? open, context),
-    isAlone: (member, open) => isAlone(member, { candidates: open, pool }),
+    isAlone: (member, open) => open.length === 1 || isAlone(member, { candidates: open, pool }),
   });
 }
 
-/** Whether no other candidate could serve the request if this one fails. */
+/** Whether no other one of several candidates could serve the request if this one fails. */
 function isAlone({ model: { instance } }: Member, { candidates, pool }: {
   readonly candidates: readonly Member[];
   readonly pool: Pool;
 }): boolean {
-  if (candidates.length === 1) return true;
   const { scope } = retryFor(pool.routing, instance.entry.id);
   return scope === "same_model" ||
     (scope !== "any" && candidates.filter(({ model }) => model.instance === instance).length === 1);
