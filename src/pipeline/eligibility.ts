@@ -86,14 +86,14 @@ export function eligibility(context: EligibilityContext): Eligibility {
   const nativeSpeakers = original === undefined
     ? delivering
     : apply("features", delivering, (members) => original.withDialect(members));
-  const lackOf = (model: ModelEntry) => {
+  const findLack = (model: ModelEntry) => {
     const lack = needs.findLack(model.info);
     if (lack !== undefined || operation.selectApi?.(body, model) === undefined) return lack;
     return original?.isNativeTo(model) ? undefined : operation.findApiLack?.(body, model);
   };
   const supporting = applyFilter === undefined
-    ? filterByRequest(nativeSpeakers, lackOf)
-    : apply("features", nativeSpeakers, (members) => filterByRequest(members, lackOf));
+    ? filterByRequest(nativeSpeakers, findLack)
+    : apply("features", nativeSpeakers, (members) => filterByRequest(members, findLack));
   const chosen = choice === undefined
     ? supporting
     : apply("route", supporting, (members) => choice.choose(members, load));

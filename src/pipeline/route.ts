@@ -4,7 +4,7 @@
  */
 import { eligibility, type EligibilityContext, type ModelChoice, type RequestPlan } from "./eligibility.ts";
 import { DeadlineError, RateLimitError } from "../errors.ts";
-import type { Member, Pool, Registry } from "../registry/registry.ts";
+import type { Member, Pool } from "../registry/registry.ts";
 import type { RouteDeps, RoutedRequest } from "./request.ts";
 import type { Hedging } from "./hedge.ts";
 import type { ReadToEnd } from "./complete_stream.ts";
