@@ -12,6 +12,9 @@ const flags = [
   "--disable-component-update",
   "--disable-sync",
   "--no-first-run",
+  "--disable-extensions",
+  // each window has renderers of its own for these, which take as long to start as its page
+  "--disable-features=SpareRendererForSitePerProcess,WebUIOmniboxPopup,WebUIOmniboxAimPopup",
   "--host-resolver-rules=MAP *.example 127.0.0.1", // pages of other origins
   "--remote-debugging-port=0",
 ];
