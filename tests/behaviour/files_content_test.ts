@@ -90,7 +90,7 @@ describe("The content of an uploaded file of batch requests", () => {
 
   it("keeps its names when each line has changes of its own, beyond those that are recorded", async () => {
     await using stage = await objectStage(["a"], config);
-    const lines = Array.from({ length: 3_000 }, (_, at) => spaced(at, `, "max_tokens": ${at + 1}`));
+    const lines = Array.from({ length: 1_700 }, (_, at) => spaced(at, `, "max_tokens": ${at + 1}`));
     const id = await upload(stage, lines.join("\n"));
     const { json } = await ask(stage.proxy, `files/${id}/content`);
     assertEquals(new Set(parsed(json).map(({ body }) => body.model)), new Set(["chat"]));
