@@ -39,7 +39,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
     "a stream that is shared > ends when its last reader leaves, and is not kept": sockets,
     "guards over a shared call > block it for all, and nothing is kept": packaged,
   },
-  [`${b}/cloud_credentials_test.ts`]: vendor,
+  [`${slow}/cloud_credentials_test.ts`]: vendor,
   [`${b}/jwt_test.ts`]: server,
   [`${b}/guards_test.ts`]: {
     "The configuration of guards > with a lookahead is refused": packaged,
@@ -315,7 +315,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/responses_state_vendors_test.ts`]: server,
   [`${b}/responses_store_test.ts`]: server,
   [`${b}/responses_socket_test.ts`]: sockets,
-  [`${b}/openai_sdk_errors_test.ts`]: sdk,
+  [`${slow}/openai_sdk_errors_test.ts`]: sdk,
   [`${b}/openai_sdk_test.ts`]: sdk,
   [`${b}/outage_events_test.ts`]: {
     "The event of an outage > goes to webhooks": listens,
@@ -324,7 +324,7 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
   [`${b}/proxy_access_cors_test.ts`]: server,
   [`${b}/proxy_access_test.ts`]: server,
   [`${b}/proxy_bodies_test.ts`]: server,
-  [`${b}/prompt_cache_test.ts`]: {
+  [`${slow}/prompt_cache_test.ts`]: {
     "the prompts of Bedrock": vendor,
     "the prompts of Claude behind a gateway in OpenAI's form": vendor,
     "prompt_cache_key > is sent to vendors that take it, in the APIs that do": vendor,

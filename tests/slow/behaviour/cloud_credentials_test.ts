@@ -1,7 +1,7 @@
 /** Credentials of the machine in a cloud, in place of keys. */
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { bedrock } from "../support/_bedrock.ts";
+import { bedrock } from "../../support/_bedrock.ts";
 import {
   type IdentityServices,
   type Machine,
@@ -9,13 +9,13 @@ import {
   machineSecrets,
   readCredentialNumber,
   startIdentityServices,
-} from "../support/_cloud_identity.ts";
-import { speaking } from "../support/_dialects.ts";
-import { after, eveningClock, soon, Stage } from "../support/_failover.ts";
-import { clientOver, getText, makeFolder, messages, type TestFolder } from "../support/_library.ts";
-import { listTraces } from "../support/_token_endpoint.ts";
-import { until } from "../support/patience.ts";
-import { startTestProxy } from "../support/proxy.ts";
+} from "../../support/_cloud_identity.ts";
+import { speaking } from "../../support/_dialects.ts";
+import { after, eveningClock, soon, Stage } from "../../support/_failover.ts";
+import { clientOver, getText, makeFolder, messages, type TestFolder } from "../../support/_library.ts";
+import { listTraces } from "../../support/_token_endpoint.ts";
+import { until } from "../../support/patience.ts";
+import { startTestProxy } from "../../support/proxy.ts";
 import {
   answer,
   type Behaviour,
@@ -26,7 +26,7 @@ import {
   type Script,
   startUpstream,
   status,
-} from "../support/upstream.ts";
+} from "../../support/upstream.ts";
 
 const providers = {
   aws: {

@@ -1,9 +1,9 @@
 /** A request that narrows its own routing, by the header `x-mesh-route` or by `mesh` in its body. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { after, type Seen, type Stage, stage } from "../support/_failover.ts";
-import { tuned } from "../support/_tuned.ts";
-import { type Behaviour, hang, ok, status } from "../support/upstream.ts";
+import { after, type Seen, type Stage, stage } from "../../support/_failover.ts";
+import { tuned } from "../../support/_tuned.ts";
+import { type Behaviour, hang, ok, status } from "../../support/upstream.ts";
 
 const [a, b, c] = ["a", "b", "c"].map((name) => ok({ text: name })) as [Behaviour, Behaviour, Behaviour];
 const json = { "content-type": "application/json" };

@@ -4,7 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import type { MeshEvent } from "../../mod.ts";
+import type { MeshEvent } from "../../../mod.ts";
 import {
   changes,
   dollar,
@@ -17,10 +17,10 @@ import {
   recoveryEvent,
   type Scenery,
   scenery,
-} from "../support/_transitions.ts";
-import { type Behaviour, ok, status } from "../support/upstream.ts";
-import type { Stage } from "../support/_failover.ts";
-import { broke, byKey, keyed, keysSeen } from "../support/_keys.ts";
+} from "../../support/_transitions.ts";
+import { type Behaviour, ok, status } from "../../support/upstream.ts";
+import type { Stage } from "../../support/_failover.ts";
+import { broke, byKey, keyed, keysSeen } from "../../support/_keys.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;

@@ -4,10 +4,10 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { dataIn, saidIn } from "../support/_dialect_answers.ts";
-import { type Dialect, type Json, speaking } from "../support/_dialects.ts";
-import { startDialectProxy } from "../support/_dialect_proxy.ts";
-import { type Behaviour, json, startUpstream, status } from "../support/upstream.ts";
+import { dataIn, saidIn } from "../../support/_dialect_answers.ts";
+import { type Dialect, type Json, speaking } from "../../support/_dialects.ts";
+import { startDialectProxy } from "../../support/_dialect_proxy.ts";
+import { type Behaviour, json, startUpstream, status } from "../../support/upstream.ts";
 
 const call = { id: "call_1", name: "get_weather", input: { city: "Zürich" } };
 const details = [

@@ -4,17 +4,17 @@
  */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { toApiKey } from "../support/_dialect_proxy.ts";
-import { type Json, speaking } from "../support/_dialects.ts";
+import { toApiKey } from "../../support/_dialect_proxy.ts";
+import { type Json, speaking } from "../../support/_dialects.ts";
 import {
   geminiRequests,
   messagesRequests,
   type NativeOnlyRequest,
   responsesRequests,
-} from "../support/_native_only.ts";
-import { responseAnswer } from "../support/_response_answers.ts";
-import { startTestProxy, type TestProxy } from "../support/proxy.ts";
-import { type Behaviour, ok, startUpstream, status, type Upstream } from "../support/upstream.ts";
+} from "../../support/_native_only.ts";
+import { responseAnswer } from "../../support/_response_answers.ts";
+import { startTestProxy, type TestProxy } from "../../support/proxy.ts";
+import { type Behaviour, ok, startUpstream, status, type Upstream } from "../../support/upstream.ts";
 
 /** A dialect, and a provider that has it natively. */
 interface Tried {

@@ -15,9 +15,9 @@ import {
   StreamInterruptedError,
   UpstreamError,
   type UsageReport,
-} from "../../mod.ts";
-import { createAnswer, createChunk, customProvider } from "../support/_custom_provider.ts";
-import { type FakeClock, fakeClock, getText, messages } from "../support/_library.ts";
+} from "../../../mod.ts";
+import { createAnswer, createChunk, customProvider } from "../../support/_custom_provider.ts";
+import { type FakeClock, fakeClock, getText, messages } from "../../support/_library.ts";
 
 /** A client whose pool has a provider of the test's own first, and a good one after it. */
 function createClient(overrides: Partial<Provider>, clock: FakeClock = fakeClock(), retries = 0) {

@@ -1,12 +1,12 @@
 /** `prompt_cache`: requests get what each vendor needs to cache their prompts, where the client has set nothing. */
 import { assert, assertAlmostEquals, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { bedrock } from "../support/_bedrock.ts";
-import { type DialectFacts, type Json, speaking } from "../support/_dialects.ts";
-import { responseAnswer } from "../support/_response_answers.ts";
-import { behind, soon } from "../support/_failover.ts";
-import { startTestProxy, type TestProxy } from "../support/proxy.ts";
-import { type Behaviour, Gate, json, startUpstream, status, type Upstream } from "../support/upstream.ts";
+import { bedrock } from "../../support/_bedrock.ts";
+import { type DialectFacts, type Json, speaking } from "../../support/_dialects.ts";
+import { responseAnswer } from "../../support/_response_answers.ts";
+import { behind, soon } from "../../support/_failover.ts";
+import { startTestProxy, type TestProxy } from "../../support/proxy.ts";
+import { type Behaviour, Gate, json, startUpstream, status, type Upstream } from "../../support/upstream.ts";
 
 const short = { type: "ephemeral" };
 const hour = { type: "ephemeral", ttl: "1h" };

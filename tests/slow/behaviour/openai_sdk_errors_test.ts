@@ -4,11 +4,20 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import OpenAI from "openai";
-import { dialects, speaking } from "../support/_dialects.ts";
-import { createSdk, startDialectProxy } from "../support/_dialect_proxy.ts";
-import { startTestProxy, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
-import { assertMatchesSchema } from "../support/schema.ts";
-import { type Behaviour, cutAt, hang, ok, startUpstream, status, stream, type Upstream } from "../support/upstream.ts";
+import { dialects, speaking } from "../../support/_dialects.ts";
+import { createSdk, startDialectProxy } from "../../support/_dialect_proxy.ts";
+import { startTestProxy, type TestProxy, type TestProxyOptions } from "../../support/proxy.ts";
+import { assertMatchesSchema } from "../../support/schema.ts";
+import {
+  type Behaviour,
+  cutAt,
+  hang,
+  ok,
+  startUpstream,
+  status,
+  stream,
+  type Upstream,
+} from "../../support/upstream.ts";
 
 const ask = { model: "chat", messages: [{ role: "user" as const, content: "Hi" }] };
 const onlyOnce = { retry: { max_attempts: 0 } };
