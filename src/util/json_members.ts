@@ -77,6 +77,37 @@ export function repeatedMember(text: string): string | undefined {
 }
 
 /**
+ * Whether any object in JSON has two members of one name.
+ *
+ * @param text Valid JSON.
+ * @param value The value that it was parsed to, which has one of them.
+ */
+export function hasRepeatedMember(text: string, value: unknown): boolean {
+  return countColons(text) !== countNames(value);
+}
+
+/** Counts the colons in JSON outside of strings: one for each member of any object. */
+function countColons(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length;) {
+    const code = text.charCodeAt(at);
+    if (code === 58) count++;
+    at = code === 34 ? skipString(text, at) : at + 1;
+  }
+  return count;
+}
+
+/** Counts the members of all objects in a value. */
+function countNames(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const isList = Array.isArray(value);
+  const members = isList ? value : Object.values(value);
+  let count = isList ? 0 : members.length;
+  for (const member of members) count += countNames(member);
+  return count;
+}
+
+/**
  * Returns the text of a top-level member's value.
  *
  * @param text A valid JSON object.

@@ -28,6 +28,8 @@ interface Stage extends AsyncDisposable {
   readonly traces: readonly string[];
   /** Bodies that the provider has received. */
   sent(): string[];
+  /** The same, as they were sent. */
+  received(): string[];
 }
 
 /** A proxy with guards over one provider. */
@@ -60,6 +62,7 @@ async function open(
     records,
     traces,
     sent: () => upstream.requests.map((request) => JSON.stringify(request.json())),
+    received: () => upstream.requests.map(({ body }) => body),
     async [Symbol.asyncDispose]() {
       await server.stop(0);
       await mesh.close();
@@ -222,6 +225,34 @@ describe("A guard of personal data", () => {
     const routing = stage.records.find(({ type }) => type === "routing") as Json;
     assertEquals((routing.guards as readonly unknown[]).length, 100);
   });
+
+  for (
+    const [what, text, sent] of [
+      ["keeps a request as it came in which it finds nothing", '{"role": "user", "content": "Hi"}', undefined],
+      [
+        "sees what is sent of two members with one name",
+        `{"role":"user","content":"${card}","content":"Hi"}`,
+        '{"role":"user","content":"Hi"}',
+      ],
+      [
+        "sees what is sent of two members with one name, which is escaped",
+        `{"role":"user","content":"${card}","c\\u006fntent":"Hi"}`,
+        '{"role":"user","content":"Hi"}',
+      ],
+    ] as const
+  ) {
+    it(what, async () => {
+      await using stage = await open({ pii: pii() });
+      const body = `{"model":"chat", "seed":12345678901234567890,"messages":[${text}]}`;
+      const headers = { "content-type": "application/json" };
+      const response = await fetch(`${stage.url}/v1/chat/completions`, { method: "POST", headers, body });
+      assertEquals(response.status, 200, await response.text());
+      const [received] = stage.received();
+      assertNotMatch(received!, cardPattern);
+      if (sent === undefined) assertMatch(received!, /"seed":12345678901234567890,"messages":\[\{"role": "user"/);
+      else assert(received!.includes(sent), received);
+    });
+  }
 
   it("masks it, also where it goes on in the next part", async () => {
     await using stage = await open({ pii: pii() });

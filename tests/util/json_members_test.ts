@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { editMembers } from "../../src/util/json_members.ts";
+import { editMembers, hasRepeatedMember } from "../../src/util/json_members.ts";
 
 Deno.test("editMembers changes what it is given and leaves every other byte alone", () => {
   const cases: readonly (readonly [string, Record<string, unknown>, string])[] = [
@@ -16,6 +16,19 @@ Deno.test("editMembers changes what it is given and leaves every other byte alon
     ['{"a":null}', {}, '{"a":null}'],
   ];
   for (const [text, edits, expected] of cases) assertEquals(editMembers(text, edits), expected);
+});
+
+Deno.test("hasRepeatedMember() finds two members of one name in any object, however the name is written", () => {
+  const cases: [text: string, isRepeated: boolean][] = [
+    ["{}", false],
+    ['{"a":{"b":[{"c":1},{"c":"x:y","d":"\\":\\\\"}]},"b":null}', false],
+    ['{"a":1,"a":1}', true],
+    ['{"a":[[{"b":1},{"b":1,"c":{"b":2,"b":3}}]]}', true],
+    ['[{"ab":1,"a\\u0062":2}]', true],
+    ['{"__proto__":1,"__proto__":2}', true],
+    ['{"__proto__":{"a":1}}', false],
+  ];
+  for (const [text, isRepeated] of cases) assertEquals(hasRepeatedMember(text, JSON.parse(text)), isRepeated, text);
 });
 
 Deno.test("editMembers agrees with parsing and writing for any object", () => {

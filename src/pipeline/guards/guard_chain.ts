@@ -8,6 +8,7 @@ import type { Clock, StopSignal } from "../../contracts/runtime.ts";
 import { ConnectorError, DeadlineError, MeshError, UnsupportedRequestError } from "../../errors.ts";
 import type { Hub } from "../../observe/hub.ts";
 import { isObject } from "../../util/is_object.ts";
+import { isThenable } from "../../util/once.ts";
 import { untilAborted } from "../../util/until_aborted.ts";
 
 /** A configured guard. */
@@ -28,7 +29,7 @@ export interface GuardScope extends Pick<GuardContext, "pool" | "client" | "requ
   readonly deadlineAt: number;
   readonly hub: Pick<Hub, "trace">;
   /** Guards that have failed at a stage where texts then pass: they are not asked about the rest of a stream. */
-  readonly failed: Set<string>;
+  failed?: Set<string> | undefined;
   /** Receives each finding once per guard, stage, path and rule. */
   readonly report: (finding: GuardRecord) => void;
 }
@@ -36,52 +37,87 @@ export interface GuardScope extends Pick<GuardContext, "pool" | "client" | "requ
 /** Maximum length of a name of a rule in records, characters. */
 const maxRuleLength = 64;
 
+/** The stage of a check, and what it has in common with others. */
+interface CheckPlace {
+  readonly stage: GuardContext["stage"];
+  readonly scope: GuardScope;
+}
+
+/** Texts as they are to be passed on; a promise if a guard returns one. */
+export type CheckedTexts = readonly GuardedText[] | Promise<readonly GuardedText[]>;
+
 /**
  * Checks texts.
  *
- * @returns The texts as they are to be passed on, in the same order; the same list if none changes.
+ * @returns The texts in the same order; the same list if none changes.
  * @throws {UnsupportedRequestError} `content_blocked`.
  * @throws {DeadlineError} When the time of the request is over before a guard has answered.
  * @throws The reason of the signal, when it aborts.
  */
-export async function checkTexts(
+export function checkTexts(
   guards: readonly NamedGuard[],
   texts: readonly GuardedText[],
-  { stage, scope }: { readonly stage: GuardContext["stage"]; readonly scope: GuardScope },
-): Promise<readonly GuardedText[]> {
+  place: CheckPlace,
+): CheckedTexts {
+  if (texts.length === 0) return texts;
   let current = texts;
-  if (texts.length === 0) return current;
-  for (const named of guards) {
-    const replaced = await applyGuard(named, current, { stage, scope });
-    if (replaced !== undefined) current = current.map((text) => replaced.get(text.path) ?? text);
+  for (let index = 0; index < guards.length; index++) {
+    const replaced = applyGuard(guards[index]!, current, place);
+    if (replaced instanceof Promise) {
+      return replaced.then((later) => checkTexts(guards.slice(index + 1), replaceTexts(current, later), place));
+    }
+    current = replaceTexts(current, replaced);
   }
   return current;
 }
 
-/** Returns what a guard replaces, by path; undefined if nothing. */
-async function applyGuard(
+/** The texts that a guard replaces, by path. */
+type Replaced = ReadonlyMap<string, GuardedText>;
+
+function replaceTexts(texts: readonly GuardedText[], replaced: Replaced | undefined): readonly GuardedText[] {
+  return replaced === undefined ? texts : texts.map((text) => replaced.get(text.path) ?? text);
+}
+
+/** Returns what a guard replaces; undefined if nothing. */
+function applyGuard(
   named: NamedGuard,
   texts: readonly GuardedText[],
-  { stage, scope }: { readonly stage: GuardContext["stage"]; readonly scope: GuardScope },
-): Promise<ReadonlyMap<string, GuardedText> | undefined> {
-  const { name: guard, onError } = named;
-  const check = `${stage} ${guard}`;
-  if (scope.failed.has(check)) return undefined;
+  place: CheckPlace,
+): Replaced | undefined | Promise<Replaced | undefined> {
+  const { stage, scope } = place;
+  if (scope.failed?.has(nameCheck(named, stage))) return undefined;
   let verdict: GuardVerdict;
   try {
-    verdict = readVerdict(await ask(named, texts, { stage, scope }), texts);
+    const asked = ask(named, texts, place);
+    if (asked instanceof Promise) return applyLater(asked, { named, texts, place });
+    verdict = readVerdict(asked, texts);
   } catch (error) {
-    if (scope.signal?.aborted) throw scope.signal.reason;
-    if (stage === "request" && scope.clock.monotonic() >= scope.deadlineAt) {
-      throw new DeadlineError(`The guard "${guard}" has not answered within the time of the request`);
-    }
-    const failed = `The guard "${guard}" could not check the ${stage}`;
-    const message = `${failed}, which ${onError === "block" ? "is blocked" : "passes"}: ${describe(error)}`;
-    scope.hub.trace({ severity: "error", component: "guard", message, request_id: scope.requestId, pool: scope.pool });
-    scope.report({ guard, stage, action: onError === "block" ? "block" : "error", rule: "guard_failed" });
-    if (onError === "allow") return void scope.failed.add(check);
-    throw blocked(`${failed}, and lets nothing pass that it has not checked`);
+    return reportFailure(error, named, place);
   }
+  return applyVerdict(verdict, { named, texts, place });
+}
+
+/** A check. */
+interface Check {
+  readonly named: NamedGuard;
+  readonly texts: readonly GuardedText[];
+  readonly place: CheckPlace;
+}
+
+async function applyLater(asked: Promise<GuardVerdict>, check: Check): Promise<Replaced | undefined> {
+  let verdict: GuardVerdict;
+  try {
+    verdict = readVerdict(await asked, check.texts);
+  } catch (error) {
+    return reportFailure(error, check.named, check.place);
+  }
+  return applyVerdict(verdict, check);
+}
+
+function applyVerdict(
+  verdict: GuardVerdict,
+  { named: { name: guard }, texts, place: { stage, scope } }: Check,
+): Replaced | undefined {
   if (verdict.action === "allow") return undefined;
   if (verdict.action === "block") {
     const { code, reason, path } = verdict;
@@ -95,30 +131,67 @@ async function applyGuard(
   return new Map(verdict.texts.map(({ path, text }) => [path, { path, text }]));
 }
 
+/** Reports a failed check; throws unless the texts pass. */
+function reportFailure(error: unknown, named: NamedGuard, { stage, scope }: CheckPlace): undefined {
+  const { name: guard, onError } = named;
+  if (scope.signal?.aborted) throw scope.signal.reason;
+  if (stage === "request" && scope.clock.monotonic() >= scope.deadlineAt) {
+    throw new DeadlineError(`The guard "${guard}" has not answered within the time of the request`);
+  }
+  const failed = `The guard "${guard}" could not check the ${stage}`;
+  const message = `${failed}, which ${onError === "block" ? "is blocked" : "passes"}: ${describe(error)}`;
+  scope.hub.trace({ severity: "error", component: "guard", message, request_id: scope.requestId, pool: scope.pool });
+  scope.report({ guard, stage, action: onError === "block" ? "block" : "error", rule: "guard_failed" });
+  if (onError === "block") throw blocked(`${failed}, and lets nothing pass that it has not checked`);
+  (scope.failed ??= new Set()).add(nameCheck(named, stage));
+  return undefined;
+}
+
+function nameCheck({ name }: NamedGuard, stage: GuardContext["stage"]): string {
+  return `${stage} ${name}`;
+}
+
+/** The context of one check. Its signal is made when a guard asks for it. */
+class CheckContext implements GuardContext {
+  readonly stage: GuardContext["stage"];
+  readonly pool: string;
+  readonly client: string | undefined;
+  readonly requestId: string;
+  readonly request: object;
+  #controller: AbortController | undefined;
+
+  constructor({ stage, scope }: CheckPlace) {
+    this.stage = stage;
+    this.pool = scope.pool;
+    this.client = scope.client;
+    this.requestId = scope.requestId;
+    this.request = scope.request;
+  }
+
+  get signal(): AbortSignal {
+    return (this.#controller ??= new AbortController()).signal;
+  }
+
+  /** Aborts the signal, if there is one. */
+  static end(context: CheckContext, reason: unknown): void {
+    context.#controller?.abort(reason);
+  }
+}
+
 /** Asks a guard, within its time. */
 function ask(
   { guard, timeoutMs }: NamedGuard,
   texts: readonly GuardedText[],
-  { stage, scope }: { readonly stage: GuardContext["stage"]; readonly scope: GuardScope },
+  place: CheckPlace,
 ): GuardVerdict | Promise<GuardVerdict> {
-  const { pool, client, requestId, request, clock, deadlineAt } = scope;
-  let controller: AbortController | undefined;
-  const context = {
-    stage,
-    pool,
-    client,
-    requestId,
-    request,
-    get signal() {
-      return (controller ??= new AbortController()).signal;
-    },
-  };
-  const verdict = guard.check(texts.map((text) => ({ ...text })), context); // its own, whatever it does with them
-  if (!(verdict instanceof Promise)) return verdict;
+  const context = new CheckContext(place);
+  const verdict = guard.check(texts.map(({ path, text }) => ({ path, text })), context); // its own, whatever it does with them
+  if (!isThenable(verdict)) return verdict;
+  const { stage, scope: { clock, deadlineAt, signal } } = place;
   const ms = stage === "request" ? Math.min(timeoutMs, deadlineAt - clock.monotonic()) : timeoutMs;
   const limit = { clock, ms, message: `no verdict within ${timeoutMs} ms` };
-  return untilAborted(verdict, scope.signal, limit).catch((error) => {
-    controller?.abort(error);
+  return untilAborted(Promise.resolve(verdict), signal, limit).catch((error) => {
+    CheckContext.end(context, error);
     throw error;
   });
 }

@@ -7,9 +7,10 @@ import type { GuardedText } from "../../contracts/guard.ts";
 import { UpstreamError } from "../../errors.ts";
 import { concat } from "../../util/bytes.ts";
 import type { ByteStream } from "../content_stream.ts";
+import type { CheckedTexts } from "./guard_chain.ts";
 import { listTexts, toTextMap, withTexts } from "./texts.ts";
 
-type CheckResponse = (texts: readonly GuardedText[]) => Promise<readonly GuardedText[]>;
+type CheckResponse = (texts: readonly GuardedText[]) => CheckedTexts;
 
 /** Maximum size of such content, bytes. */
 const maxBytes = 16 * 1024 * 1024;

@@ -10,6 +10,7 @@ import type { EventStream } from "../committed_stream.ts";
 import { carriesContent } from "../read_response.ts";
 import { isBlocked } from "./guard_chain.ts";
 import { TextWindow } from "./text_window.ts";
+import type { CheckedTexts } from "./guard_chain.ts";
 import { listTexts, visitTexts } from "./texts.ts";
 
 /** What a guarded stream needs of its guards. */
@@ -23,7 +24,7 @@ interface StreamGuards {
    *
    * @throws If they are blocked.
    */
-  check(texts: readonly GuardedText[]): Promise<readonly GuardedText[]>;
+  check(texts: readonly GuardedText[]): CheckedTexts;
 }
 
 /** A text that arrives in parts: of one member of one choice. */

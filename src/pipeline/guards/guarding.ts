@@ -7,13 +7,15 @@ import type { GuardRecord } from "../../contracts/events.ts";
 import type { GuardedText } from "../../contracts/guard.ts";
 import type { CompletionResponse } from "../../contracts/provider.ts";
 import { UnsupportedRequestError } from "../../errors.ts";
+import type { Pool } from "../../registry/registry.ts";
+import { hasRepeatedMember } from "../../util/json_members.ts";
 import { poolOnceListed } from "../pool_once_listed.ts";
 import type { EventStream } from "../committed_stream.ts";
 import type { ByteStream } from "../content_stream.ts";
 import type { RouteDeps, RoutedRequest } from "../request.ts";
 import type { Result } from "../result.ts";
 import { poolFor } from "../select_pool.ts";
-import { checkTexts, type GuardScope, type NamedGuard } from "./guard_chain.ts";
+import { type CheckedTexts, checkTexts, type GuardScope, type NamedGuard } from "./guard_chain.ts";
 import { guardBytes, guardContent } from "./guarded_content.ts";
 import { GuardedStream } from "./guarded_stream.ts";
 import { listTexts, toTextMap, withTexts } from "./texts.ts";
@@ -46,86 +48,109 @@ export class Guarding {
   /**
    * Checks a request.
    *
-   * @returns The guards of this request, with the request as it may be sent; undefined if it has none.
-   * @throws {UnsupportedRequestError} `content_blocked`.
+   * @returns The guards of this request, with the request as it may be sent; undefined if it has none. A promise if the
+   * models of its pool or a verdict have to be waited for.
+   * @throws {UnsupportedRequestError} `content_blocked`; also at once.
    */
-  async open(request: RoutedRequest, deps: RouteDeps): Promise<RequestGuard | undefined> {
-    const pool = deps.registry.relist === undefined
-      ? poolFor(request.model, request, deps.registry)
-      : await poolOnceListed(request, deps);
-    const { labels, client } = request;
-    const ofTeam = labels?.team === undefined ? undefined : this.#teams?.get(labels.team)?.guards;
-    const names = new Set([request.guards, ofTeam, client?.guards, pool.routing.guards].flatMap((some) => some ?? []));
-    const guards = [...names].flatMap((name) => this.#guards.get(name) ?? []);
+  open(
+    request: RoutedRequest,
+    deps: RouteDeps,
+  ): RequestGuard | undefined | Promise<RequestGuard | undefined> {
+    if (deps.registry.relist !== undefined) {
+      return poolOnceListed(request, deps).then((pool) => this.#open(request, pool, deps));
+    }
+    return this.#open(request, poolFor(request.model, request, deps.registry), deps);
+  }
+
+  #open(
+    request: RoutedRequest,
+    pool: Pool,
+    deps: RouteDeps,
+  ): RequestGuard | undefined | Promise<RequestGuard> {
+    const guards = this.#selectGuards(request, pool);
     if (guards.length === 0) return undefined;
-    const admission = request.scopes?.admit();
-    if (admission !== undefined) await admission; // guards may cost as much as the request
-    return await RequestGuard.open(request, { guards, pool: pool.name, deps });
+    const check = () => new RequestGuard(request, { guards, pool: pool.name, deps }).checkRequest();
+    return request.scopes?.admit()?.then(check) ?? check(); // guards may cost as much as the request
+  }
+
+  /** The guards of the proxy, of the team, of the client and of the pool, each once. */
+  #selectGuards({ labels, client, guards }: RoutedRequest, { routing }: Pool): readonly NamedGuard[] {
+    const ofTeam = labels?.team === undefined ? undefined : this.#teams?.get(labels.team)?.guards;
+    const selected: NamedGuard[] = [];
+    for (const names of [guards, ofTeam, client?.guards, routing.guards]) {
+      if (names === undefined) continue;
+      for (const name of names) {
+        const guard = this.#guards.get(name);
+        if (guard !== undefined && !selected.includes(guard)) selected.push(guard);
+      }
+    }
+    return selected;
   }
 }
 
-/** What the guards of a request have done; once it is routed, its record gets that, too. */
-interface Findings {
-  readonly list: GuardRecord[];
-  record?: { guards?: readonly GuardRecord[] | undefined };
-}
-
-/** The guards of one request. */
+/** The guards of one request. What they have done is in its record, once it is routed. */
 export class RequestGuard {
-  /** The request as it may be sent. */
-  readonly request: RoutedRequest;
+  /** The request; once it is checked, as it may be sent. */
+  request: RoutedRequest;
   readonly #guards: readonly NamedGuard[];
   readonly #scope: GuardScope;
-  readonly #findings: Findings;
+  readonly #deps: RouteDeps;
+  readonly #findings: GuardRecord[] = [];
+  /** Keys of what was reported. */
+  #reported: Set<string> | undefined;
+  #record: { guards?: readonly GuardRecord[] | undefined } | undefined;
 
-  private constructor(request: RoutedRequest, { guards, scope, findings }: {
-    readonly guards: readonly NamedGuard[];
-    readonly scope: GuardScope;
-    readonly findings: Findings;
-  }) {
-    this.request = request;
-    this.#guards = guards;
-    this.#scope = scope;
-    this.#findings = findings;
-  }
-
-  /** @throws {UnsupportedRequestError} `content_blocked`. */
-  static async open(request: RoutedRequest, { guards, pool, deps }: {
+  constructor(request: RoutedRequest, { guards, pool, deps }: {
     readonly guards: readonly NamedGuard[];
     readonly pool: string;
     readonly deps: RouteDeps;
-  }): Promise<RequestGuard> {
+  }) {
     const { hub, runtime: { clock } } = deps;
-    const deadlineAt = clock.monotonic() + request.timeoutMs;
-    const findings: Findings = { list: [] };
-    const reported = new Set<string>();
-    const scope: GuardScope = {
+    this.request = request;
+    this.#guards = guards;
+    this.#deps = deps;
+    this.#scope = {
       pool,
       client: request.client?.name,
       requestId: request.id,
       request: {},
       signal: request.signal,
       clock,
-      deadlineAt,
+      deadlineAt: clock.monotonic() + request.timeoutMs,
       hub,
-      failed: new Set(),
-      report: (finding) => {
-        const { action, ...metadata } = finding;
-        if (action === "replace" && findings.list.length >= maxReplacements) return;
-        const key = JSON.stringify([action, finding.guard, finding.stage, finding.path, finding.rule]);
-        if (reported.has(key)) return;
-        reported.add(key);
-        findings.list.push(finding);
-        if (findings.record !== undefined) findings.record.guards = findings.list;
-        const client = request.client && { client: request.client.name };
-        hub.event({ event: "guard", pool, provider: "", reason: action, metadata: { ...metadata, ...client } });
-      },
+      failed: undefined,
+      report: (finding) => this.#report(finding),
     };
-    const texts = listTexts(request.body, "request");
-    const passed = await checkTexts(guards, texts, { stage: "request", scope });
+  }
+
+  /** @throws {UnsupportedRequestError} `content_blocked`. */
+  checkRequest(): this | Promise<this> {
+    const texts = listTexts(this.request.body, "request");
+    const passed = checkTexts(this.#guards, texts, { stage: "request", scope: this.#scope });
+    return passed instanceof Promise ? passed.then((later) => this.#pass(texts, later)) : this.#pass(texts, passed);
+  }
+
+  #pass(texts: readonly GuardedText[], passed: readonly GuardedText[]): this {
+    const { clock, deadlineAt } = this.#scope;
     const timeoutMs = Math.max(0, deadlineAt - clock.monotonic());
-    const sent = withoutNativeForm({ ...request, timeoutMs });
-    return new RequestGuard(passed === texts ? sent : withRequestTexts(sent, passed), { guards, scope, findings });
+    const checked = withoutUncheckedForm(this.request, passed === texts);
+    const sent = passed === texts ? checked : withRequestTexts(checked, passed);
+    this.request = sent.timeoutMs - timeoutMs < 1 ? sent : { ...sent, timeoutMs };
+    return this;
+  }
+
+  #report(finding: GuardRecord): void {
+    const { action, ...metadata } = finding;
+    if (action === "replace" && this.#findings.length >= maxReplacements) return;
+    const key = JSON.stringify([action, finding.guard, finding.stage, finding.path, finding.rule]);
+    const reported = this.#reported ??= new Set();
+    if (reported.has(key)) return;
+    reported.add(key);
+    this.#findings.push(finding);
+    if (this.#record !== undefined) this.#record.guards = this.#findings;
+    const { pool, client } = this.#scope;
+    const facts = client === undefined ? metadata : { ...metadata, client };
+    this.#deps.hub.event({ event: "guard", pool, provider: "", reason: action, metadata: facts });
   }
 
   /**
@@ -133,21 +158,22 @@ export class RequestGuard {
    *
    * @throws {UnsupportedRequestError} `content_blocked`.
    */
-  async checkResponse<Body>(
+  checkResponse<Body>(
     response: CompletionResponse<Body>,
     result: Pick<Result, "routing">,
-  ): Promise<CompletionResponse<Body>> {
+  ): CompletionResponse<Body> | Promise<CompletionResponse<Body>> {
     this.#describe(result);
     const { content } = response;
     if (content?.bytes instanceof Uint8Array) {
-      const bytes = await guardBytes(content.bytes, content.type, (texts) => this.#check(texts));
-      return { ...response, content: { ...content, bytes } };
+      return guardBytes(content.bytes, content.type, (texts) => this.#check(texts))
+        .then((bytes) => ({ ...response, content: { ...content, bytes } }));
     }
     const texts = listTexts(response.body, "response");
-    const passed = await this.#check(texts);
+    const passed = this.#check(texts);
     if (passed === texts) return response;
-    const { wire: _, native: __, ...others } = response;
-    return { ...others, body: withoutLogprobs(withTexts(response.body, toTextMap(passed), "response")) };
+    return passed instanceof Promise
+      ? passed.then((later) => later === texts ? response : withResponseTexts(response, later))
+      : withResponseTexts(response, passed);
   }
 
   /** Returns a stream that checks its texts, once it has something to send. */
@@ -171,34 +197,43 @@ export class RequestGuard {
 
   /** The record of the request gets what the guards have done, and will have done until it is written. */
   #describe({ routing }: Pick<Result, "routing">): void {
-    const findings = this.#findings;
-    findings.record = routing;
-    if (findings.list.length > 0) findings.record.guards = findings.list;
+    this.#record = routing;
+    if (this.#findings.length > 0) this.#record.guards = this.#findings;
   }
 
-  #check(texts: readonly GuardedText[]): Promise<readonly GuardedText[]> {
+  #check(texts: readonly GuardedText[]): CheckedTexts {
     return checkTexts(this.#guards, texts, { stage: "response", scope: this.#scope });
   }
 }
 
 /**
- * The request without the form in which it was sent: guards see its translation, and what it lacks would pass unseen; and
- * they see the last one of members with the same name, of which the provider might read the first.
+ * The request without a form in which it was sent that has more than the guards have seen: they see a translation, and what
+ * it lacks would pass; and the last one of members with the same name, of which the provider might read the first.
  *
+ * @param isUnchanged Whether the guards have left its texts as they are.
  * @throws {UnsupportedRequestError} If no other form of it can be sent.
  */
-function withoutNativeForm(request: RoutedRequest): RoutedRequest {
+function withoutUncheckedForm(request: RoutedRequest, isUnchanged: boolean): RoutedRequest {
   if (request.original?.isNativeOnly === true) {
     const message =
       "The pool has guards, which cannot check what only one provider understands: leave out tools that it runs, and references to objects that it stores";
     throw new UnsupportedRequestError(message, { code: "unsupported_by_pool" });
   }
+  const isSeen = request.text === undefined || isUnchanged && !hasRepeatedMember(request.text, request.body);
+  if (isSeen && request.original === undefined) return request;
   const { text: _, original, ...sent } = request;
   return original === undefined ? sent : { ...sent, original: original.withoutNative() };
 }
 
 function withRequestTexts(request: RoutedRequest, texts: readonly GuardedText[]): RoutedRequest {
   return { ...request, body: withTexts(request.body, toTextMap(texts), "request") };
+}
+
+function withResponseTexts<Body>(
+  { wire: _, native: __, ...others }: CompletionResponse<Body>,
+  texts: readonly GuardedText[],
+): CompletionResponse<Body> {
+  return { ...others, body: withoutLogprobs(withTexts(others.body, toTextMap(texts), "response")) };
 }
 
 /** Tokens would show the text as it was. */

@@ -130,16 +130,21 @@ export function visitTexts(body: unknown, { scope, visit }: Visit): unknown {
 
   function visitList(list: readonly unknown[], path: string, key: string): readonly unknown[] {
     let changed: unknown[] | undefined;
-    list.forEach((item, index) => {
-      const after = visitValue(item, `${path}[${index}]`, key);
-      if (after !== item) (changed ??= [...list])[index] = after;
-    });
+    for (let index = 0; index < list.length; index++) {
+      const after = visitValue(list[index], `${path}[${index}]`, key);
+      if (after !== list[index]) (changed ??= [...list])[index] = after;
+    }
     return changed ?? list;
   }
 
   function visitMembers(object: Readonly<Record<string, unknown>>, path: string, key: string): unknown {
     let changed: Record<string, unknown> | undefined;
-    for (const [name, member] of Object.entries(object)) {
+    const names = Object.keys(object);
+    const members = Object.values(object);
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index]!;
+      const member = members[index];
+      if (typeof member !== "string" && typeof member !== "object") continue;
       if (isControl({ name, member, parent: key, isTop: path === "" })) continue;
       const after = visitValue(member, path === "" ? name : `${path}.${name}`, name);
       if (after !== member) (changed ??= { ...object })[name] = after;
