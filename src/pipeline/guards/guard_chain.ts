@@ -38,7 +38,7 @@ export interface GuardScope extends Pick<GuardContext, "pool" | "client" | "requ
 const maxRuleLength = 64;
 
 /** The stage of a check, and what it has in common with others. */
-interface CheckPlace {
+interface CheckScope {
   readonly stage: GuardContext["stage"];
   readonly scope: GuardScope;
 }
@@ -57,14 +57,14 @@ export type CheckedTexts = readonly GuardedText[] | Promise<readonly GuardedText
 export function checkTexts(
   guards: readonly NamedGuard[],
   texts: readonly GuardedText[],
-  place: CheckPlace,
+  at: CheckScope,
 ): CheckedTexts {
   if (texts.length === 0) return texts;
   let current = texts;
   for (let index = 0; index < guards.length; index++) {
-    const replaced = applyGuard(guards[index]!, current, place);
+    const replaced = applyGuard(guards[index]!, current, at);
     if (replaced instanceof Promise) {
-      return replaced.then((later) => checkTexts(guards.slice(index + 1), replaceTexts(current, later), place));
+      return replaced.then((later) => checkTexts(guards.slice(index + 1), replaceTexts(current, later), at));
     }
     current = replaceTexts(current, replaced);
   }
@@ -82,26 +82,26 @@ function replaceTexts(texts: readonly GuardedText[], replaced: Replaced | undefi
 function applyGuard(
   named: NamedGuard,
   texts: readonly GuardedText[],
-  place: CheckPlace,
+  at: CheckScope,
 ): Replaced | undefined | Promise<Replaced | undefined> {
-  const { stage, scope } = place;
+  const { stage, scope } = at;
   if (scope.failed?.has(nameCheck(named, stage))) return undefined;
   let verdict: GuardVerdict;
   try {
-    const asked = ask(named, texts, place);
-    if (asked instanceof Promise) return applyLater(asked, { named, texts, place });
+    const asked = ask(named, texts, at);
+    if (asked instanceof Promise) return applyLater(asked, { named, texts, at });
     verdict = readVerdict(asked, texts);
   } catch (error) {
-    return reportFailure(error, named, place);
+    return reportFailure(error, named, at);
   }
-  return applyVerdict(verdict, { named, texts, place });
+  return applyVerdict(verdict, { named, texts, at });
 }
 
 /** A check. */
 interface Check {
   readonly named: NamedGuard;
   readonly texts: readonly GuardedText[];
-  readonly place: CheckPlace;
+  readonly at: CheckScope;
 }
 
 async function applyLater(asked: Promise<GuardVerdict>, check: Check): Promise<Replaced | undefined> {
@@ -109,14 +109,14 @@ async function applyLater(asked: Promise<GuardVerdict>, check: Check): Promise<R
   try {
     verdict = readVerdict(await asked, check.texts);
   } catch (error) {
-    return reportFailure(error, check.named, check.place);
+    return reportFailure(error, check.named, check.at);
   }
   return applyVerdict(verdict, check);
 }
 
 function applyVerdict(
   verdict: GuardVerdict,
-  { named: { name: guard }, texts, place: { stage, scope } }: Check,
+  { named: { name: guard }, texts, at: { stage, scope } }: Check,
 ): Replaced | undefined {
   if (verdict.action === "allow") return undefined;
   if (verdict.action === "block") {
@@ -132,7 +132,7 @@ function applyVerdict(
 }
 
 /** Reports a failed check; throws unless the texts pass. */
-function reportFailure(error: unknown, named: NamedGuard, { stage, scope }: CheckPlace): undefined {
+function reportFailure(error: unknown, named: NamedGuard, { stage, scope }: CheckScope): undefined {
   const { name: guard, onError } = named;
   if (scope.signal?.aborted) throw scope.signal.reason;
   if (stage === "request" && scope.clock.monotonic() >= scope.deadlineAt) {
@@ -160,7 +160,7 @@ class CheckContext implements GuardContext {
   readonly request: object;
   #controller: AbortController | undefined;
 
-  constructor({ stage, scope }: CheckPlace) {
+  constructor({ stage, scope }: CheckScope) {
     this.stage = stage;
     this.pool = scope.pool;
     this.client = scope.client;
@@ -182,12 +182,12 @@ class CheckContext implements GuardContext {
 function ask(
   { guard, timeoutMs }: NamedGuard,
   texts: readonly GuardedText[],
-  place: CheckPlace,
+  at: CheckScope,
 ): GuardVerdict | Promise<GuardVerdict> {
-  const context = new CheckContext(place);
+  const context = new CheckContext(at);
   const verdict = guard.check(texts.map(({ path, text }) => ({ path, text })), context); // its own, whatever it does with them
   if (!isThenable(verdict)) return verdict;
-  const { stage, scope: { clock, deadlineAt, signal } } = place;
+  const { stage, scope: { clock, deadlineAt, signal } } = at;
   const ms = stage === "request" ? Math.min(timeoutMs, deadlineAt - clock.monotonic()) : timeoutMs;
   const limit = { clock, ms, message: `no verdict within ${timeoutMs} ms` };
   return untilAborted(Promise.resolve(verdict), signal, limit).catch((error) => {
