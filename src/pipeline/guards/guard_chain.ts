@@ -88,9 +88,9 @@ function applyGuard(
   if (scope.failed?.has(nameCheck(named, stage))) return undefined;
   let verdict: GuardVerdict;
   try {
-    const asked = ask(named, texts, at);
-    if (asked instanceof Promise) return applyLater(asked, { named, texts, at });
-    verdict = readVerdict(asked, texts);
+    const result = ask(named, texts, at);
+    if (result instanceof Promise) return applyLater(result, { named, texts, at });
+    verdict = readVerdict(result, texts);
   } catch (error) {
     return reportFailure(error, named, at);
   }
@@ -104,10 +104,10 @@ interface Check {
   readonly at: CheckScope;
 }
 
-async function applyLater(asked: Promise<GuardVerdict>, check: Check): Promise<Replaced | undefined> {
+async function applyLater(result: Promise<GuardVerdict>, check: Check): Promise<Replaced | undefined> {
   let verdict: GuardVerdict;
   try {
-    verdict = readVerdict(await asked, check.texts);
+    verdict = readVerdict(await result, check.texts);
   } catch (error) {
     return reportFailure(error, check.named, check.at);
   }
