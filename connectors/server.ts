@@ -143,10 +143,8 @@ export const serverConnectors: readonly PluggableConnector[] = [
 /** The lazy connector of an OpenAI-compatible vendor. */
 function lazyOpenAiCompatible(vendor: OpenAiCompatible): LazyProviderConnector {
   const declared = withDialectAttributes(vendor);
-  return loadedBy(
-    createDeclaration(declared),
-    async () => (await import("./providers/_openai_compatible.ts")).openAiCompatible(declared),
-  );
+  const load = async () => (await import("./providers/_openai_compatible.ts")).openAiCompatible(declared);
+  return Object.assign(createDeclaration(declared), { load });
 }
 
 /**

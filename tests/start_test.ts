@@ -11,7 +11,7 @@ const proxyStart = [
 
 /** What most programs and proxies never use, or not before a request for it. */
 const later = [
-  /^src\/dialects\/(?!\w+\/(conventions|address|_errors)\.ts$)/,
+  /^src\/dialects\/(?!\w+\/(conventions|address)\.ts$)/,
   /^src\/pipeline\/operations\/(?!(chat|_chat_\w+)\.ts$)/,
   /^src\/state\/persistence\/snapshot_store\.ts$/,
   /^src\/state\/replication\/(store_replication|breaker_events|shared_store|saved_sums)\.ts$/,

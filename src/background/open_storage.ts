@@ -2,8 +2,7 @@
  * Opens storages.
  * @module
  */
-import { SecretResolver } from "../config/secrets/resolver.ts";
-import { withTimeouts } from "../config/secrets/timed_store.ts";
+import { SecretResolver, withTimeouts } from "../config/secrets/resolver.ts";
 import type { Settings } from "../config/settings/settings.ts";
 import type { StorageSettings } from "../config/settings/storage.ts";
 import type { Runtime } from "../contracts/runtime.ts";

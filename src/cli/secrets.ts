@@ -5,7 +5,7 @@
 import { loadDocument } from "../config/load/load.ts";
 import { readSettings } from "../config/load/sources.ts";
 import { isSecretName } from "../config/schema/references.ts";
-import { withTimeouts } from "../config/secrets/timed_store.ts";
+import { withTimeouts } from "../config/secrets/resolver.ts";
 import type { PluggableConnector } from "../contracts/connector.ts";
 import type { SecretStore } from "../contracts/secret_store.ts";
 import { Engine } from "../engine/engine.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { PlainResponse } from "../contracts/shell.ts";
-import { decodeSegment } from "../util/decode_segment.ts";
+import { decodeSegment } from "../util/request_path.ts";
 import { followWork } from "../util/failure.ts";
 import type { Exchange } from "./exchange.ts";
 import { json } from "./json.ts";

@@ -98,3 +98,12 @@ export function createRequest(url: string, init: RequestInit): Request {
   const request = new Request(url, init);
   return request.url === url ? request : Object.defineProperty(request, "url", { configurable: true, value: url });
 }
+
+/** Percent-decodes a path segment. A malformed segment is returned as it is. */
+export function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

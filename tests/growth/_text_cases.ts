@@ -14,7 +14,6 @@ import { bodyBounds, findJsonExcess, parseBoundedJson } from "../../src/util/bou
 import { parseArguments } from "../../src/util/call_arguments.ts";
 import { classifyFault } from "../../src/util/classify.ts";
 import { parseDataUrl } from "../../src/util/data_url.ts";
-import { decodeSegment } from "../../src/util/decode_segment.ts";
 import { parseDotenv } from "../../src/util/dotenv.ts";
 import { fromBase64Json, toBase64Json } from "../../src/util/json_base64.ts";
 import { editMembers, memberText, repeatedMember } from "../../src/util/json_members.ts";
@@ -24,7 +23,7 @@ import { listNearest } from "../../src/config/schema/report.ts";
 import { nearest } from "../../src/util/nearest.ts";
 import { readRateHeaders } from "../../src/util/rate_headers.ts";
 import { parseTraceparent, readTraceContext } from "../../src/util/request_id.ts";
-import { readPath, readSearch, readTarget, readUrl } from "../../src/util/request_path.ts";
+import { decodeSegment, readPath, readSearch, readTarget, readUrl } from "../../src/util/request_path.ts";
 import { retryAfterMs } from "../../src/util/retry_after.ts";
 import { readServiceAccount } from "../../src/util/service_account.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
@@ -56,7 +55,7 @@ const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   "src/util/bounded_json.ts#parseBoundedJson": (text) => parseBoundedJson(text),
   "src/util/call_arguments.ts#parseArguments": parseArguments,
   "src/util/data_url.ts#parseDataUrl": parseDataUrl,
-  "src/util/decode_segment.ts#decodeSegment": decodeSegment,
+  "src/util/request_path.ts#decodeSegment": decodeSegment,
   "src/util/dotenv.ts#parseDotenv": parseDotenv,
   "src/util/json_base64.ts#fromBase64Json": fromBase64Json,
   "src/util/rate_headers.ts#readRateHeaders": (text) => readRateHeaders(header(text), 0),

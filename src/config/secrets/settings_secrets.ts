@@ -6,8 +6,7 @@ import type { ConnectorImplementation } from "../../contracts/connector.ts";
 import type { Runtime } from "../../contracts/runtime.ts";
 import type { ProviderEntry, Settings } from "../settings/settings.ts";
 import { completeSettings, resolveEntry, resolveSettings } from "./resolve_settings.ts";
-import { SecretResolver } from "./resolver.ts";
-import { withTimeouts } from "./timed_store.ts";
+import { SecretResolver, withTimeouts } from "./resolver.ts";
 
 export interface SecretParts {
   readonly catalogue: { load(kind: "secretStore", id: string): Promise<ConnectorImplementation<"secretStore">> };

@@ -17,7 +17,7 @@ import type { DialectFault, EventTranslator } from "../dialect.ts";
 import type { WebSearch } from "../web_search_results.ts";
 import { formatCandidate, formatGeminiLogprobs, formatGeminiUsage, imageParts, lastParts } from "./_response.ts";
 import { attachSignature } from "./_carried.ts";
-import { formatGeminiError } from "./_errors.ts";
+import { formatGeminiError } from "./conventions.ts";
 import { toGrounding } from "./_grounding.ts";
 
 /** Format of a stream. */

@@ -2,8 +2,7 @@
  * Parses request URLs: `/v1beta/models/{model}:{method}?alt=sse&key=…`. Newer clients use `/v1`.
  * @module
  */
-import { decodeSegment } from "../../util/decode_segment.ts";
-import { readSearch } from "../../util/request_path.ts";
+import { decodeSegment, readSearch } from "../../util/request_path.ts";
 
 /** Path of the API's models. */
 export const modelsPath = "/v1beta/models";

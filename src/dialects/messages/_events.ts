@@ -15,7 +15,7 @@ import { readCitations } from "../../util/annotations.ts";
 import { formatMessageEnd, formatMessageUsage, imageBlocks } from "./_response.ts";
 import { createCarrier } from "./_carried.ts";
 import { GrowingText, toCitation } from "./_citations.ts";
-import { formatMessagesError } from "./_errors.ts";
+import { formatMessagesError } from "./conventions.ts";
 import { toSearchBlocks } from "./_search_blocks.ts";
 
 /** A tool call. */

@@ -6,7 +6,7 @@
  * @module
  */
 import type { JsonObject, OpenAiError } from "../../contracts/openai.ts";
-import { formatFailure } from "./_errors.ts";
+import { formatFailure } from "./conventions.ts";
 import { formatResponse, type ResponsesHead } from "./_response.ts";
 
 /** The events that end a response, by its status. A cancelled one has no event of its own. */

@@ -12,13 +12,12 @@ import type { Dialect, DialectFault, EventTranslator, ResponsePart, Translation 
 import { findLoweredLimit } from "../native_limit.ts";
 import type { WebSearch } from "../web_search_results.ts";
 import { withoutOwn } from "./_carried.ts";
-import { formatFailure } from "./_errors.ts";
 import type { ResponsesNativeOnly } from "./_native_only.ts";
 import type { ResponseContext } from "./_response.ts";
 import { ResponseOutput } from "./_output.ts";
 import { convertResponsesRequest } from "./_request.ts";
 import { ToolTable } from "./_tool_table.ts";
-import { responsesConventions } from "./conventions.ts";
+import { formatFailure, responsesConventions } from "./conventions.ts";
 
 /** The Responses dialect: input and output consist of items. */
 export const responses: Dialect = {
