@@ -28,20 +28,20 @@ import { resolveSecrets } from "./requirements.ts";
 import { printable } from "../util/printable.ts";
 import { counted } from "./table.ts";
 
-interface Task {
-  /** What its argument is. */
-  readonly takes: string;
-  readonly isOptional?: boolean;
-  run(context: TaskContext): Promise<void>;
-}
-
 interface TaskContext {
   readonly target: string | undefined;
   readonly flags: Flags;
   readonly parts: CommandParts;
 }
 
-const tasks: Readonly<Record<string, Task>> = {
+const tasks: {
+  readonly [name: string]: {
+    /** What its argument is. */
+    readonly takes: string;
+    readonly isOptional?: boolean;
+    run(context: TaskContext): Promise<void>;
+  };
+} = {
   update: { takes: "a configuration file", run: updateCatalogue },
   show: { takes: "a configuration file", isOptional: true, run: showCatalogue },
   verify: { takes: "a file or an address", run: verify },

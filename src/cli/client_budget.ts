@@ -7,12 +7,6 @@ import { type Flags, UsageError } from "./command.ts";
 import { printable } from "../util/printable.ts";
 import { formatUsd } from "../util/price_text.ts";
 
-/** Limits per UTC day and month, USD. */
-interface UtcLimits {
-  readonly daily_limit?: number;
-  readonly monthly_limit?: number;
-}
-
 /** A limit with its window, USD. */
 interface ListedLimit {
   readonly limit: number;
@@ -20,8 +14,11 @@ interface ListedLimit {
   readonly timezone?: string;
 }
 
-/** A budget, as the proxy returns it. */
-export type ClientBudget = UtcLimits | readonly ListedLimit[];
+/** A budget, as the proxy returns it: limits per UTC day and month, or with their windows; USD. */
+export type ClientBudget = {
+  readonly daily_limit?: number;
+  readonly monthly_limit?: number;
+} | readonly ListedLimit[];
 
 /** A change of a budget: the whole list, or limits of which null removes one. */
 export type BudgetChange = readonly ListedLimit[] | Readonly<Record<string, number | null>> | null;

@@ -43,14 +43,6 @@ interface ListedClient {
   readonly token?: string;
 }
 
-interface ClientTask {
-  /** Description of its argument, for messages; undefined if it has none. */
-  readonly takes?: string;
-  /** Options it accepts. */
-  readonly options: readonly string[];
-  run(context: ClientTaskContext): Promise<void>;
-}
-
 interface ClientTaskContext {
   readonly name: string;
   readonly flags: Flags;
@@ -76,7 +68,15 @@ const limits = [
 const tokens = ["token-hash", "grace"];
 const period = ["from", "to"];
 
-const tasks: Readonly<Record<string, ClientTask>> = {
+const tasks: {
+  readonly [name: string]: {
+    /** Description of its argument, for messages; undefined if it has none. */
+    readonly takes?: string;
+    /** Options it accepts. */
+    readonly options: readonly string[];
+    run(context: ClientTaskContext): Promise<void>;
+  };
+} = {
   create: { takes: "a name", options: [...limits, "token-hash"], run: createProxyClient },
   list: { options: [], run: listAll },
   update: { takes: "a client's name or id", options: limits, run: updateClient },

@@ -27,13 +27,13 @@ interface SecretContext extends NamedStore {
   readonly flags: Flags;
 }
 
-interface SecretTask {
-  /** Descriptions of its arguments, for messages. */
-  readonly takes: readonly string[];
-  run(args: readonly string[], context: SecretContext): Promise<ExitCode>;
-}
-
-const tasks: Readonly<Record<string, SecretTask>> = {
+const tasks: {
+  readonly [name: string]: {
+    /** Descriptions of its arguments, for messages. */
+    readonly takes: readonly string[];
+    run(args: readonly string[], context: SecretContext): Promise<ExitCode>;
+  };
+} = {
   set: { takes: ["a name", 'a value, or "-" to read it from standard input'], run: set },
   import: { takes: ["a dotenv file"], run: importFile },
   list: { takes: [], run: listSecrets },

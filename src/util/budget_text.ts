@@ -20,22 +20,21 @@ export function describeBudgetStep({ scope, id, window, timezone, spent, limit }
   return `${owner}: ${formatUsd(Number(spent))} of ${formatUsd(Number(limit))} spent ${span}, ${formatUsd(left)} left`;
 }
 
-/** A limit of a budget in its current window; amounts in nano-dollars. */
-interface LimitWindow {
-  readonly window: string;
-  readonly timezone?: string;
-  readonly limit: number;
-  readonly spent: number;
-  readonly reserved: number;
-}
-
 /**
  * Describes what is left of the limit with the least left, such as `$0.01 of $5.00 left this day`.
  *
- * @param windows The limits of a budget.
+ * @param windows The limits of a budget in their current windows; amounts in nano-dollars.
  * @returns Undefined without any.
  */
-export function describeLeft(windows: readonly LimitWindow[]): string | undefined {
+export function describeLeft(
+  windows: readonly {
+    readonly window: string;
+    readonly timezone?: string;
+    readonly limit: number;
+    readonly spent: number;
+    readonly reserved: number;
+  }[],
+): string | undefined {
   const [least] = windows
     .map((window) => ({ ...window, left: Math.max(0, window.limit - window.spent - window.reserved) }))
     .sort((first, second) => first.left - second.left);

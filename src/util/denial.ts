@@ -80,20 +80,18 @@ export function toFolder(path: string): string {
   return /^(.*[^\\/])[\\/][^\\/]*$/s.exec(path)?.[1] ?? (/^[\\/]/.test(path) ? "/" : ".");
 }
 
-/** What a failed operation has used, in place of what the error names, such as a temporary file next to it. */
-interface UsedResources {
-  readonly path?: string | undefined;
-  /** Host and port. */
-  readonly host?: string | undefined;
-}
-
 /**
  * Describes a denial as the reason of a failure, with its remedy.
  *
  * @param error Any error.
+ * @param used What the operation has used, in place of what the error names, such as a temporary file next to it.
  * @returns Such as `this process is not permitted to: add --allow-read=mesh.yaml`; undefined for other errors.
  */
-export function describeDenial(error: unknown, { path, host }: UsedResources = {}): string | undefined {
+export function describeDenial(error: unknown, { path, host }: {
+  readonly path?: string | undefined;
+  /** Host and port. */
+  readonly host?: string | undefined;
+} = {}): string | undefined {
   const denial = findDenial(error);
   if (denial === undefined) return undefined;
   const used = /(?:read|write)$/.test(denial.access) ? path : denial.access === "net" ? host : undefined;

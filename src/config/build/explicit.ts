@@ -20,17 +20,6 @@ import {
 import { resolveStrategy } from "../settings/known.ts";
 import type { ProviderEntry, RetrySettings, SecretSettings, Settings } from "../settings/settings.ts";
 
-/** Providers and strategy as instances, instead of a document. */
-interface ExplicitOptions {
-  /** Providers, in order of preference. */
-  readonly providers?: readonly (string | GivenProvider)[];
-  readonly strategy?: string | SelectionStrategy | Connector<"strategy">;
-  /** Rejected: an instance has its own models. */
-  readonly models?: unknown;
-  /** Rejected: an instance has its own API key. */
-  readonly apiKeys?: unknown;
-}
-
 /** Settings, with the connectors of the instances. */
 export interface SettingsPlan {
   readonly settings: Settings;
@@ -47,12 +36,20 @@ interface KnownParts {
 }
 
 /**
- * Builds settings and connectors from instances.
+ * Builds settings and connectors from instances of providers and of a strategy, in place of a document.
  *
  * @throws {NoProvidersError} If there is no provider.
  * @throws {ConfigError} If the options are invalid; reports all errors at once.
  */
-export function explicitPlan(options: ExplicitOptions, { builtIn, ids }: {
+export function explicitPlan(options: {
+  /** Providers, in order of preference. */
+  readonly providers?: readonly (string | GivenProvider)[];
+  readonly strategy?: string | SelectionStrategy | Connector<"strategy">;
+  /** Rejected: an instance has its own models. */
+  readonly models?: unknown;
+  /** Rejected: an instance has its own API key. */
+  readonly apiKeys?: unknown;
+}, { builtIn, ids }: {
   /** The default: an id, or a connector. */
   readonly builtIn: string | Connector<"strategy">;
   /** Valid ids. */

@@ -63,22 +63,19 @@ export function listProviderNames(misspelt: string, connectors: readonly NamedCo
   return [...new Set(names)].filter((name) => name !== undefined);
 }
 
-/** The name of a connector in a document. */
-interface ConnectorReference {
+/**
+ * Resolves the name of a connector. A name that means none or several is reported.
+ *
+ * @returns The id; the name itself if it is not resolved.
+ */
+export function resolveConnector(name: string, { connectors, what, path, report }: {
   /** The connectors that it may mean. */
   readonly connectors: readonly NamedConnector[];
   /** What they are, for messages, such as `storage`. */
   readonly what: string;
   readonly path: string;
   readonly report: Report;
-}
-
-/**
- * Resolves the name of a connector. A name that means none or several is reported.
- *
- * @returns The id; the name itself if it is not resolved.
- */
-export function resolveConnector(name: string, { connectors, what, path, report }: ConnectorReference): string {
+}): string {
   const [id = name, ...others] = findConnectors(name, connectors);
   if (others.length > 0) report.problem(path, describeAmbiguity(name, [id, ...others]));
   else if (!connectors.some((connector) => connector.id === id)) {
@@ -98,24 +95,22 @@ export function byId(ids: readonly string[]): readonly NamedConnector[] {
   return ids.map((id) => ({ id }));
 }
 
-interface AttributeContext {
-  /** Path of the section with the attributes. */
-  readonly path: string;
-  readonly connector: string;
-  /** The declared attributes. Undefined for a connector without a declaration: it receives all attributes unchecked. */
-  readonly declared: Attributes | undefined;
-  /** Attributes of the section that only other connectors read; they cause a warning. */
-  readonly common?: readonly string[];
-  readonly report: Report;
-}
-
 /**
  * Validates attributes; durations are converted to ms and sizes to bytes. Reports undeclared attributes and values of a
  * wrong type.
  */
 export function readAttributes(
   attributes: Readonly<Record<string, unknown>>,
-  { declared, connector, common = [], report, path: parent }: AttributeContext,
+  { declared, connector, common = [], report, path: parent }: {
+    /** Path of the section with the attributes. */
+    readonly path: string;
+    readonly connector: string;
+    /** The declared attributes. Undefined for a connector without a declaration: it receives all attributes unchecked. */
+    readonly declared: Attributes | undefined;
+    /** Attributes of the section that only other connectors read; they cause a warning. */
+    readonly common?: readonly string[];
+    readonly report: Report;
+  },
 ): Readonly<Record<string, unknown>> {
   if (declared === undefined) return attributes;
   const names = Object.keys(declared);

@@ -32,16 +32,6 @@ export function addressOfHost(host: string, port?: number): string {
   return `${scheme ?? "http://"}${target}${ownPort ?? usualPort}${stripTrailing(path, "/") || "/v1"}`;
 }
 
-/** A model of a provider, as a name refers to it. */
-interface NamedModel {
-  /** The name in pools and records. */
-  readonly name: string;
-  /** Entry id. */
-  readonly provider: string;
-  /** The upstream model id. */
-  readonly id: string;
-}
-
 /**
  * The models that a name refers to: known ones, otherwise the id after a provider's name.
  *
@@ -58,7 +48,14 @@ export function findModels(
     /** Collects a problem for each unknown name. */
     readonly report: Report;
   },
-): readonly NamedModel[] {
+): readonly {
+  /** The name in pools and records. */
+  readonly name: string;
+  /** Entry id. */
+  readonly provider: string;
+  /** The upstream model id. */
+  readonly id: string;
+}[] {
   const catalogue = owners.flatMap(({ connector: { vendor, models }, entry }) => {
     return models.map(({ id }) => ({ name: `${vendor}.${id}`, provider: entry.id, id, path: `${vendor}/${id}` }));
   });

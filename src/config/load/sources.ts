@@ -42,8 +42,14 @@ export function readSettings(document: unknown, context: ConfigContext, options:
   });
 }
 
-/** Filters of detection, and additions to it. */
-interface DetectionOptions {
+/**
+ * The settings of detected providers.
+ *
+ * @param options Filters of detection, and additions to it.
+ * @throws {NoProvidersError} If there is none.
+ * @throws {ConfigError} For an unknown provider, model or strategy.
+ */
+export function settingsOfDetection(context: ConfigContext, options: {
   /** The only providers: vendors, connector ids or entry ids. */
   readonly providers?: readonly string[];
   /** The only models, in this order. */
@@ -52,15 +58,7 @@ interface DetectionOptions {
   readonly strategy?: string | SelectionStrategy;
   /** API keys that take precedence over the environment. */
   readonly apiKeys?: ApiKeys;
-}
-
-/**
- * The settings of detected providers.
- *
- * @throws {NoProvidersError} If there is none.
- * @throws {ConfigError} For an unknown provider, model or strategy.
- */
-export function settingsOfDetection(context: ConfigContext, options: DetectionOptions = {}): Settings {
+} = {}): Settings {
   const { providers, models, strategy, apiKeys } = options;
   const detection = detectProviders(context.providers, environment(context, apiKeys), providers);
   return detectedSettings(detection, {

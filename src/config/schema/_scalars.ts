@@ -93,16 +93,6 @@ function readChoice(
   return report.problem(path, found ?? invalidValue(`one of ${quoted(values)}`, value));
 }
 
-/** How a number or a boolean is written. */
-interface Notation {
-  /** Description of valid values, for error messages. */
-  readonly expected: string;
-  /** Returns undefined for an invalid value. */
-  readonly parse: (value: unknown) => number | boolean | undefined;
-  /** Possible meanings of a bare number, for error messages. */
-  readonly readings?: (value: number) => string;
-}
-
 /** Reads a number or a boolean; a string with secret references may stand for it. */
 function readReferable(field: Field, value: unknown, { path, report }: ValueLocation): unknown {
   const { expected, parse, readings } = getNotation(field);
@@ -118,7 +108,14 @@ function readReferable(field: Field, value: unknown, { path, report }: ValueLoca
   return report.problem(path, invalidValue(expected, value) + (isBare ? `: write ${readings(Number(value))}` : ""));
 }
 
-function getNotation(field: Field): Notation {
+function getNotation(field: Field): {
+  /** Description of valid values, for error messages. */
+  readonly expected: string;
+  /** Returns undefined for an invalid value. */
+  readonly parse: (value: unknown) => number | boolean | undefined;
+  /** Possible meanings of a bare number, for error messages. */
+  readonly readings?: (value: number) => string;
+} {
   const { type, min = 1 } = field;
   switch (type) {
     case "flag":

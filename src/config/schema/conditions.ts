@@ -19,8 +19,8 @@ import { listLimits } from "./budget.ts";
 import type { StorageValues } from "./schema.ts";
 import { observability } from "./observability.ts";
 
-/** The table, by where the keys are. Created on use, so that bundles without a document exclude it. */
-interface Conditions {
+/** Returns the table, by where the keys are. Created on use, so that bundles without a document exclude it. */
+export const conditions = (): {
   readonly document: readonly Condition<DocumentSubject>[];
   readonly "providers.*": readonly Condition<ProviderSubject>[];
   readonly "models.*": readonly Condition<ModelSubject>[];
@@ -29,10 +29,7 @@ interface Conditions {
   readonly "observability.logging": readonly Condition<SinkSubject>[];
   /** Keys of every budget. */
   readonly budget: readonly Condition<BudgetSubject>[];
-}
-
-/** Returns the table. */
-export const conditions = (): Conditions => ({
+} => ({
   document: documentConditions(),
   "providers.*": providerConditions(),
   "models.*": modelConditions(),

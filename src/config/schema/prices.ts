@@ -91,15 +91,12 @@ export const priceRow = {
   },
 } as const;
 
-/** A row of a list that is not valid, and why. */
-interface RowProblem {
+/** Finds rows without prices, and rows that are not in order or that apply to the same calls as an earlier row. */
+export function findRowProblems(rows: readonly DatedPricing[]): readonly {
   readonly index: number;
   /** A predicate of the row. */
   readonly message: string;
-}
-
-/** Finds rows without prices, and rows that are not in order or that apply to the same calls as an earlier row. */
-export function findRowProblems(rows: readonly DatedPricing[]): readonly RowProblem[] {
+}[] {
   return rows.flatMap((row, index) => {
     const message = hasPrice(row) ? findOrderProblem(row, rows.slice(0, index)) : "has no price";
     return message === undefined ? [] : [{ index, message }];
