@@ -39,6 +39,18 @@ export function readBytes(
   return readBody(response, limit === maxResponseBytes ? responseLimit : toReadLimit(limit));
 }
 
+/** Reads a complete response body, as text if it has been received. Throws like {@linkcode readBytes}. */
+export function readWire(response: UpstreamResponse): string | Uint8Array | Promise<Uint8Array> {
+  return response.receivedText?.() ?? readBytes(response);
+}
+
+const decoder = /* @__PURE__ */ new TextDecoder();
+
+/** Returns a body as text. */
+export function toWireText(wire: string | Uint8Array): string {
+  return typeof wire === "string" ? wire : decoder.decode(wire);
+}
+
 /**
  * Reads a response body from its reader.
  *

@@ -23,7 +23,7 @@ import { UpstreamError } from "../../src/errors.ts";
 import { createDefaults, normalizeCompletion } from "../../src/util/normalize_completion.ts";
 import { stripTrailing } from "../../src/util/strip_trailing.ts";
 import { BaseProvider, isSuccess, notOffered, readResponseText } from "./_base.ts";
-import { type FaultReader, parseChunk, parseObject, readBytes, readHttpFault } from "./_http.ts";
+import { type FaultReader, parseChunk, parseObject, readHttpFault, readWire, toWireText } from "./_http.ts";
 import {
   checkCompletion,
   findEdits,
@@ -43,8 +43,6 @@ import {
   type OpenAiCompatible,
   type Post,
 } from "./_openai_vendor.ts";
-
-const decoder = /* @__PURE__ */ new TextDecoder();
 
 /** A path that resolving leaves unchanged. */
 const plainPath = /^\w[\w/-]*$/;
@@ -161,12 +159,12 @@ export class OpenAiCompatibleProvider extends BaseProvider {
     }
     const response = await this.#post(request, options);
     if (!isSuccess(response)) throw await this.#fault(response);
-    const received = readBytes(response);
-    const bytes = received instanceof Uint8Array ? received : await received;
-    const body = checkCompletion(parseObject(decoder.decode(bytes)));
+    const received = readWire(response);
+    const wire = received instanceof Promise ? await received : received;
+    const body = checkCompletion(parseObject(toWireText(wire)));
     const billed = body.usage ? this.#vendor.readBilled?.(body) : undefined;
     const isChanged = normalizeCompletion(body, createDefaults(request, this.#runtime));
-    return isChanged ? { body, billed } : { body, wire: bytes, billed };
+    return isChanged ? { body, billed } : { body, wire, billed };
   }
 
   /** Requests a streaming response, and retains the JSON of each event. */

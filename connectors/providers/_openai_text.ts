@@ -10,10 +10,8 @@ import type { OperationCall, OperationRequest } from "../../src/contracts/provid
 import { UpstreamError } from "../../src/errors.ts";
 import { findOwn } from "../../src/util/entries.ts";
 import { isObject } from "../../src/util/is_object.ts";
-import { parseObject, readBytes, throwIfError } from "./_http.ts";
+import { parseObject, readWire, throwIfError, toWireText } from "./_http.ts";
 import type { Post } from "./_openai_vendor.ts";
-
-const decoder = /* @__PURE__ */ new TextDecoder();
 
 /**
  * Embeddings by a vendor with OpenAI's `POST /embeddings`.
@@ -22,8 +20,8 @@ const decoder = /* @__PURE__ */ new TextDecoder();
  */
 export function embeddingsBy(post: Post): OperationCall {
   return async (request, options) => {
-    const wire = await readBytes(await post("embeddings", request, options));
-    return { body: checkEmbeddings(parseObject(decoder.decode(wire)), request), wire };
+    const wire = await readWire(await post("embeddings", request, options));
+    return { body: checkEmbeddings(parseObject(toWireText(wire)), request), wire };
   };
 }
 
@@ -69,8 +67,8 @@ const otherNames: Readonly<Record<string, string>> = {
  */
 export function moderationBy(post: Post): OperationCall {
   return async (request, options) => {
-    const wire = await readBytes(await post("moderations", request, options));
-    const body = parseObject(decoder.decode(wire));
+    const wire = await readWire(await post("moderations", request, options));
+    const body = parseObject(toWireText(wire));
     throwIfError(body);
     const { results } = body;
     const isResult = (value: unknown) =>

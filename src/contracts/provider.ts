@@ -94,8 +94,8 @@ export interface PromptCacheMarks {
 export interface CompletionResponse<Body = ChatCompletion> {
   /** The response in OpenAI's shape. */
   readonly body: Body;
-  /** The response bytes, if they are already in OpenAI's shape. */
-  readonly wire?: Uint8Array;
+  /** The response as received, bytes or their text, if it is already in OpenAI's shape. */
+  readonly wire?: Uint8Array | string;
   /** The response bytes, for a {@linkcode CompletionRequest.native} request. */
   readonly native?: Uint8Array;
   /** A response that is not JSON; `body` then has only what else is known, such as usage. */

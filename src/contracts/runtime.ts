@@ -185,6 +185,11 @@ export interface UpstreamResponse {
    * been received already.
    */
   bytes?(): Uint8Array | Promise<Uint8Array>;
+  /**
+   * Returns the complete response body as text, in place of `body`, if it has been received already and its bytes are
+   * those of the text in UTF-8. Otherwise returns undefined, and the body is still to be read.
+   */
+  receivedText?(): string | undefined;
 }
 
 /** Decompresses the bytes that are written to it. */

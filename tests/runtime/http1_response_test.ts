@@ -254,3 +254,22 @@ Deno.test("HTTP/1.1 client: a response to HEAD has no body, whatever its length 
   const outcome = await readOutcome(`${ok}content-length: 100\r\n\r\n`, { method: "HEAD", ends: false });
   assertEquals(outcome, { status: 200, text: "", isKept: true });
 });
+
+Deno.test("HTTP/1.1 client: a body that has been received is text if its bytes are those of the text", async () => {
+  const cases: readonly (readonly [bytes: readonly number[], length: number, text: string | undefined])[] = [
+    [[0x68, 0xc3, 0xa9], 3, "hé"],
+    [[], 0, undefined],
+    [[0x68, 0x69], 3, undefined], // not complete
+    [[0x68, 0xe9], 2, undefined], // no UTF-8
+    [[0xef, 0xbf, 0xbd], 3, undefined], // what replaces such bytes
+    [[0xef, 0xbb, 0xbf, 0x68], 4, undefined], // a byte order mark
+  ];
+  for (const [body, length, text] of cases) {
+    const head = [...`${ok}content-length: ${length}\r\n\r\n`].map((char) => char.charCodeAt(0));
+    const socket = scripted(Uint8Array.from([...head, ...body]), { size: 1000, ends: false });
+    const send = http1Client({ connect: () => Promise.resolve(socket) });
+    const response = await send({ url: "http://provider.test/v1", headers: {}, body: "{}" });
+    assertEquals(response.receivedText!(), text);
+    if (body.length === length && text === undefined) assertEquals([...await response.bytes!()], [...body]);
+  }
+});

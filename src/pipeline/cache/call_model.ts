@@ -97,7 +97,7 @@ function store(form: EntryForm | undefined, { result, cached, deps, costUsd }: {
 
 /** Returns a response as it is kept; undefined if it is not complete. */
 function toForm({ body, wire, content }: CompletionResponse<unknown>): EntryForm | undefined {
-  const text = wire === undefined ? JSON.stringify(body) : new TextDecoder().decode(wire);
+  const text = wire instanceof Uint8Array ? new TextDecoder().decode(wire) : wire ?? JSON.stringify(body);
   if (content === undefined) return { kind: "complete", text };
   const { type, bytes } = content;
   return bytes instanceof Uint8Array

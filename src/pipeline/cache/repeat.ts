@@ -64,6 +64,6 @@ function toComplete(form: MessageForm): {
     : { text: JSON.stringify(toCompletion(form.events)), content: undefined };
   const end = { usage: undefined, written: () => 0, text: () => text };
   const body: unknown = JSON.parse(text);
-  if (content === undefined) return { response: { body, wire: new TextEncoder().encode(text) }, end };
+  if (content === undefined) return { response: { body, wire: text }, end };
   return { response: { body, content: { type: content.type, bytes: fromBase64(content.base64) } }, end };
 }

@@ -248,8 +248,11 @@ function put(data: Uint8Array | string, into: Uint8Array, at: number): number | 
   return data.length;
 }
 
-/** Encodes ISO-8859-1. Returns the offset of its end. */
+/** Encodes ISO-8859-1, which is nearly always ASCII. Returns the offset of its end. */
 function putLatin(text: string, into: Uint8Array, at: number): number {
+  if (text.length > 64 && encoder.encodeInto(text, into.subarray(at, at + text.length)).read === text.length) {
+    return at + text.length;
+  }
   for (let index = 0; index < text.length; index++) into[at + index] = text.charCodeAt(index);
   return at + text.length;
 }

@@ -56,6 +56,10 @@ export class Http1Response implements UpstreamResponse {
       : decompressed(this.#body, this.#decompressor(this.#compression));
   }
 
+  receivedText(): string | undefined {
+    return this.#stream === undefined && this.#compression === undefined ? this.#body.receivedText() : undefined;
+  }
+
   bytes(): Uint8Array | Promise<Uint8Array> {
     if (this.#stream === undefined && this.#compression === undefined) {
       return this.#body.received() ?? this.#body.readAll();
