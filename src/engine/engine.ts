@@ -233,7 +233,9 @@ export class Engine implements Mesh {
   ): Promise<Delivered<Response>> {
     const isLimited = request.labels !== undefined && request.scopes === undefined;
     const isPlain = this.#isReady && !this.#isClosed && !isLimited;
-    const performing = isPlain ? this.#lifecycle!.perform(request, this.#started.deps) : this.#performLimited(request);
+    const performing = isPlain
+      ? this.#lifecycle!.perform(request, this.#assembly!.deps)
+      : this.#performLimited(request);
     return performing.catch((error) => {
       if (MeshError.isInstance(error)) error.requestId = request.id;
       throw error;

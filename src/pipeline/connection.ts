@@ -203,26 +203,14 @@ export class Connection implements CallOptions {
   }
 
   #send(request: UpstreamRequest): Promise<UpstreamResponse> {
-    this.calls++;
-    this.url = request.url;
-    const upstream = this.#toUpstream(request);
-    const from = this.#runtime.clock.monotonic();
-    return this.#runtime.send(upstream).then(
-      (response) => this.#receive(response),
-      (error) => this.#resend(upstream, error, from),
-    );
-  }
-
-  #toUpstream(request: UpstreamRequest): UpstreamRequest {
     const { entry, headers: more } = this.#instance;
     const { url, method, body, connectTimeoutMs = entry.connectTimeoutMs } = request;
     const agent = entry.forwardsUserAgent ? this.userAgent : undefined;
     const own = agent === undefined ? request.headers : { ...request.headers, "user-agent": agent };
-    const headers = more === undefined ? own : mergeHeaders(own, more);
-    const upstream: UpstreamRequest = {
+    const plain: UpstreamRequest = {
       url,
       method,
-      headers,
+      headers: more === undefined ? own : mergeHeaders(own, more),
       body,
       connectTimeoutMs,
       signal: this.stop,
@@ -230,15 +218,19 @@ export class Connection implements CallOptions {
       isNonStreaming: !this.#idle,
       authorities: entry.authorities,
     };
-    return this.trace === undefined ? upstream : withTrace(upstream, this.trace);
+    const upstream = this.trace === undefined ? plain : withTrace(plain, this.trace);
+    this.calls++;
+    this.url = url;
+    const from = this.#runtime.clock.monotonic();
+    return this.#runtime.send(upstream).then(this.#receive, (error) => this.#resend(upstream, error, from));
   }
 
-  #receive(response: UpstreamResponse): UpstreamResponse | Promise<UpstreamResponse> {
+  readonly #receive = (response: UpstreamResponse): UpstreamResponse | Promise<UpstreamResponse> => {
     this.hasResponse = true;
     const reading = this.#spending?.observe(this.callerKey === undefined ? response.headers : noHeaders);
     this.#idle?.touch();
     return reading === undefined ? response : reading.then(() => response);
-  }
+  };
 
   async #resend(upstream: UpstreamRequest, error: unknown, from: number): Promise<UpstreamResponse> {
     const isUnsent = NetworkError.isInstance(error) && error.neverSent;

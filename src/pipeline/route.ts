@@ -109,20 +109,16 @@ async function createHedging(plan: Pick<RequestPlan, "request" | "pool">, deps: 
  * @throws The error according to the error table if no model serves it; the client's abort reason; the deadline.
  */
 export async function rotate<T extends Received>(route: Route<T>, deps: RouteDeps): Promise<Result<T>> {
-  const { call, hedging, readToEnd } = route;
+  // few variables: those of an async function are allocated
   const context = new RequestContext(route, deps);
   deps.hub.publish("request_started", undefined);
   let empty: Result<T> | undefined;
   try {
-    for (;;) {
-      const admission = admit(context);
-      const next = admission instanceof Promise ? await admission : admission;
+    for (let next = admit(context); next !== undefined; next = admit(context)) {
+      if (next instanceof Promise) next = await next;
       if (next === undefined) break;
-      const result = hedging === undefined
-        ? await attempt(next, call)
-        : await hedging.tryModel(next, (admitted) => attempt(admitted, call));
+      const result = await tryNext(next, route);
       if (result === undefined) continue;
-      if (readToEnd !== undefined && !await readToEnd(result, context)) continue;
       if (!result.received.isEmpty) return result.commit();
       result.settle("none", { usage: undefined, ...result.received.usage, written: () => 0 });
       if (empty !== undefined) break; // the first of two empty responses is returned
@@ -210,6 +206,18 @@ function choose(candidates: readonly Member[], context: RequestContext): Member 
     hub.trace({ severity: "debug", component: "router", message, ...names });
   }
   return member;
+}
+
+/** Attempts the request at the next model; undefined if that fails, which is recorded. */
+function tryNext<T extends Received>(next: AdmittedModel, route: Route<T>): Promise<Result<T> | undefined> {
+  const { call, hedging, readToEnd } = route;
+  const trying = hedging === undefined
+    ? attempt(next, call)
+    : hedging.tryModel(next, (admitted) => attempt(admitted, call));
+  if (readToEnd === undefined) return trying;
+  return trying.then(async (result) => {
+    return result !== undefined && await readToEnd(result, next.context) ? result : undefined;
+  });
 }
 
 /** Attempts the request at one model; undefined if it fails, which is recorded. */

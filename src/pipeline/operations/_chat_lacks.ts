@@ -17,24 +17,29 @@ const languageTag = /^[a-z]{2,3}([-_][a-z0-9]{1,8})*$/i;
 const noLanguage: ReadonlySet<string> = new Set(["und", "mul"]);
 
 /**
- * Determines what a model lacks for a chat request; undefined if it is eligible.
+ * Determines what a model lacks for a chat request; undefined if it is eligible. What the request needs is determined with
+ * the first model that declares anything about it.
  *
  * @param size The result of `measureRequest`.
  */
 export function chatLacks(body: ChatCompletionRequest, size: RequestSize): RequestNeeds["findLack"] {
-  const needs = neededFeatures(body, size);
-  const { images, largestFileBytes } = size;
-  const { language } = body;
-  const requested = { input: minTokens(size), output: outputLimit(body), images, largestFileBytes, language };
+  let needs: readonly Feature[] | undefined;
   return ({ features, parameters, constraints }) => {
-    for (const feature of needs) if (features?.[feature] === false) return feature;
-    const refused = refusedBy(parameters, body);
-    if (refused !== undefined) return refused;
-    const { refuse_with_tools: refuse } = parameters ?? {};
-    const withTools = refuse === undefined || isNeutral("tools", body.tools) ? undefined : refusedBy({ refuse }, body);
-    if (withTools !== undefined) return `${withTools} with tools`;
-    return constraints && findExcess(constraints, requested);
+    if (features !== undefined) {
+      needs ??= neededFeatures(body, size);
+      for (const feature of needs) if (features[feature] === false) return feature;
+    }
+    const refused = parameters && findRefused(parameters, body);
+    return refused ?? (constraints && findExcess(constraints, body, size));
   };
+}
+
+function findRefused(parameters: ParameterRules, body: ChatCompletionRequest): string | undefined {
+  const refused = refusedBy(parameters, body);
+  const { refuse_with_tools: refuse } = parameters;
+  if (refused !== undefined || refuse === undefined || isNeutral("tools", body.tools)) return refused;
+  const withTools = refusedBy({ refuse }, body);
+  return withTools && `${withTools} with tools`;
 }
 
 /** The significant parameter of a body that a model rejects; undefined if there is none. */
@@ -42,24 +47,19 @@ export function refusedBy(parameters: ParameterRules | undefined, body: RequestB
   return parameters?.refuse?.find((name) => !isNeutral(name, body[name]));
 }
 
-/** A limit above the maximum output does not exclude a model: it is lowered. */
-function findExcess(constraints: ModelConstraints, requested: {
-  /** Input tokens, estimated low, so that no model is excluded wrongly. */
-  readonly input: number;
-  /** Output tokens per choice, if the request limits them. */
-  readonly output: number | undefined;
-  readonly images: number;
-  readonly largestFileBytes: number;
-  /** From the request, unvalidated. */
-  readonly language: unknown;
-}): string | undefined {
-  const { input, output = 0, images, largestFileBytes, language } = requested;
+/**
+ * Compares with the input estimated low, so that no model is excluded wrongly. A limit above the maximum output does not
+ * exclude a model: it is lowered.
+ */
+function findExcess(constraints: ModelConstraints, body: ChatCompletionRequest, size: RequestSize): string | undefined {
+  const { images, largestFileBytes } = size;
   const { context_window, max_images, max_file_size } = constraints;
-  const needed = input + (output > maxOutput(constraints) ? 0 : output);
+  const output = outputLimit(body) ?? 0;
+  const needed = minTokens(size) + (output > maxOutput(constraints) ? 0 : output);
   if (needed > (context_window ?? Infinity)) return `room for about ${needed} tokens`;
   if (images > (max_images ?? Infinity)) return `room for ${images} images`;
   if (largestFileBytes > (max_file_size ?? Infinity)) return `room for a file of ${largestFileBytes} bytes`;
-  return language === undefined ? undefined : languageLack(constraints, language);
+  return body.language === undefined ? undefined : languageLack(constraints, body.language);
 }
 
 /**
