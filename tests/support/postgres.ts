@@ -5,9 +5,20 @@
  * @module
  */
 import { type ChildProcess, spawn, spawnSync, type SpawnSyncOptions } from "node:child_process";
-import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { portForRestarts } from "./ports.ts";
 
@@ -34,6 +45,11 @@ function findPrograms(): string | undefined {
     return undefined;
   }
 }
+
+const cache = process.env.MODELMESH_CACHE;
+
+/** Data of a new server, which `initdb` takes a second to make; undefined outside of a run of `scripts/test.ts`. */
+const template = cache === undefined ? undefined : join(cache, "postgres");
 
 /** Password of the superuser `postgres` and of the users that a test creates. */
 export const postgresPassword = "hush-hush";
@@ -70,10 +86,7 @@ export class TestPostgres implements AsyncDisposable {
     const user: User = process.getuid?.() === 0 ? findUser() : {};
     const postgres = new TestPostgres(await portForRestarts(), folder, user);
     postgres.#own(folder);
-    const password = join(folder, "password");
-    postgres.#write(password, postgresPassword);
-    const args = ["-D", postgres.#data, "-U", "postgres", "--auth=scram-sha-256", `--pwfile=${password}`];
-    run(`${bin}initdb`, [...args, "--encoding=UTF8", "--locale=C", "--no-sync"], { ...user, cwd: folder });
+    postgres.#createData();
     if (tls !== undefined) {
       postgres.#write(join(postgres.#data, "server.crt"), tls.cert);
       postgres.#write(join(postgres.#data, "server.key"), tls.key);
@@ -95,6 +108,25 @@ export class TestPostgres implements AsyncDisposable {
 
   get #data(): string {
     return join(this.#folder, "data");
+  }
+
+  /** Creates the data of a new server, or copies those that another one of this run of the tests has begun with. */
+  #createData(): void {
+    if (template !== undefined && existsSync(template)) return void copy(template, this.#data);
+    const password = join(this.#folder, "password");
+    this.#write(password, postgresPassword);
+    const args = ["-D", this.#data, "-U", "postgres", "--auth=scram-sha-256", `--pwfile=${password}`];
+    const options = { ...this.#user, cwd: this.#folder };
+    run(`${bin}initdb`, [...args, "--encoding=UTF8", "--locale=C", "--no-sync"], options);
+    if (template === undefined) return;
+    mkdirSync(dirname(template), { recursive: true });
+    const own = mkdtempSync(`${template}-`);
+    copy(this.#data, join(own, "data"));
+    try {
+      renameSync(join(own, "data"), template);
+    } catch {
+      // another suite was faster
+    }
   }
 
   /** Starts it, or starts it again with its data. */
@@ -176,6 +208,10 @@ function findUser(): User {
     if (uid!.status === 0) return { uid: Number(String(uid!.stdout)), gid: Number(String(gid!.stdout)) };
   }
   throw new Error("There is no user without privileges for PostgreSQL");
+}
+
+function copy(from: string, to: string): void {
+  run("cp", ["-a", from, to], {});
 }
 
 function run(command: string, args: readonly string[], options: SpawnSyncOptions): string {
