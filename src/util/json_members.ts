@@ -26,21 +26,21 @@ interface JsonMember {
  */
 export function editMembers(text: string, edits: Readonly<Record<string, unknown>>): string {
   const members = new MemberReader(text);
-  const written: string[] = [];
+  const written = new Set<string>();
   let edited = "";
   while (members.next()) {
     const { key, start, value, end } = members;
     let part: string;
     if (Object.hasOwn(edits, key)) {
       const edit = edits[key];
-      if (edit === undefined || written.includes(key)) continue;
-      written.push(key);
+      if (edit === undefined || written.has(key)) continue;
+      written.add(key);
       part = text.slice(start, value) + JSON.stringify(edit);
     } else part = text.slice(start, end);
     edited += edited === "" ? part : `,${part}`;
   }
   for (const key in edits) {
-    if (edits[key] === undefined || written.includes(key)) continue;
+    if (edits[key] === undefined || written.has(key)) continue;
     const part = `${JSON.stringify(key)}:${JSON.stringify(edits[key])}`;
     edited += edited === "" ? part : `,${part}`;
   }
