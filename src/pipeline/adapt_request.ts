@@ -160,5 +160,7 @@ function edited(body: RequestBody, edits: Readonly<Record<string, unknown>>): Re
   const copy: RequestBody = {};
   for (const name in body) if (!(name in edits)) copy[name] = body[name]; // not `delete`, which makes objects slow
   for (const name in edits) if (edits[name] !== undefined) copy[name] = edits[name];
+  // middleware may pass values to a provider under symbols
+  for (const key of Object.getOwnPropertySymbols(body)) Reflect.set(copy, key, Reflect.get(body, key));
   return copy;
 }
