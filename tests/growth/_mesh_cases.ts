@@ -106,7 +106,7 @@ export const meshCases: readonly GrowthCase[] = [
   prepared({
     covers: ["state"],
     what: "models that leave the provider's list, and come back",
-    size: 1_000,
+    size: 300,
     input: (size) => createMesh(size, { sync: { on_deprecated_model: "deactivate" } }),
     work: async (made) => {
       const { mesh, models } = await made;

@@ -183,7 +183,7 @@ export const operationCases: readonly GrowthCase[] = [
       "connectors/providers/_openai_media.ts#imagesIn",
     ],
     what: "results",
-    size: 1_000,
+    size: 300,
     input: (size) => size,
     work: async (size) => {
       await performed(documentsIn({ path: "p", pagesIn: ({ pages }) => pages }), {}, { pages: times(size, () => "a") });

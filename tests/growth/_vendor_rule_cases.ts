@@ -161,7 +161,7 @@ export const vendorRuleCases: readonly GrowthCase[] = [
     prepared({
       covers: ["Messages", "Converse", "Chat"].map((form) => `connectors/providers/_cache_marks.ts#mark${form}`),
       what,
-      size: 2_000,
+      size: 500,
       input,
       work: (request) => [
         markMessages(JSON.stringify(request), { model: "claude-sonnet-4-5", ttl: "5m" }),

@@ -81,7 +81,7 @@ describe("A client made at runtime", () => {
     await using started = await startTestProxy({ upstreams: {}, config, clock });
     const proxy = clientsProxy(started.url);
     assertEquals(await proxy.chat(token), 429);
-    await clock.advance(3 * 86_400_000 + 5 * 3_600_000 - 1); // Monday in Berlin
+    clock.suspend(3 * 86_400_000 + 5 * 3_600_000 - 1); // Monday in Berlin; time alone, without what happens each second
     assertEquals(await proxy.chat(token), 429);
     await clock.advance(1);
     assertEquals(await proxy.chat(token), 200);

@@ -1,4 +1,4 @@
-/** What clients and teams cost a request: the same, however many there are. */
+/** What clients and teams cost a request: the same, however many there are. tests/packages counts what is executed. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ModelMesh } from "../../mod.ts";
