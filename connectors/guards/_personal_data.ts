@@ -35,15 +35,15 @@ const patterns: Readonly<Record<PersonalDataType, RegExp>> = {
 };
 
 /**
- * What a text has to contain for a kind: most texts have none of it, and a search for a character costs a hundredth of one
- * for a pattern.
+ * What a text has to contain for a kind: most texts have none of it, and a search for a character, or for a pattern that
+ * begins with few, takes a small part of the time of one for the data.
  */
 const signs: Readonly<Record<PersonalDataType, (text: string) => boolean>> = {
   email: (text) => text.includes("@"),
-  key: (text) => ["-", "_", "AIza", "AKIA", "ASIA", ".eyJ"].some((sign) => text.includes(sign)),
+  key: (text) => /[-_][\w-]{10}/.test(text) || ["AIza", "AKIA", "ASIA", ".eyJ"].some((sign) => text.includes(sign)),
   iban: hasDigits,
   card: hasDigits,
-  ip: (text) => hasDigits(text) && (text.includes(".") || text.includes(":")),
+  ip: (text) => /\d\.\d{1,3}\.\d/.test(text) || /:[\da-f]{0,4}:/i.test(text),
   phone: hasDigits,
 };
 

@@ -17,6 +17,8 @@ const dash = /^\p{Pd}$/u;
 const space = /^\p{Zs}$/u;
 const escaped: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
 
+const backslash = 0x5c;
+
 const encoder = /* @__PURE__ */ new TextEncoder();
 const encoded = /* @__PURE__ */ new Uint8Array(4096);
 
@@ -37,16 +39,45 @@ export function isAscii(text: string): boolean {
  */
 export function readPlainText(original: string, isJson: boolean): PlainText {
   if (isAscii(original) && !(isJson && original.includes("\\"))) return { text: original, starts: undefined };
-  let text = "";
-  const starts: number[] = [];
+  const changes: Change[] = [];
   for (let at = 0; at < original.length;) {
+    const code = original.charCodeAt(at);
+    if (code < 0x80 && (code !== backslash || !isJson)) {
+      at++;
+      continue;
+    }
     const { character, length } = readCharacter(original, at, isJson);
     const plain = simplify(character);
-    for (let index = 0; index < plain.length; index++) starts.push(at);
-    text += plain;
+    if (plain.length !== length || plain !== original.slice(at, at + length)) changes.push({ at, length, plain });
     at += length;
   }
-  starts.push(original.length);
+  return applyChanges(original, changes);
+}
+
+/** What stands for one character, and the character as patterns read it. */
+interface Change {
+  readonly at: number;
+  readonly length: number;
+  readonly plain: string;
+}
+
+function applyChanges(original: string, changes: readonly Change[]): PlainText {
+  let text = "";
+  let end = 0;
+  for (const { at, length, plain } of changes) {
+    text += original.slice(end, at) + plain;
+    end = at + length;
+  }
+  text += original.slice(end);
+  if (changes.every(({ length, plain }) => plain.length === length)) return { text, starts: undefined };
+  const starts: number[] = [];
+  let next = 0;
+  for (const { at, length, plain } of changes) {
+    while (next < at) starts.push(next++);
+    for (let index = 0; index < plain.length; index++) starts.push(at);
+    next = at + length;
+  }
+  while (next <= original.length) starts.push(next++);
   return { text, starts };
 }
 
@@ -62,8 +93,20 @@ function readCharacter(text: string, at: number, isJson: boolean): { character: 
   return { character, length: character.length };
 }
 
+/** Characters as patterns read them: texts repeat a few. */
+const simplified = /* @__PURE__ */ new Map<string, string>();
+const maxSimplified = 1000;
+
 function simplify(character: string): string {
   if (character <= "\x7f" || character === "") return character;
+  let plain = simplified.get(character);
+  if (plain !== undefined) return plain;
+  plain = toPlain(character);
+  if (simplified.size < maxSimplified) simplified.set(character, plain);
+  return plain;
+}
+
+function toPlain(character: string): string {
   if (invisible.test(character)) return "";
   if (dash.test(character)) return "-";
   if (space.test(character)) return " ";
