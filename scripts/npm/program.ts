@@ -20,6 +20,7 @@ const atStart: readonly string[] = [
   "connectors/providers/_openai_compatible.ts",
   "connectors/strategies/stick_until_failure.ts",
   "src/runtime/_node_send.ts",
+  "src/runtime/_node_server.ts",
 ];
 
 /**
@@ -45,6 +46,5 @@ export async function bundleProgram(
     });
   const graph = new ModuleGraph((await bundle(new Map([[entry, []]]))).metafile);
   const start = graph.loadedWith(entry, ...atStart).difference(new Set([entry]));
-  const later = [entry, ...atStart, ...graph.dynamic.difference(start)];
-  return await bundle(new Map(later.map((path) => [path, start])));
+  return await bundle(new Map([entry, ...atStart, ...graph.dynamic].map((path) => [path, start])));
 }
