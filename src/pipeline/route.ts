@@ -224,7 +224,7 @@ function tryNext<T extends Received>(next: AdmittedModel, route: Route<T>): Prom
 async function attempt<T extends Received>(admitted: AdmittedModel, call: Call<T>): Promise<Result<T> | undefined> {
   const { context, member, permit } = admitted;
   context.first ??= member;
-  context.tried = context.tried.concat(member.model.name);
+  context.tried = [...context.tried, member.model.name];
   let end: Result<T> | FailedAttempt;
   try {
     const loading = loadRules(admitted);
