@@ -146,14 +146,14 @@ export const unlistedRetryMs = 5_000;
  */
 export function filterByDelivery({ request, pool, registry }: DeliveryContext): readonly Member[] {
   const { operation, delivery } = request;
-  const key = `${operation.name}:${delivery}` as const;
-  let delivering = pool.membersByDelivery.get(key);
+  const found = pool.membersByDelivery.get(operation.name);
+  let delivering = found?.[delivery];
   if (delivering === undefined) {
     delivering = pool.members.filter(({ model }) =>
       model.delivers(delivery) && performs(model, operation) &&
       model.leaves.some((leaf) => isServed(leaf, request) && isSupported(model, leaf, delivery))
     );
-    pool.membersByDelivery.set(key, delivering);
+    pool.membersByDelivery.set(operation.name, { ...found, [delivery]: delivering });
   }
   if (delivering.length > 0) return delivering;
   const hint = pool.members.length === 0 ? unlistedHint(registry.instances) : "";

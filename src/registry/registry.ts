@@ -133,7 +133,7 @@ export interface Pool extends PoolStrategy {
   /** Waiting requests; undefined before the first one, and if the pool has no queue. */
   queue?: PoolQueue;
   /** Computed on first use. */
-  readonly membersByDelivery: Map<`${OperationName}:${Delivery}`, readonly Member[]>;
+  readonly membersByDelivery: Map<OperationName, { readonly [delivery in Delivery]?: readonly Member[] }>;
 }
 
 /** What a pool has measured, and spent on hedging. */
