@@ -15,6 +15,8 @@ export interface Admission {
   readonly context: RequestContext;
   /** Whether no other model could serve the request if this one fails. */
   readonly alone: boolean;
+  /** The time of the check, monotonic ms. @default that of the clock */
+  readonly now?: number;
 }
 
 /** A model that admits the request, and its permit. */
@@ -75,7 +77,7 @@ function findWindow({ model: { info } }: Member): number | undefined {
  * @param admission The request; its context receives the denials if no member is left.
  */
 export function openMembers(members: readonly Member[], admission: Admission): readonly Member[] {
-  const now = admission.context.clock.monotonic();
+  const { now = admission.context.clock.monotonic() } = admission;
   let areFree = true;
   for (const { state } of members) {
     state.refresh(now);

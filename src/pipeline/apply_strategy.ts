@@ -76,6 +76,8 @@ const maxOutput = 1e8;
  */
 export function selectionContext(
   selection: Pick<SelectionContext, "isConstrained" | "session"> & {
+    /** Monotonic ms. @default that of the clock */
+    readonly now?: number | undefined;
     /** Names of the models tried. @default none */
     readonly tried?: readonly string[];
     readonly pool: Pool;
@@ -84,7 +86,7 @@ export function selectionContext(
   },
   runtime: Runtime,
 ): SelectionContext {
-  const { pool, load, tried = [], session, isConstrained } = selection;
+  const { pool, load, tried = [], session, isConstrained, now = runtime.clock.monotonic() } = selection;
   const { modelPriority, providerPriority, balanceMode, rateLimit } = pool.routing;
   let estimate: Load | undefined;
   // no spread: on Node 20 each object that begins with one has a hidden class of its own
@@ -93,7 +95,7 @@ export function selectionContext(
     tried: tried.length === 0 ? none : new Set(tried),
     session,
     pool: pool.name,
-    now: runtime.clock.monotonic(),
+    now,
     modelPriority,
     providerPriority,
     threshold: rateLimit?.threshold,

@@ -13,7 +13,7 @@ import { poolFor } from "./select_pool.ts";
 import { retryFor } from "../config/settings/routing.ts";
 import { rememberRouting } from "../observe/routing_of.ts";
 import { adaptRequest, loadPromptCache } from "./adapt_request.ts";
-import { type AdmittedModel, openMembers, untriedMembers, waitForSpacing } from "./admission.ts";
+import { type Admission, type AdmittedModel, openMembers, untriedMembers, waitForSpacing } from "./admission.ts";
 import { applyStrategy, isIsolated, reportChoice, selectionContext } from "./apply_strategy.ts";
 import { loadQueues, retry, tryModel } from "./attempt.ts";
 import { recordAbort, recordFailure } from "./record_outcome.ts";
@@ -140,28 +140,31 @@ export async function rotate<T extends Received>(route: Route<T>, deps: RouteDep
 function admit(context: RequestContext): AdmittedModel | undefined | Promise<AdmittedModel | undefined> {
   const { plan } = context;
   if (plan.pool.routing.queue !== undefined) return admitFromQueue(context);
-  const admission = { context, alone: true };
+  const now = context.clock.monotonic();
+  const admission = { context, alone: true, now };
   const candidates = openMembers(untriedMembers(context), admission);
   if (candidates.length === 0) {
     return waitForSpacing(admission).then((hasWaited) => hasWaited ? admit(context) : undefined);
   }
-  const member = choose(plan.prefer?.(candidates) ?? candidates, context);
+  const member = choose(plan.prefer?.(candidates) ?? candidates, admission);
   const { ready } = member.model.instance;
-  if (ready === undefined) return reserve({ context, member, candidates });
+  if (ready === undefined) return reserve(member, { context, candidates, now });
   return ready.then(() => { // its API key is being renewed
-    const isOpen = openMembers(untriedMembers(context), admission).includes(member);
-    return isOpen ? reserve({ context, member, candidates }) : admit(context);
+    const later = { context, alone: true, now: context.clock.monotonic() };
+    const isOpen = openMembers(untriedMembers(context), later).includes(member);
+    return isOpen ? reserve(member, { context, candidates, now: later.now }) : admit(context);
   });
 }
 
 /** Admits the request, in the turn of the event loop in which it was found that it may be. */
-function reserve({ context, member, candidates }: {
+function reserve(member: Member, { context, candidates, now }: {
   readonly context: RequestContext;
-  readonly member: Member;
   readonly candidates: readonly Member[];
+  /** Monotonic ms. */
+  readonly now: number;
 }): ReturnType<typeof admit> {
   const { clock, plan: { load, affinity, pool } } = context;
-  const permit = member.state.admit(affinity === undefined ? load : affinity.withKey(load, member), clock.monotonic());
+  const permit = member.state.admit(affinity === undefined ? load : affinity.withKey(load, member), now);
   affinity?.select(member, permit);
   const admitted = { context, member, permit, alone: candidates.length === 1 || isAlone(member, { candidates, pool }) };
   return permit.confirm(clock)?.then((denial) => {
@@ -178,7 +181,7 @@ async function admitFromQueue(context: RequestContext): Promise<AdmittedModel | 
   const { prefer, pool } = context.plan;
   return await admitInOrder(context, {
     candidates: () => untriedMembers(context),
-    choose: (open) => choose(prefer?.(open) ?? open, context),
+    choose: (open) => choose(prefer?.(open) ?? open, { context }),
     isAlone: (member, open) => open.length === 1 || isAlone(member, { candidates: open, pool }),
   });
 }
@@ -193,10 +196,10 @@ function isAlone({ model: { instance } }: Member, { candidates, pool }: {
     (scope !== "any" && candidates.filter(({ model }) => model.instance === instance).length === 1);
 }
 
-function choose(candidates: readonly Member[], context: RequestContext): Member {
+function choose(candidates: readonly Member[], { context, now }: Pick<Admission, "context" | "now">): Member {
   const { plan, deps: { runtime, hub }, tried } = context;
   const { pool, load, request: { session } } = plan;
-  const selection = selectionContext({ pool, load, tried, session, isConstrained: isIsolated(plan) }, runtime);
+  const selection = selectionContext({ pool, load, tried, session, isConstrained: isIsolated(plan), now }, runtime);
   const placed = plan.affinity?.findMember(candidates);
   const member = placed ?? applyStrategy(candidates, pool, { context: selection, hub });
   reportChoice({ member, candidates, isPlaced: placed !== undefined }, context);
