@@ -154,13 +154,13 @@ function toDated(info: ModelInfo, name: string): ModelInfo {
 }
 
 function edited(body: RequestBody, edits: Readonly<Record<string, unknown>>): RequestBody {
-  let isEdited = false;
-  for (const _ in edits) isEdited = true;
-  if (!isEdited) return body;
-  const copy: RequestBody = {};
-  for (const name in body) if (!(name in edits)) copy[name] = body[name]; // not `delete`, which makes objects slow
-  for (const name in edits) if (edits[name] !== undefined) copy[name] = edits[name];
-  // middleware may pass values to a provider under symbols
-  for (const key of Object.getOwnPropertySymbols(body)) Reflect.set(copy, key, Reflect.get(body, key));
-  return copy;
+  let copy: RequestBody | undefined;
+  for (const name in edits) {
+    if (edits[name] !== undefined) (copy ??= { ...body })[name] = edits[name];
+    else if (name in (copy ?? body)) {
+      const { [name]: _, ...others } = copy ?? body; // not `delete`, which makes objects slow
+      copy = others as RequestBody;
+    }
+  }
+  return copy ?? body;
 }

@@ -124,6 +124,13 @@ describe("adaptRequest()", () => {
     assertEquals(adapted.dropped, []);
   });
 
+  it("keeps members with names of the language's own", () => {
+    const body = JSON.parse('{"constructor": 1, "__proto__": {"seed": 3}, "temperature": 1}');
+    const adapted = pickParameters(adapt({ ...body, messages }, { rules: sampling }));
+    assertEquals(JSON.stringify(adapted), '{"constructor":1,"__proto__":{"seed":3}}');
+    assertEquals(adapted.seed, undefined);
+  });
+
   it("hands a body on as it is when nothing has to change", () => {
     const body = { messages, seed: 7 };
     const { completion } = adapt(body, { rules: { ...toNew, ...sampling }, stream: true });
