@@ -116,6 +116,8 @@ export const bounded: Readonly<Record<string, string>> = {
   "connectors/providers/_gemini_response.ts#toChunkHead": oneValue,
   "connectors/providers/_gemini_response.ts#toCompletionUsage": "the token counts of one response",
   "connectors/providers/_http.ts#createStreamReader": "passes chunks of bytes on",
+  "connectors/providers/_http.ts#readWire": "one of two reads, which are in the table",
+  "connectors/providers/_http.ts#toWireText": "decodes one response once",
   "connectors/providers/_openai_vendor.ts#listVendorModels": "the catalogue",
   "connectors/providers/_openai_wire.ts#openChunkStream": "opens a ChunkStream",
   "src/client/ai_sdk/_response.ts#readMetadata": oneValue,

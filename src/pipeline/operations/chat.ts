@@ -204,10 +204,9 @@ let adaptTools: typeof import("./_chat_tools.ts").adaptTools | undefined;
  *
  * @returns Undefined if nothing has to be imported.
  */
-function loadToolRules({ info: { parameters = {} } }: ModelEntry, body?: ChatCompletionRequest) {
-  if (
-    adaptTools !== undefined || body !== undefined && isPlain(body) || !toolRules.some((name) => name in parameters)
-  ) return undefined;
+function loadToolRules({ info: { parameters } }: ModelEntry, body?: ChatCompletionRequest) {
+  if (adaptTools !== undefined || parameters === undefined || body !== undefined && isPlain(body)) return undefined;
+  if (!toolRules.some((name) => name in parameters)) return undefined;
   return import("./_chat_tools.ts").then((loaded) => {
     adaptTools = loaded.adaptTools;
   });
