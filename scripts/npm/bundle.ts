@@ -2,9 +2,9 @@
  * The entries as ES modules that Node, Deno, Bun and bundlers for browsers take alike.
  * @module
  */
-import { build, type BuildResult, type OutputFile, type Plugin } from "./esbuild.ts";
+import { build, type BuildResult, type Plugin } from "./esbuild.ts";
 import { fromFileUrl, root } from "./files.ts";
-import { type Bundled, bundleProgram, program } from "./program.ts";
+import { type Bundled, type BundledFile, bundleProgram, program } from "./program.ts";
 import { std } from "./std.ts";
 
 /** The entries: what stands behind the names in `exports`. */
@@ -108,7 +108,7 @@ const withoutMain: Plugin = {
   },
 };
 
-function toPackagePath({ path }: OutputFile): string {
+function toPackagePath({ path }: BundledFile): string {
   return path.slice(options.absWorkingDir.length);
 }
 
@@ -123,7 +123,7 @@ function withoutBareImports(text: string): string {
 }
 
 /** Source maps name files as if they lay in the package, which has no place of its own for them: they hold the text. */
-function toPackageText(file: OutputFile): string {
+function toPackageText(file: BundledFile): string {
   if (!file.path.endsWith(".map")) return withoutBareImports(file.text);
   const map = JSON.parse(file.text) as { sources: string[] };
   const up = toPackagePath(file).split("/").slice(1).map(() => "..").join("/");

@@ -3,11 +3,16 @@
  * takes time to find, and what it may need later are others.
  * @module
  */
-import { build, type BuildOptions, type BuildResult } from "./esbuild.ts";
+import { build, type BuildOptions, type BuildResult, type OutputFile } from "./esbuild.ts";
 import { type LoadedBefore, ModuleGraph, withImports } from "./loading.ts";
 
+/** A bundled file. */
+export type BundledFile = Pick<OutputFile, "path" | "text">;
+
 /** Bundled files, and the modules they are made of. */
-export type Bundled = Pick<BuildResult<{ metafile: true; write: false }>, "outputFiles" | "metafile">;
+export type Bundled = Pick<BuildResult<{ metafile: true }>, "metafile"> & {
+  readonly outputFiles: readonly BundledFile[];
+};
 
 /** Its entry. */
 export const program = "cli";
@@ -46,5 +51,26 @@ export async function bundleProgram(
     });
   const graph = new ModuleGraph((await bundle(new Map([[entry, []]]))).metafile);
   const start = graph.loadedWith(entry, ...atStart).difference(new Set([entry]));
-  return await bundle(new Map([entry, ...atStart, ...graph.dynamic].map((path) => [path, start])));
+  const later = [entry, ...atStart, ...graph.dynamic];
+  const { outputFiles, metafile } = await bundle(new Map(later.map((path) => [path, start])));
+  return { outputFiles: withoutPassing(outputFiles), metafile };
+}
+
+/** A file that only passes on what another one exports. The bundler writes one for each module that is imported dynamically. */
+const passing = /^(?:import"[^"]+";)*import\{([\w$,]+)\}from"\.\/([\w-]+\.js)";export\{\1\};\s*$/;
+
+/** Imports what such files pass on directly, and leaves them out: a start would read a dozen. */
+function withoutPassing(files: readonly BundledFile[]): BundledFile[] {
+  const sources = new Map<string, string>();
+  for (const { path, text } of files) {
+    const [, , source] = passing.exec(text) ?? [];
+    if (source !== undefined) sources.set(path.slice(path.lastIndexOf("/") + 1), source);
+  }
+  return files.filter(({ text }) => !passing.test(text)).map(({ path, text }) => ({
+    path,
+    text: text.replace(/\bimport\("\.\/([\w-]+\.js)"\)/g, (found, name) => {
+      const source = sources.get(name);
+      return source === undefined ? found : `import("./${source}")`;
+    }),
+  }));
 }
