@@ -58,7 +58,7 @@ Deno.test("session-stickiness spreads sessions evenly, or by weight", () => {
 });
 
 Deno.test("session-stickiness: losing one of n models moves only its own sessions, at most 1/n + 2 %", () => {
-  for (const number of [2, 3, 5, 10, 50]) {
+  for (const number of [2, 5, 50]) {
     const candidates = models(number);
     for (const gone of [0, number - 1]) {
       const strategy = make(sessionStickiness);

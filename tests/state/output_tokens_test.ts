@@ -31,7 +31,7 @@ Deno.test("sizes that make no sense count for nothing", () => {
 });
 
 Deno.test("the percentile is exact over the last 128 answers", () => {
-  for (let seed = 1; seed <= 30; seed++) {
+  for (let seed = 1; seed <= 10; seed++) {
     const random = seededRandom(seed);
     const sizes = new OutputTokens();
     const added: number[] = [];
