@@ -45,9 +45,11 @@ export interface ChunkStreamParts {
   readonly reportComplete?: CallOptions["reportComplete"];
 }
 
+type Next = IteratorResult<CompletionChunk>;
+
 /**
- * Reads a streaming response. It ends with `[DONE]`, or when every choice has its finish reason. It is not a generator,
- * since every promise between the socket and the client adds cost to every event.
+ * Reads a streaming response. It ends with `[DONE]`, or when every choice has its finish reason. It is neither a generator
+ * nor an async function, since all that is between the socket and the client adds cost to every event.
  */
 export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
   readonly #opening: Promise<UpstreamResponse>;
@@ -81,31 +83,18 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
   }
 
   /** @throws {UpstreamError} For an error event, or if the stream ends before the response is complete. */
-  async next(): Promise<IteratorResult<CompletionChunk>> {
-    for (;;) {
-      const value = this.#chunks[this.#position];
-      if (value !== undefined) {
-        this.#position++;
-        if (!value.isPing) this.#isEmpty = false;
-        return { done: false, value };
-      }
-      if (this.#failure !== undefined) throw this.#failed(this.#failure.error);
-      if (this.#isLast) return { done: true, value: undefined };
-      const events = this.#events;
-      try {
-        if (events === undefined) await this.#open();
-        else if (events.isOver) this.#readLast(events);
-        else if (this.#read(events, await events.receive())) await events.cancel();
-      } catch (error) {
-        // a connection reset after the end of the response is harmless
-        const isHarmless = events !== undefined && NetworkError.isInstance(error) && this.#normalizer.isFinished;
-        if (!isHarmless) throw this.#failed(error);
-        await events.cancel();
-      }
+  next(): Promise<Next> {
+    try {
+      const next = this.#takeNext();
+      if (next !== undefined) return Promise.resolve(next);
+      if (this.#events === undefined) return this.#open().then(this.#goOn, this.#recover);
+      return this.#events.receive().then(this.#read, this.#recover);
+    } catch (error) {
+      return Promise.reject(this.#failed(error));
     }
   }
 
-  async return(): Promise<IteratorResult<CompletionChunk>> {
+  async return(): Promise<Next> {
     this.#chunks = [];
     this.#failure = undefined;
     this.#isLast = true;
@@ -113,16 +102,50 @@ export class ChunkStream implements AsyncIterableIterator<CompletionChunk> {
     return { done: true, value: undefined };
   }
 
-  /** Takes the events that the next chunk of the body completes. Returns whether `[DONE]` was among them. */
-  #read(events: SseReader, received: ReadableStreamReadResult<Uint8Array>): boolean {
-    const { chunks, isDone, failure } = this.#batches.read(events.parse(received));
-    if (this.#isLast) return false; // cancelled meanwhile
-    this.#take(chunks.length === 0 && events.takeComment() ? [ping] : chunks);
-    if (failure !== undefined) this.#failure = { error: failure };
-    if (isDone) this.#finish(true);
-    else if (this.#normalizer.isFinished) this.#parts.reportComplete?.();
-    return isDone;
+  /** Returns what needs no more of the body; undefined if there is nothing. */
+  #takeNext(): Next | undefined {
+    for (;;) {
+      const value = this.#chunks[this.#position];
+      if (value !== undefined) {
+        this.#position++;
+        if (!value.isPing) this.#isEmpty = false;
+        return { done: false, value };
+      }
+      if (this.#failure !== undefined) throw this.#failure.error;
+      if (this.#isLast) return { done: true, value: undefined };
+      if (!this.#events?.isOver) return undefined;
+      this.#readLast(this.#events);
+    }
   }
+
+  readonly #goOn = (): Promise<Next> => this.next();
+
+  /** Reads the events that a chunk of the body completes. */
+  readonly #read = (received: ReadableStreamReadResult<Uint8Array>): Next | Promise<Next> => {
+    const events = this.#events!;
+    try {
+      const { chunks, isDone, failure } = this.#batches.read(events.parse(received));
+      if (this.#isLast) return this.next(); // cancelled meanwhile
+      this.#take(chunks.length === 0 && events.takeComment() ? [ping] : chunks);
+      if (failure !== undefined) this.#failure = { error: failure };
+      if (isDone) this.#finish(true);
+      else if (this.#normalizer.isFinished) this.#parts.reportComplete?.();
+      if (isDone) return events.cancel().then(this.#goOn);
+      const next = this.#takeNext();
+      if (next !== undefined) return next;
+    } catch (error) {
+      throw this.#failed(error);
+    }
+    return this.next();
+  };
+
+  /** Ends the stream, unless the connection was reset after the end of the response, which is harmless. */
+  readonly #recover = (error: unknown): Promise<Next> => {
+    const events = this.#events;
+    const isHarmless = events !== undefined && NetworkError.isInstance(error) && this.#normalizer.isFinished;
+    if (!isHarmless) throw this.#failed(error);
+    return events.cancel().then(this.#goOn);
+  };
 
   /** Many servers end without the blank line after their last event. */
   #readLast({ unfinished }: SseReader): void {

@@ -81,8 +81,8 @@ const limits: Readonly<Record<string, readonly [files: number, functions: number
 };
 
 /**
- * A program that sends requests to a handler, and prints the bytes that one of them allocates. It is not optimized, and its
- * young generation has room for all of it, so that the number is the same on every machine.
+ * A program that sends requests to a handler, and prints the bytes that one of them, and an event of a stream, allocates. It
+ * is not optimized, and its young generation has room for all of it, so that the numbers are the same on every machine.
  */
 const allocating = `
   const [root] = process.argv.slice(1);
@@ -96,26 +96,50 @@ const allocating = `
   const headersOf = ({ length }) => new Headers({ "content-type": "application/json", "content-length": String(length) });
   const arrayBuffer = async () => answer.slice().buffer;
   const response = { type: "default", status: 200, headers: headersOf(answer), body: null, arrayBuffer };
-  const mesh = new ModelMesh({ fetch: async () => response });
+  const toEvent = (delta, finish_reason = null) => ({ id: "c", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }] });
+  const toChunk = (event) => ({ done: false, value: new TextEncoder().encode("data: " + event + "\\n\\n") });
+  const text = toChunk(JSON.stringify({ object: "chat.completion.chunk", ...toEvent({ content: "token " }) }));
+  const last = [toChunk(JSON.stringify({ object: "chat.completion.chunk", ...toEvent({}, "stop") })), toChunk("[DONE]")];
+  let events = 0;
+  const stream = () => {
+    let left = events;
+    const end = [...last];
+    const read = () => Promise.resolve(left-- > 0 ? text : end.shift() ?? { done: true });
+    const body = { getReader: () => ({ read, cancel: async () => {} }) };
+    return { type: "default", status: 200, headers: new Headers({ "content-type": "text/event-stream" }), body };
+  };
+  const mesh = new ModelMesh({ fetch: async () => events > 0 ? stream() : response });
   await mesh.initialize({
     providers: { a: { connector: "openai.compatible.v1", base_url: "http://127.0.0.1:9/v1", api_key: "key-123456" } },
     models: { m: { provider: "a", capabilities: ["chat-completion"] } },
     pools: { chat: { models: ["m"] } },
   });
   const handler = createHandler(mesh);
-  const body = encode({ model: "chat", messages: [{ role: "user", content: "Hello" }] });
+  const chat = { model: "chat", messages: [{ role: "user", content: "Hello" }] };
   const [url, { signal }] = ["http://127.0.0.1/v1/chat/completions", new AbortController()];
-  const request = { method: "POST", url, headers: headersOf(body), signal, body: null, bytes: async () => body };
+  const toRequest = (body) => ({ method: "POST", url, headers: headersOf(body), signal, body: null, bytes: async () => body });
   const statuses = new Set();
-  const send = async (count) => {
-    for (let sent = 0; sent < count; sent++) statuses.add((await handler.plain(request)).status);
+  const send = async (request, count) => {
+    for (let sent = 0; sent < count; sent++) {
+      const { status, body } = await handler.plain(request);
+      statuses.add(status);
+      if (events > 0) while (await body.read() !== undefined);
+    }
   };
-  await send(200);
-  globalThis.gc();
-  const before = process.memoryUsage().heapUsed;
-  await send(500);
-  const bytes = (process.memoryUsage().heapUsed - before) / 500;
-  console.log(JSON.stringify({ bytes, statuses: [...statuses] }));
+  const measure = async (request, count) => {
+    await send(request, count / 2);
+    globalThis.gc();
+    const before = process.memoryUsage().heapUsed;
+    await send(request, count);
+    return (process.memoryUsage().heapUsed - before) / count;
+  };
+  const bytes = await measure(toRequest(encode(chat)), 500);
+  const streaming = toRequest(encode({ ...chat, stream: true }));
+  events = 50;
+  const short = await measure(streaming, 20);
+  events = 250;
+  const perEvent = (await measure(streaming, 20) - short) / 200;
+  console.log(JSON.stringify({ bytes, perEvent, statuses: [...statuses] }));
   process.exit(0);
 `;
 
@@ -126,6 +150,9 @@ const allocatingFlags = [
 
 /** The most that a request may allocate without optimization, bytes; optimized code allocates about two thirds of it. */
 const maxAllocated = 46_600;
+
+/** The same of an event. */
+const maxAllocatedPerEvent = 4_050;
 
 describe("A warm request enters few files and functions", () => {
   it("whatever it asks for, and so does a start", async () => {
@@ -145,8 +172,10 @@ describe("A warm request enters few files and functions", () => {
     await using folder = await makeFolder();
     const command = [await findNode("24"), ...allocatingFlags, "--input-type=module", "--eval", allocating, root.href];
     const { out } = await run(command, { folder: folder.path });
-    const { bytes, statuses } = JSON.parse(out);
+    const { bytes, perEvent, statuses } = JSON.parse(out);
     assertEquals(statuses, [200]);
     assert(bytes > 0 && bytes <= maxAllocated, `${Math.round(bytes)} bytes`);
+    const isSmall = perEvent > 0 && perEvent <= maxAllocatedPerEvent;
+    assert(isSmall, `${Math.round(perEvent)} bytes per event`);
   });
 });

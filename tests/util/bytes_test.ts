@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import type { UpstreamResponse } from "../../src/contracts/runtime.ts";
-import { concat, readAll, readBody } from "../../src/util/bytes.ts";
+import { concat, encodePooled, readAll, readBody } from "../../src/util/bytes.ts";
 
 const limit = { maxBytes: 4, tooLarge: () => new RangeError("over 4 bytes") };
 
@@ -58,4 +58,10 @@ Deno.test("readBody() counts only what is not declared to be small enough", asyn
     async () => await readBody(createResponse("5", createReader([1, 2, 3, 4, 5])), limit),
     RangeError,
   );
+});
+
+Deno.test("encodePooled() leaves the bytes of earlier texts as they are", () => {
+  const texts = Array.from({ length: 60 }, (_, index) => `${index} é😀 ${"x".repeat(index * 30)}`);
+  const encoded = texts.map((text) => encodePooled(text));
+  assertEquals(encoded.map((bytes) => new TextDecoder().decode(bytes)), texts);
 });

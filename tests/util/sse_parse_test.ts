@@ -27,6 +27,29 @@ Deno.test("SseParser reads what the standard says, wherever the text is cut", ()
   }
 });
 
+Deno.test("readSse reads what the standard says, wherever the bytes are cut, from a buffer that is used again", async () => {
+  const input = new TextEncoder().encode("\ufeffdata: 😀é\n\n\ufeffdata: no field\n\ndata: \ufeff\n\n");
+  for (let cut = 0; cut <= input.length; cut++) {
+    const buffer = new Uint8Array(input.length);
+    const parts = [input.subarray(0, cut), input.subarray(cut)];
+    let isLent = false;
+    const reader = {
+      lend: () => void (isLent = true),
+      read() {
+        const part = parts.shift();
+        if (part === undefined) return Promise.resolve({ done: true as const, value: undefined });
+        buffer.fill(0).set(part);
+        return Promise.resolve({ done: false as const, value: buffer.subarray(0, part.length) });
+      },
+      cancel: () => Promise.resolve(),
+    };
+    const events: SseEvent[] = [];
+    for await (const batch of readSse(reader)) events.push(...batch);
+    assertEquals(events.map(({ data }) => data), ["😀é", "\ufeff"], `cut at ${cut}`);
+    assertEquals(isLent, true);
+  }
+});
+
 Deno.test("SseParser keeps the event's name", () => {
   const parser = new SseParser();
   assertEquals(parser.push("event: error\ndata: x\n\ndata: y\n\n"), [

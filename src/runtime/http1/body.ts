@@ -58,17 +58,12 @@ export class Body implements BodyReader {
    * @throws Result of `fail` for a `MalformedMessage`, and for a `CutMessage` when the
    * connection closes before the end of the body.
    */
-  async read(): Promise<ReadableStreamReadResult<Uint8Array>> {
-    const connection = this.#connection;
+  read(): Promise<ReadableStreamReadResult<Uint8Array>> {
     try {
-      for (;;) {
-        const value = this.#take();
-        if (value !== undefined) return { done: false, value };
-        if (this.#isOver) return { done: true, value };
-        this.#receive(await connection.next());
-      }
+      const result = this.#takeResult();
+      return result === undefined ? this.#connection.next().then(this.#readOn, this.#fail) : Promise.resolve(result);
     } catch (error) {
-      throw this.#owner.fail(error, "in the middle of its response");
+      return Promise.reject(this.#failed(error));
     }
   }
 
@@ -109,13 +104,39 @@ export class Body implements BodyReader {
         if (value === undefined) this.#receive(await connection.next());
       }
     } catch (error) {
-      throw this.#owner.fail(error, "in the middle of its response");
+      throw this.#failed(error);
     }
   }
 
   cancel(): Promise<void> {
     if (!this.#isOver) this.#owner.cancel();
     return Promise.resolve();
+  }
+
+  #failed(error: unknown): unknown {
+    return this.#owner.fail(error, "in the middle of its response");
+  }
+
+  readonly #fail = (error: unknown): never => {
+    throw this.#failed(error);
+  };
+
+  readonly #readOn = (
+    read: number | null,
+  ): ReadableStreamReadResult<Uint8Array> | Promise<ReadableStreamReadResult<Uint8Array>> => {
+    try {
+      this.#receive(read);
+      return this.#takeResult() ?? this.#connection.next().then(this.#readOn, this.#fail);
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  };
+
+  /** Returns what has been received, or the end; undefined if there is nothing yet. */
+  #takeResult(): ReadableStreamReadResult<Uint8Array> | undefined {
+    const value = this.#take();
+    if (value !== undefined) return { done: false, value };
+    return this.#isOver ? { done: true, value } : undefined;
   }
 
   #receive(read: number | null): void {
