@@ -17,6 +17,7 @@ import { json, startUpstream, status } from "../support/upstream.ts";
 const upload = {
   ...(chat as unknown as CheckedOperation),
   name: "transcription",
+  prepare: undefined,
   normalize: undefined,
   serves: (leaf: string) => leaf.endsWith("speech-to-text"),
   form: { fields: { temperature: "number", words: "json", deep: "boolean" } },
