@@ -13,14 +13,15 @@ import { onlyAt } from "./_stages.ts";
 const maxReach = 2047;
 
 /** The used part of `re2js`. */
-interface Matcher {
-  find(): boolean;
-  start(): number;
-  end(): number;
-}
-
 interface Engine {
-  compile(pattern: string): { matcher(text: string): Matcher; matches(text: string): boolean };
+  compile(pattern: string): {
+    matcher(text: string): {
+      find(): boolean;
+      start(): number;
+      end(): number;
+    };
+    matches(text: string): boolean;
+  };
 }
 
 /** A compiled pattern. */

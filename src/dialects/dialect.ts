@@ -32,19 +32,6 @@ export interface DialectFault {
   readonly isOverload?: boolean;
 }
 
-/** How the proxy performs a request. */
-interface TranslateOptions {
-  /** Whether it runs searches. */
-  readonly searches: boolean;
-  /**
-   * Whether providers have to return reasoning in a form that the next request can contain.
-   * @default false
-   */
-  readonly carriesReasoning?: boolean;
-  /** The unique part of the ids of the response's items. */
-  readonly itemsName?: string | undefined;
-}
-
 /** The part of a dialect that the proxy needs before a request is read. */
 export interface DialectConventions {
   /**
@@ -73,7 +60,17 @@ export interface Dialect extends DialectConventions {
    * @throws {UnsupportedRequestError} If the body is malformed, or cannot be expressed in chat. The message names the
    * dialect's own parameter, and how to fix it.
    */
-  translate(body: unknown, request: DialectRequest, options?: TranslateOptions): Translation;
+  translate(body: unknown, request: DialectRequest, options?: {
+    /** Whether it runs searches. */
+    readonly searches: boolean;
+    /**
+     * Whether providers have to return reasoning in a form that the next request can contain.
+     * @default false
+     */
+    readonly carriesReasoning?: boolean;
+    /** The unique part of the ids of the response's items. */
+    readonly itemsName?: string | undefined;
+  }): Translation;
   /** Token counting, if the dialect has an endpoint for it. */
   readonly counting?: {
     /** Returns the request whose tokens a request asks to count, to be translated. */

@@ -15,12 +15,6 @@ const maxLength = 8192;
 /** Maximum number of keys in it. */
 const maxKeys = 32;
 
-/** Keys by provider, and the one that does not name its provider. */
-interface SentKeys {
-  readonly named: ReadonlyMap<string, string>;
-  readonly plain: string | undefined;
-}
-
 /**
  * Keeps the models for which the request has what authorizes it: those of other providers, and those of providers whose
  * key it contains. A key goes to no other provider than its own.
@@ -76,9 +70,13 @@ function findOnly(providers: readonly string[], pool: string): string {
 /**
  * Reads the header: one key, or `<provider id>=<key>`, separated by commas.
  *
+ * @returns Keys by provider, and the one that does not name its provider.
  * @throws {UnsupportedRequestError} `invalid_value` if it is malformed, or names a provider that takes no keys.
  */
-function readKeys(text: string, instances: readonly ProviderInstance[]): SentKeys {
+function readKeys(text: string, instances: readonly ProviderInstance[]): {
+  readonly named: ReadonlyMap<string, string>;
+  readonly plain: string | undefined;
+} {
   const entries = text.length > maxLength ? [] : text.split(",").map((entry) => entry.trim());
   if (entries.length === 0 || entries.length > maxKeys || entries.some((entry) => !/^[\x21-\x7e]+$/.test(entry))) {
     throw wrong("It has to be a key, or <provider id>=<key> for each provider, separated by commas");

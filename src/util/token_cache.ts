@@ -26,24 +26,22 @@ export interface TokenWait {
   readonly purpose?: string;
 }
 
-interface CachedToken<Value> {
-  readonly value: Value;
-  readonly ageMs: () => number;
-  /** The age from which the next one is fetched in the background, ms. */
-  readonly renewalMs: number;
-  /** The age up to which callers do not wait for the next one, ms. */
-  readonly freshMs: number;
-  /** The age up to which it is used if no other can be had, ms. */
-  readonly lifetimeMs: number;
-}
-
 /**
  * The cache. A failed fetch leaves a credential that is still valid in use, and is repeated with exponential backoff.
  */
 export class TokenCache<Value = string> {
   readonly #fetch: (purpose: string) => Promise<IssuedToken<Value>>;
   readonly #clock: Clock;
-  #current: CachedToken<Value> | undefined;
+  #current: {
+    readonly value: Value;
+    readonly ageMs: () => number;
+    /** The age from which the next one is fetched in the background, ms. */
+    readonly renewalMs: number;
+    /** The age up to which callers do not wait for the next one, ms. */
+    readonly freshMs: number;
+    /** The age up to which it is used if no other can be had, ms. */
+    readonly lifetimeMs: number;
+  } | undefined;
   #pending: Promise<Value> | undefined;
   #failure: { readonly error: unknown; readonly count: number; readonly ageMs: () => number } | undefined;
 

@@ -26,8 +26,8 @@ const charsPerToken = 4;
 /** Tokens, as `usage` names them; fractions of those of a response. */
 type TokenShares = EmbeddingResponse["usage"];
 
-/** A vector in the cache, in the encoding of its provider. */
-interface KeptVector {
+/** A vector in the cache, in the encoding of its provider, and the entry that contains it. */
+interface FoundVector {
   readonly embedding: Embedding["embedding"];
   /** The upstream model id. */
   readonly model: string;
@@ -35,10 +35,6 @@ interface KeptVector {
   readonly space: string;
   /** Its share of the usage of the response that it is from; undefined if that reported none. */
   readonly tokens?: TokenShares | undefined;
-}
-
-/** A vector, and the entry that contains it. */
-interface FoundVector extends KeptVector {
   readonly entry: CacheEntry;
 }
 

@@ -4,18 +4,14 @@
  */
 import { isObject } from "../../util/is_object.ts";
 
-/** Sums of requests, since the start of the process. */
-interface ProcessSums {
+/** The state of a process, with sums of its requests since its start. Times are ISO 8601. */
+export interface ProcessRecord {
   readonly requests: number;
   /** Requests with a status of 400 or higher, except those whose client left (499). */
   readonly failed: number;
   readonly tokens_in: number;
   readonly tokens_out: number;
   readonly cost_usd: number;
-}
-
-/** The state of a process. Times are ISO 8601. */
-export interface ProcessRecord extends ProcessSums {
   /** Random. */
   readonly id: string;
   /** `proxy.address`. */
