@@ -129,6 +129,7 @@ export class CommittedStream {
       const chunk = this.#select(held[this.#position++]!);
       if (chunk !== undefined) return read.resolve(chunk);
     }
+    held.length = this.#position = 0; // an open stream keeps nothing that it has passed on
     if (complete) return read.resolve(this.#finish());
     this.#waiting = read;
     this.#next();

@@ -98,7 +98,10 @@ export function addUsage({ usage, billed, tier }: ReportedUsage, chunk: Completi
 
 /** Normalizes the chunks of one stream, in order. Chunks as received were normalized by their connector. */
 export class ChunkFilter {
-  readonly #normalizer: ChunkNormalizer;
+  readonly #request: OperationRequest;
+  readonly #runtime: Runtime;
+  /** Created for the first chunk that its connector has not normalized. */
+  #normalizer: ChunkNormalizer | undefined;
   readonly #clientNames: ClientNames | undefined;
 
   /**
@@ -110,7 +113,8 @@ export class ChunkFilter {
     { runtime, clientNames }: { readonly runtime: Runtime; readonly clientNames?: ClientNames | undefined },
   ) {
     this.#clientNames = clientNames;
-    this.#normalizer = new ChunkNormalizer(createDefaults(request as CompletionRequest, runtime));
+    this.#request = request;
+    this.#runtime = runtime;
   }
 
   /** @throws {UpstreamError} If the chunk is invalid. */
@@ -122,6 +126,7 @@ export class ChunkFilter {
   #normalize(chunk: CompletionChunk): CompletionChunk {
     if (chunk.wire !== undefined || chunk.native !== undefined || chunk.isPing) return chunk;
     const value = copyParts(chunk.value, "delta") as ChatCompletionChunk;
+    this.#normalizer ??= new ChunkNormalizer(createDefaults(this.#request as CompletionRequest, this.#runtime));
     return this.#normalizer.normalize(value) ? { ...chunk, value } : chunk;
   }
 }

@@ -50,11 +50,27 @@ export function toStreamFormat(
  * @param requestId For error events.
  */
 export function chatEvents(requestId: string): EventWriter {
-  return {
-    chunk: ({ wire, value }) => `data: ${wire ?? JSON.stringify(value)}\n\n`,
-    end: () => "data: [DONE]\n\n",
-    fail: (error) => `data: ${JSON.stringify(toErrorRow(error, requestId).body)}\n\n`,
-  };
+  return new ChatEvents(requestId);
+}
+
+class ChatEvents implements EventWriter {
+  readonly #requestId: string;
+
+  constructor(requestId: string) {
+    this.#requestId = requestId;
+  }
+
+  chunk({ wire, value }: CompletionChunk): string {
+    return `data: ${wire ?? JSON.stringify(value)}\n\n`;
+  }
+
+  end(): string {
+    return "data: [DONE]\n\n";
+  }
+
+  fail(error: unknown): string {
+    return `data: ${JSON.stringify(toErrorRow(error, this.#requestId).body)}\n\n`;
+  }
 }
 
 /**

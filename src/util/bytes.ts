@@ -71,7 +71,7 @@ const encoder = new TextEncoder();
 /** Maximum length of a text that shares a buffer with others, characters. */
 const maxPooledChars = 1024;
 const poolBytes = 8 * 1024;
-let pool = new Uint8Array(0);
+let pool = /* @__PURE__ */ new Uint8Array(0);
 let poolStart = 0;
 
 /**

@@ -9,11 +9,9 @@ Deno.test("a chunk that cannot be written ends the response with an error event,
     read: () => Promise.resolve({ value: { choices: [] } }),
     cancel: () => calls.push("cancel"),
   } as unknown as CommittedStream;
-  const writer = {
-    ...chatEvents("r1"),
-    chunk: () => {
-      throw new TypeError("a defect of a translator");
-    },
+  const writer = chatEvents("r1");
+  writer.chunk = () => {
+    throw new TypeError("a defect of a translator");
   };
   const body = new EventBody(stream, { writer, onEnd: () => calls.push("end") });
   const event = JSON.parse((await body.read())!.slice("data: ".length));
