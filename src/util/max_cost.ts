@@ -29,7 +29,7 @@ export function maxCostInNanoUsd(
   now: number,
 ): number | undefined {
   if (pricing === undefined) return undefined;
-  const rows = [now, now + dayMs].flatMap((time) => listPossible(pricing, quantities, time));
+  const rows = [...new Set([now, now + dayMs].flatMap((time) => listPossible(pricing, quantities, time)))];
   const charges = rows.map((row) => priceByRow(quantities, toHighestPrices(row, quantities), { pricing, rows }));
   return findHighest(charges)?.nanoUsd;
 }

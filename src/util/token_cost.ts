@@ -37,14 +37,15 @@ export function completeRow(
   row: DatedPricing,
   rows: readonly DatedPricing[],
 ): { readonly row: DatedPricing; readonly unpriced?: string } {
-  if (!quantities.hasFees || isFree(row)) return { row };
-  const lacking = tokenPrices.flatMap(([unit, name, text]) => {
-    if (row[name] !== undefined || !quantities[unit]) return [];
+  if (!quantities.hasFees) return { row };
+  const lacking: [name: keyof Pricing, price: number][] = [];
+  for (const [unit, name, text] of tokenPrices) {
+    if (!quantities[unit] || row[name] !== undefined) continue;
     const highest = findHighestPrice(rows, name);
     const isKnown = highest === undefined && !name.startsWith("audio_");
-    return isKnown ? [] : [[name, Math.max(highest ?? 0, row[text] ?? 0)] as const];
-  });
-  if (lacking.length === 0) return { row };
+    if (!isKnown) lacking.push([name, Math.max(highest ?? 0, row[text] ?? 0)]);
+  }
+  if (lacking.length === 0 || isFree(row)) return { row };
   return { row: { ...Object.fromEntries(lacking), ...row }, unpriced: `"${lacking[0]![0]}"` };
 }
 

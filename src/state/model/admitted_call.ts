@@ -38,8 +38,8 @@ const noUsage: Usage = { tokens: 0, costNanoUsd: 0 };
 
 /** What an {@linkcode AdmittedCall} has reserved. */
 interface AdmittedCallParts {
-  /** The maximum cost of the call, nano-dollars; undefined if unknown. */
-  readonly costNanoUsd: number | undefined;
+  /** Returns the maximum cost of the call, nano-dollars; undefined if unknown. */
+  readonly findCost: () => number | undefined;
   /** Of the vendor's rate limits. */
   readonly rate: ReservedRate;
   /** Of the pool's limits, and of every budget. */
@@ -78,9 +78,9 @@ export class AdmittedCall extends Reservation {
     return this.#parts.rate.sharedRates(`${provider.id} ${info.id}`);
   }
 
-  /** The reserved cost, nano-dollars; undefined if the price is unknown. */
+  /** The maximum cost, nano-dollars, which budgets have reserved; undefined if the price is unknown. */
   get costNanoUsd(): number | undefined {
-    return this.#parts.costNanoUsd;
+    return this.#parts.findCost();
   }
 
   /** Position of the API key in the provider's list; undefined for a provider with one key. */

@@ -133,14 +133,15 @@ export class UsageTracker {
   /** Reserves for a call about to be sent, even beyond a limit. */
   reserve(load: Load, now: number): AdmittedCall {
     const { quota } = this;
-    const costNanoUsd = this.maxCost(load);
+    const isLimited = quota !== undefined || this.listBudgets(load).length > 0;
+    const costNanoUsd = isLimited ? this.maxCost(load) : undefined;
     const cost = costNanoUsd ?? 0;
     const tokens = this.#countTokens(load);
     const budgets = load.scopes === undefined
       ? this.reserveCost(cost, load)
       : [...this.reserveCost(cost, load), ...load.scopes.reserveTokens(tokens, now)];
     return new AdmittedCall(this.#parts, {
-      costNanoUsd,
+      findCost: isLimited ? () => costNanoUsd : () => this.maxCost(load),
       rate: this.shared.rate.reserve(now, tokens, load.preferredKey),
       others: quota === undefined
         ? budgets
