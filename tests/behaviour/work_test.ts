@@ -94,7 +94,7 @@ for (const [what, sections, reads] of [["A request", {}, 0], ["A request past a 
       const most: Record<string, number> = {
         parse: 2, // the request and the response
         stringify: 1, // the model's name, spliced in
-        times: 15 + reads, // one of them for the pace of its body
+        times: 13 + reads, // one of them for the pace of its body
         dates: 1,
         urls: 1, // of the Host, which these requests do not have
         encoded: 0,
