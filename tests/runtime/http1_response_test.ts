@@ -1,5 +1,5 @@
 /** What the HTTP/1.1 client takes for a response, and what it refuses: each split byte by byte. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { NetworkError } from "../../src/errors.ts";
 import { userAgent } from "../../src/runtime/_user_agent.ts";
 import { http1Client } from "../../src/runtime/http1/client.ts";
@@ -264,12 +264,20 @@ Deno.test("HTTP/1.1 client: a body that has been received is text if its bytes a
     [[0xef, 0xbf, 0xbd], 3, undefined], // what replaces such bytes
     [[0xef, 0xbb, 0xbf, 0x68], 4, undefined], // a byte order mark
   ];
+  const coded = (body: readonly number[]) => [0x30 + body.length, 13, 10, ...body, 13, 10];
+  const end = [0x30, 13, 10, 13, 10];
   for (const [body, length, text] of cases) {
-    const head = [...`${ok}content-length: ${length}\r\n\r\n`].map((char) => char.charCodeAt(0));
-    const socket = scripted(Uint8Array.from([...head, ...body]), { size: 1000, ends: false });
-    const send = http1Client({ connect: () => Promise.resolve(socket) });
-    const response = await send({ url: "http://provider.test/v1", headers: {}, body: "{}" });
-    assertEquals(response.receivedText!(), text);
-    if (body.length === length && text === undefined) assertEquals([...await response.bytes!()], [...body]);
+    const chunks = body.length === 0 ? end : [...coded(body), ...(body.length === length ? end : [])];
+    for (
+      const [field, sent] of [[`content-length: ${length}`, body], ["transfer-encoding: chunked", chunks]] as const
+    ) {
+      const head = [...`${ok}${field}\r\n\r\n`].map((char) => char.charCodeAt(0));
+      const socket = scripted(Uint8Array.from([...head, ...sent]), { size: 1000, ends: true });
+      const send = http1Client({ connect: () => Promise.resolve(socket) });
+      const response = await send({ url: "http://provider.test/v1", headers: {}, body: "{}" });
+      assertEquals(response.receivedText!(), text);
+      if (body.length < length) await assertRejects(async () => await response.bytes!(), NetworkError);
+      else if (text === undefined) assertEquals([...await response.bytes!()], [...body]);
+    }
   }
 });

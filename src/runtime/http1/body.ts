@@ -14,7 +14,7 @@ export class CutMessage extends Error {
   override readonly name = "CutMessage";
 }
 
-const decoder = new TextDecoder();
+const textDecoder = new TextDecoder();
 
 /** First byte of the byte order mark, which decoding removes. */
 const firstOfMark = 0xef;
@@ -40,6 +40,8 @@ export class Body implements BodyReader {
   /** Remaining bytes; `Infinity` if unknown. */
   #left: number;
   #isOver = false;
+  /** Bytes that were taken, and are still to be read. */
+  #returned: Uint8Array | undefined;
   /** Whether chunks are views of the connection's buffer. */
   #lends = false;
 
@@ -78,18 +80,21 @@ export class Body implements BodyReader {
   }
 
   /**
-   * Takes the body as text, if it has been received and has a length, and its bytes are those of the text. It costs less
-   * than a copy of the bytes.
+   * Takes the body as text, if it has been received and its bytes are those of the text. It costs less than a copy of
+   * the bytes. Throws like {@linkcode read}.
    */
   receivedText(): string | undefined {
-    const { bytes, start, end } = this.#connection;
-    if (this.#isOver || this.#left > end - start) return undefined;
-    const text = decoder.decode(bytes.subarray(start, start + this.#left));
-    if (bytes[start] === firstOfMark || text.includes("\ufffd")) return undefined;
-    this.#connection.start += this.#left;
-    this.#left = 0;
-    this.#end();
-    return text;
+    const { start, end } = this.#connection;
+    if (this.#isOver || this.#decoder === undefined && this.#left > end - start) return undefined;
+    try {
+      const data = this.#takeLent();
+      const text = data === undefined || !this.#isComplete() ? undefined : toExactText(data);
+      if (text === undefined) this.#returned = data?.slice();
+      if (this.#isComplete()) this.#end();
+      return text;
+    } catch (error) {
+      throw this.#owner.fail(error, "in the middle of its response");
+    }
   }
 
   /** Reads the remaining body. Throws like {@linkcode read}. */
@@ -147,28 +152,46 @@ export class Body implements BodyReader {
 
   /** Removes received body bytes from the buffer; undefined if there are none. */
   #take(): Uint8Array | undefined {
+    const returned = this.#returned;
+    this.#returned = undefined;
+    if (returned !== undefined || this.#isOver) return returned;
+    const lent = this.#takeLent();
+    const isComplete = this.#isComplete();
+    const data = this.#lends && !isComplete ? lent : lent?.slice(); // the end may start another read
+    if (isComplete) this.#end();
+    return data;
+  }
+
+  /** Removes received body bytes from the buffer, and returns a part of it, which is valid until the next read. */
+  #takeLent(): Uint8Array | undefined {
     const connection = this.#connection;
-    const { start, end } = connection;
-    if (this.#isOver || start === end) return undefined;
-    const decoder = this.#decoder;
-    let data: Uint8Array;
-    if (decoder === undefined) {
-      data = connection.take(this.#left);
-      this.#left -= data.length;
+    const { bytes, start, end } = connection;
+    if (start === end) return undefined;
+    let dataEnd = Math.min(end, start + this.#left);
+    if (this.#decoder === undefined) {
+      this.#left -= dataEnd - start;
+      connection.start = dataEnd;
     } else {
-      const dataEnd = decoder.decode(connection.bytes, start, end);
-      connection.start = decoder.consumed;
-      const { bytes } = connection;
-      data = this.#lends ? bytes.subarray(start, dataEnd) : bytes.slice(start, dataEnd);
+      dataEnd = this.#decoder.decode(bytes, start, end);
+      connection.start = this.#decoder.consumed;
     }
-    if (this.#left === 0 || decoder?.isOver) this.#end();
-    return data.length === 0 ? undefined : data;
+    return dataEnd === start ? undefined : bytes.subarray(start, dataEnd);
+  }
+
+  #isComplete(): boolean {
+    return this.#left === 0 || this.#decoder?.isOver === true;
   }
 
   #end(): void {
     this.#isOver = true;
     this.#owner.end();
   }
+}
+
+/** Decodes UTF-8; undefined unless encoding the text results in the same bytes. */
+function toExactText(bytes: Uint8Array): string | undefined {
+  const text = textDecoder.decode(bytes);
+  return bytes[0] === firstOfMark || text.includes("\ufffd") ? undefined : text;
 }
 
 /** How the end of a body is determined: by its length, by a coding, or by the end of the connection. */

@@ -86,14 +86,6 @@ export class Connection {
     return read !== null;
   }
 
-  /** Removes up to `most` bytes of unread input, and returns a copy. */
-  take(most: number): Uint8Array {
-    const to = Math.min(this.end, this.start + most);
-    const taken = this.bytes.slice(this.start, to);
-    this.start = to;
-    return taken;
-  }
-
   /** Marks the connection as idle. It is closed when the peer closes it or sends unsolicited data. */
   park(now: number): void {
     this.idleSince = now;
