@@ -12,11 +12,12 @@ export class ReadHeaders {
     headers.forEach((value, name) => this.#list.push(name, value));
   }
 
-  /** @param name In lower case. */
+  /** @param name In any case, though lower case is faster. */
   get(name: string): string | null {
     const list = this.#list;
     for (let at = 0; at < list.length; at += 2) if (list[at] === name) return list[at + 1]!;
-    return null;
+    const key = name.toLowerCase();
+    return key === name ? null : this.get(key);
   }
 
   has(name: string): boolean {
