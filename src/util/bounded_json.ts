@@ -37,7 +37,17 @@ const minMemberChars = 5;
  */
 export function findJsonExcess(text: string, bounds: JsonBounds): string | undefined {
   const isSmall = text.length <= minMemberChars * maxMembersPerObject && text.length <= 2 * bounds.containers;
-  return isSmall && text.length <= 2 * bounds.depth ? undefined : scan(text, bounds);
+  return isSmall && isShallow(text, bounds.depth) ? undefined : scan(text, bounds);
+}
+
+/** Whether a text has too few brackets, even with those in strings, to exceed a depth. It costs a fraction of a scan. */
+function isShallow(text: string, depth: number): boolean {
+  if (text.length <= 2 * depth) return true;
+  let left = depth;
+  for (const open of ["[", "{"]) {
+    for (let at = text.indexOf(open); at >= 0; at = text.indexOf(open, at + 1)) if (--left < 0) return false;
+  }
+  return true;
 }
 
 /**

@@ -15,9 +15,13 @@ import type { Rewording } from "../operation.ts";
  */
 export function dropRefused(body: RequestBody, { info: { parameters } }: ModelEntry): Rewording {
   const { drop = [], refuse = [] } = parameters ?? {};
-  const left = Object.keys(body).filter((name) => drop.includes(name) || refuse.includes(name));
-  return {
-    edits: Object.fromEntries(left.map((name) => [name, undefined])),
-    dropped: left.filter((name) => isGiven(body, name) && drop.includes(name)),
-  };
+  const edits: Record<string, undefined> = {};
+  const dropped: string[] = [];
+  if (drop.length + refuse.length === 0) return { edits, dropped };
+  for (const name of Object.keys(body)) {
+    if (!drop.includes(name) && !refuse.includes(name)) continue;
+    edits[name] = undefined;
+    if (drop.includes(name) && isGiven(body, name)) dropped.push(name);
+  }
+  return { edits, dropped };
 }

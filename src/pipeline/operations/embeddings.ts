@@ -36,6 +36,12 @@ export const embeddings: CheckedOperation<EmbeddingRequest, EmbeddingResponse> =
   readUsage: readInputUsage,
 };
 
+const dimensionsMember = {
+  name: "dimensions",
+  expected: "an integer, at least 1",
+  isValid: (value: unknown) => isNonNegativeInteger(value) && value > 0,
+};
+
 function checkEmbeddingRequest(value: unknown): EmbeddingRequest {
   const body = checkMembers(value);
   const { input, encoding_format: format } = body;
@@ -44,11 +50,7 @@ function checkEmbeddingRequest(value: unknown): EmbeddingRequest {
   if (format !== undefined && format !== "float" && format !== "base64") {
     throw invalid('"encoding_format" has to be "float" or "base64"', "encoding_format");
   }
-  checkOptional(body, {
-    name: "dimensions",
-    expected: "an integer, at least 1",
-    isValid: (value) => isNonNegativeInteger(value) && value > 0,
-  });
+  checkOptional(body, dimensionsMember);
   return body as unknown as EmbeddingRequest;
 }
 
