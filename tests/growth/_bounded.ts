@@ -36,8 +36,6 @@ export const bounded: Readonly<Record<string, string>> = {
   "connectors/clouds/google.ts#readGoogleCredentials": ownFile,
   "src/util/call_issuer.ts#parseMembers": issued,
   "src/util/call_issuer.ts#readIssuedJson": issued,
-  "connectors/providers/_http.ts#readWire": "passes on what `readBytes` reads, or decodes it once",
-  "connectors/providers/_http.ts#toWireText": "decodes a body once",
   "connectors/guards/_plain_text.ts#readPlainText": "each character once",
   "src/pipeline/guards/guarded_stream.ts#GuardedStream": "passes chunks on, with a window of at most 2 KiB per text",
   "src/pipeline/cache/cache_key.ts#toCanonicalJson": "each member of a request once",
