@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { findJsonExcess, responseBounds } from "../../src/util/bounded_json.ts";
 
-Deno.test("JSON may be nested to its bound, and brackets in strings or side by side are no levels", () => {
+Deno.test("the depth of JSON counts open brackets, without those in strings", () => {
   const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
   const long = `"${"x".repeat(600)}"`;
   assertEquals(findJsonExcess(`[${long},${nested(255)}]`, responseBounds), undefined);
