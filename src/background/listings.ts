@@ -10,7 +10,6 @@ import { Connection } from "../pipeline/connection.ts";
 import { toFailure } from "../pipeline/failure.ts";
 import { modelsIn } from "../registry/model_facts.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
-import { untilAborted } from "../util/until_aborted.ts";
 import { checkModelCount } from "./model_count.ts";
 
 /** Timeout of a list, ms. */
@@ -63,7 +62,7 @@ export async function requestListing(
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, listingLimitMs) };
   const connection = new Connection(runtime, { ...instance, entry: limits }, { delivery: "sync" });
   try {
-    const models = checkModelCount(await untilAborted(requestModels(instance.provider!, connection), connection.stop));
+    const models = checkModelCount(await connection.untilAborted(requestModels(instance.provider!, connection)));
     const mayBeEmpty = entry.instance !== undefined && entry.discovery?.enumerateModels === undefined; // its models are configured
     return models.length > 0 || mayBeEmpty ? { models } : { problem: `listed no model${addressIn(connection)}` };
   } catch (error) {

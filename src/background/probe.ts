@@ -8,7 +8,6 @@ import { Connection } from "../pipeline/connection.ts";
 import { type Failure, toFailure } from "../pipeline/failure.ts";
 import type { ProviderInstance } from "../registry/registry.ts";
 import { isOverload } from "../util/resource_lack.ts";
-import { untilAborted } from "../util/until_aborted.ts";
 import { checkModelCount } from "./model_count.ts";
 
 /** A call that lists models. */
@@ -39,7 +38,7 @@ export async function probeProvider(
   const limits = { ...entry, timeoutMs: Math.min(entry.timeoutMs, timeoutMs) };
   const connection = new Connection(runtime, { ...instance, entry: limits }, { delivery: "sync" });
   try {
-    return { models: checkModelCount(await untilAborted(request(instance.provider!, connection), connection.stop)) };
+    return { models: checkModelCount(await connection.untilAborted(request(instance.provider!, connection))) };
   } catch (error) {
     const reason = connection.stop.aborted ? connection.stop.reason : error;
     connection.abort(reason); // releases the socket of an unfinished response

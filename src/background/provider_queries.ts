@@ -12,7 +12,6 @@ import type { Hub } from "../observe/hub.ts";
 import { Connection } from "../pipeline/connection.ts";
 import { toFailure } from "../pipeline/failure.ts";
 import { quotaRecovery, statedEnd } from "../state/breaker/end_date.ts";
-import { untilAborted } from "../util/until_aborted.ts";
 import { isPriceAmount } from "../util/pricing.ts";
 
 /** Timeout of a query, ms. */
@@ -120,7 +119,7 @@ async function query<Result>(
   };
   try {
     const pending = call(connection);
-    const result = pending === undefined ? undefined : await untilAborted(pending, connection.stop);
+    const result = pending === undefined ? undefined : await connection.untilAborted(pending);
     if (result === undefined) warn("returned nothing: the vendor does not report it");
     return result;
   } catch (error) {

@@ -18,7 +18,6 @@ import { AttemptTimeout, type Failure, recordProviderError, summarizeFailure, to
 import { IncomingBody } from "../pipeline/incoming_body.ts";
 import { isIncoming } from "../util/bytes.ts";
 import { isOverload } from "../util/resource_lack.ts";
-import { untilAborted } from "../util/until_aborted.ts";
 import type { Account } from "./account.ts";
 import type { InfrastructureMesh, ObjectCall } from "./mesh.ts";
 
@@ -77,7 +76,7 @@ export async function tryProvider<Result>(
   if (signal?.aborted) onAbort();
   signal?.addEventListener("abort", onAbort);
   try {
-    const value = await untilAborted(send(createCallOptions(connection, runtime)), connection.stop);
+    const value = await connection.untilAborted(send(createCallOptions(connection, runtime)));
     connection.close();
     account.instance.lastError = undefined;
     return { value };

@@ -7,7 +7,6 @@ import type { ChatCompletionRequest } from "../contracts/openai.ts";
 import type { CompletionRequest } from "../contracts/provider.ts";
 import { UnsupportedRequestError } from "../errors.ts";
 import type { ModelEntry } from "../registry/registry.ts";
-import { untilAborted } from "../util/until_aborted.ts";
 import { adaptRequest } from "./adapt_request.ts";
 import { Connection } from "./connection.ts";
 import { estimateTokens } from "./estimate.ts";
@@ -75,7 +74,7 @@ async function askVendor(
   try {
     const { completion } = adaptRequest(request, model);
     const counting = provider.countTokens(completion as unknown as CompletionRequest, connection);
-    const tokens = await untilAborted(counting, connection.stop);
+    const tokens = await connection.untilAborted(counting);
     return Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined;
   } catch {
     connection.abort(new DOMException("The count has failed", "AbortError")); // releases its socket
