@@ -2,7 +2,7 @@
  * Tracks connections without a request, for servers over `node:http`, and limits the number of all connections.
  * @module
  */
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { callAfter } from "./_timers.ts";
 
@@ -27,10 +27,6 @@ export class IdleSockets {
     };
     server.on("connection", track);
     if ("setSecureContext" in server) this.#leaveHandshakes(server, track);
-    server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
-      this.#sockets.delete(socket);
-      response.on("close", () => this.#closeIfIdle(socket));
-    });
   }
 
   /** Closes idle connections, and each further one when its response ends. */
@@ -39,7 +35,7 @@ export class IdleSockets {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Leaves a connection that is no longer one of HTTP to others. */
+  /** Leaves a connection while it has a request, or because it is no longer one of HTTP. */
   leave(socket: Socket): void {
     this.#sockets.delete(socket);
   }
@@ -90,7 +86,8 @@ export class IdleSockets {
     });
   }
 
-  #closeIfIdle(socket: Socket): void {
+  /** Takes a connection back when its response ends. */
+  release(socket: Socket): void {
     if (this.#isClosing) socket.end();
     else if (!socket.destroyed) this.#sockets.add(socket);
   }

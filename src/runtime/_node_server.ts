@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { StopSignal } from "../contracts/runtime.ts";
 import type {
+  Peer,
   PlainRequest,
   PlainResponse,
   PlainStream,
@@ -23,8 +24,9 @@ import { IdleSockets } from "./_idle_sockets.ts";
 import { listenError } from "./_listen_error.ts";
 import { builtin } from "./_node_builtin.ts";
 import { createRefusal, type NodeUpgrade, onSocketRequest, upgradeOnNode, wantsSocket } from "./_node_upgrade.ts";
-import { OpenResponses } from "./_open_responses.ts";
+import { OpenResponses, type PlainCall } from "./_open_responses.ts";
 import { toPlainResponse } from "./_plain_response.ts";
+import { ReadHeaders } from "./_read_headers.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 import { turnEnd } from "./_turn_end.ts";
@@ -51,9 +53,10 @@ export async function serveNode(handler: RequestHandler, options: ServeOptions):
     ...(plain === undefined ? {} : { shouldUpgradeCallback: wantsSocket }), // older Nodes do not ask
   };
   const onRequest: RequestListener = (message, response) => {
-    if (idle.isRefused(message.socket)) message.resume();
-    else if (message.httpVersionMajor === 1) {
-      exchange(open, plain, { message, response }).catch(() => response.destroy());
+    idle.leave(message.socket);
+    if (idle.isRefused(message.socket)) return void message.resume();
+    if (message.httpVersionMajor === 1) {
+      exchange(open, plain, { message, response, idle }).catch(() => response.destroy());
     } else response.writeHead(505, { connection: "close" }).end(); // the parser accepts 0.9 and 2.0
   };
   const { server, ...renewal } = tls === undefined
@@ -126,32 +129,32 @@ function refuse({ code = "" }: Error & { code?: string }, socket: Duplex & { _ht
 async function exchange(
   open: OpenResponses,
   plain: RequestHandler["plain"],
-  { message, response }: { readonly message: IncomingMessage; readonly response: ServerResponse },
+  { message, response, idle }: {
+    readonly message: IncomingMessage;
+    readonly response: ServerResponse;
+    readonly idle: IdleSockets;
+  },
 ): Promise<void> {
-  const client = new Stop();
-  const over = new Promise<void>((resolve) => {
-    response.on("close", () => {
-      if (!response.writableFinished) client.abort(new DOMException("The client has disconnected", "AbortError"));
-      resolve();
-    });
+  const call = new MessageCall(message);
+  const { socket } = message;
+  response.on("close", () => {
+    idle.release(socket);
+    call.end(response.writableFinished);
   });
-  response.on("error", () => {}); // the client has disconnected, which `close` reports
+  response.on("error", ignore); // the client has disconnected, which `close` reports
   try {
     const result = plain === undefined
-      ? await toPlainResponse(await open.respond(toRequest(message, client.native)))
-      : await open.respondPlain(plain, {
-        request: new MessageRequest(message, client),
-        stop: client,
-        peer: () => message.socket.remoteAddress,
-        untilOver: () => over,
-        toSent: (sent) => sent,
-      });
+      ? await toPlainResponse(await open.respond(toRequest(message, call.stop.native)))
+      : await open.respondPlain(plain, call);
+    await turnEnd();
     await sendResponse(result, message, response);
   } catch {
     if (response.headersSent) response.destroy();
     else response.writeHead(500).end();
   }
 }
+
+const ignore = () => {};
 
 /** Responds to a request for a WebSocket: upgrades the connection, or sends a response and closes it. */
 function respondToUpgrade(
@@ -160,43 +163,70 @@ function respondToUpgrade(
   upgrade: NodeUpgrade,
 ): void {
   const { message, socket } = upgrade;
-  const client = new Stop();
-  const over = new Promise<void>((resolve) => void socket.on("close", () => resolve()));
+  const call = new MessageCall(message, (options) => upgradeOnNode(upgrade, options, open.sockets));
+  socket.on("close", () => call.end(false));
   const respond = async () => {
-    const result = await open.respondPlain(plain, {
-      request: new MessageRequest(message, client, (options) => upgradeOnNode(upgrade, options, open.sockets)),
-      stop: client,
-      peer: () => message.socket.remoteAddress,
-      untilOver: () => over,
-      toSent: (sent) => sent,
-    });
+    const result = await open.respondPlain(plain, call);
+    await turnEnd();
     if (result.status !== 101) await sendResponse(result, message, createRefusal(upgrade));
   };
-  over.then(() => client.abort(new DOMException("The client has disconnected", "AbortError"))).catch(() => {});
   respond().catch(() => socket.destroy());
 }
 
-/** A request without a `Request` object, whose creation costs more on Node than the entire proxy. */
-class MessageRequest implements PlainRequest {
+/**
+ * A request, and what the server knows of its connection. It is no `Request`, whose creation costs more on Node than the
+ * entire proxy.
+ */
+class MessageCall implements PlainRequest, PlainCall<PlainResponse> {
   readonly method: string;
   readonly url: string;
-  readonly headers: PlainRequest["headers"];
-  readonly signal: StopSignal;
+  readonly headers: ReadHeaders;
+  readonly stop: Stop = new Stop();
   readonly upgrade?: NonNullable<PlainRequest["upgrade"]>;
   readonly #message: IncomingMessage;
+  #isOver = false;
+  #onOver: (() => void) | undefined;
 
-  constructor(message: IncomingMessage, signal: StopSignal, upgrade?: PlainRequest["upgrade"]) {
+  constructor(message: IncomingMessage, upgrade?: PlainRequest["upgrade"]) {
     this.#message = message;
     if (upgrade !== undefined) this.upgrade = upgrade;
     this.method = message.method ?? "GET";
-    this.url = toRequestUrl(message);
-    this.signal = signal;
-    const all = message.headersDistinct;
-    const get = (name: string) => {
-      const values = all[name];
-      return values === undefined ? null : values.length === 1 ? values[0]! : values.join(", ");
-    };
-    this.headers = { get, has: (name) => get(name) !== null };
+    this.headers = readRawHeaders(message);
+    this.url = requestUrl(message.url, this.headers.get("host") ?? undefined);
+  }
+
+  get request(): PlainRequest {
+    return this;
+  }
+
+  get signal(): StopSignal {
+    return this.stop;
+  }
+
+  get peer(): Peer {
+    return () => this.#message.socket.remoteAddress;
+  }
+
+  toSent(response: PlainResponse): PlainResponse {
+    return response;
+  }
+
+  untilOver(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onOver = resolve;
+      if (this.#isOver) resolve();
+    });
+  }
+
+  /**
+   * Reports that the connection or the response is over.
+   *
+   * @param isSent Whether the response was sent.
+   */
+  end(isSent: boolean): void {
+    this.#isOver = true;
+    if (!isSent) this.stop.abort(new DOMException("The client has disconnected", "AbortError"));
+    this.#onOver?.();
   }
 
   get body(): AsyncIterable<Uint8Array> | null {
@@ -232,8 +262,14 @@ function toRequest(message: IncomingMessage, signal: AbortSignal): Request {
   } as RequestInit);
 }
 
-function toRequestUrl({ url = "/", headersDistinct: { host } }: IncomingMessage): string {
-  return requestUrl(url, host?.[0]);
+function toRequestUrl(message: IncomingMessage): string {
+  return requestUrl(message.url, readRawHeaders(message).get("host") ?? undefined);
+}
+
+function readRawHeaders({ rawHeaders }: IncomingMessage): ReadHeaders {
+  const headers = new ReadHeaders();
+  for (let at = 0; at < rawHeaders.length; at += 2) headers.add(rawHeaders[at]!.toLowerCase(), rawHeaders[at + 1]!);
+  return headers;
 }
 
 function toRequestBody(message: IncomingMessage): ReadableStream<Uint8Array> {
@@ -257,17 +293,17 @@ async function sendResponse(
   { status, headers, body }: PlainResponse,
   message: IncomingMessage,
   response: ServerResponse,
-) {
-  await turnEnd();
-  // an unread body would be parsed as the next request
-  const close = message.complete ? {} : { connection: "close" };
+): Promise<void> {
+  const sent: Record<string, string | number> = { ...headers };
+  if (!message.complete) sent.connection = "close"; // an unread body would be parsed as the next request
   if (isStream(body)) {
-    response.writeHead(status, { ...headers, ...close });
+    response.writeHead(status, sent);
     response.flushHeaders();
     return await pipe(body, response);
   }
-  const length = body === null ? {} : { "content-length": builtin("node:buffer").Buffer.byteLength(body) };
-  response.writeHead(status, { ...headers, ...close, ...length });
+  if (body !== null) sent["content-length"] = builtin("node:buffer").Buffer.byteLength(body);
+  response.writeHead(status, sent);
+  if (message.complete) return void response.end(body ?? undefined);
   response.end(body ?? undefined, () => {
     if (!message.complete) message.destroy();
   });

@@ -3,19 +3,33 @@
  * @module
  */
 
-/** Reads all headers at once: each access to `Headers` validates the name, and compares it with all others. */
+/** Headers as a list: each access to `Headers` validates the name, and compares it with all others. */
 export class ReadHeaders {
-  /** Names and values, in turn. */
-  readonly #list: string[] = [];
+  /** Names, in lower case, and values, in turn. */
+  readonly #list: string[];
 
-  constructor(headers: Headers) {
-    headers.forEach((value, name) => this.#list.push(name, value));
+  constructor(headers?: Headers) {
+    const list: string[] = this.#list = [];
+    headers?.forEach((value, name) => list.push(name, value));
   }
 
-  /** @param name In any case, though lower case is faster. */
+  /** @param name In lower case. */
+  add(name: string, value: string): void {
+    this.#list.push(name, value);
+  }
+
+  /**
+   * Returns the value of a header; that of one which occurs several times is a list.
+   *
+   * @param name In any case, though lower case is faster.
+   */
   get(name: string): string | null {
     const list = this.#list;
-    for (let at = 0; at < list.length; at += 2) if (list[at] === name) return list[at + 1]!;
+    let found: string | null = null;
+    for (let at = 0; at < list.length; at += 2) {
+      if (list[at] === name) found = found === null ? list[at + 1]! : `${found}, ${list[at + 1]}`;
+    }
+    if (found !== null) return found;
     const key = name.toLowerCase();
     return key === name ? null : this.get(key);
   }

@@ -71,6 +71,9 @@ export function readUrl(url: string): { readonly path: string; readonly isAmbigu
 /** Host of the last valid URL. Most requests have the same one and a plain path, and need no parsing. */
 let latestHost: string | undefined;
 
+/** The last plain target at this host, with its URL. */
+let latestPlain: { readonly target: string | undefined; readonly url: string } = { target: undefined, url: "" };
+
 /**
  * Returns the absolute URL of a request, with the path as received. An invalid host is replaced, but remains in its
  * header for the handler to reject.
@@ -78,14 +81,21 @@ let latestHost: string | undefined;
  * @param target Path and query, or an absolute URL.
  * @param host Value of the `host` header.
  */
-export function requestUrl(target: string, host = "localhost"): string {
-  if (host === latestHost && /^\/[\w/-]*$/.test(target)) return `http://${host}${target}`;
+export function requestUrl(target = "/", host = "localhost"): string {
+  if (host === latestHost) {
+    if (target === latestPlain.target) return latestPlain.url;
+    if (/^\/[\w/-]*$/.test(target)) {
+      latestPlain = { target, url: `http://${host}${target}` };
+      return latestPlain.url;
+    }
+  }
   const received = readTarget(target) ?? target;
   const path = received.startsWith("/") ? received : `/${received}`;
   const url = `http://${host}${path}`;
   // credentials are not part of a host, and `Request` rejects them
   if (!URL.canParse(url) || host.includes("@")) return `http://localhost${path}`;
   latestHost = host;
+  latestPlain = { target: undefined, url: "" };
   return url;
 }
 
