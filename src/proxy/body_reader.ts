@@ -116,7 +116,7 @@ export interface MemoryHolder {
  * @throws {ClientDisconnectedError} If it ends early.
  */
 export function readRequestBody(request: PlainRequest, bounds: BodyBounds): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => new BodyReading(request, bounds, { resolve, reject }).start());
+  return new Promise((resolve, reject) => new BodyReading(request, bounds, { resolve, reject }));
 }
 
 interface Settlers {
@@ -139,11 +139,11 @@ class BodyReading implements HeldMemory {
     this.#request = request;
     this.#bounds = bounds;
     this.#promise = promise;
-  }
-
-  start(): void {
-    const { signal } = this.#request;
-    if (signal.aborted) return this.#onAbort();
+    const { signal } = request;
+    if (signal.aborted) {
+      this.#onAbort();
+      return;
+    }
     signal.addEventListener("abort", this.#onAbort);
     this.#checkRateLater(firstWindowMs, this.#bounds.limitMs);
     try {

@@ -63,6 +63,8 @@ export interface ExchangeParts {
 /** One request at the proxy. */
 export class Exchange implements MemoryHolder {
   readonly parts: ExchangeParts;
+  readonly mesh: Engine;
+  readonly proxy: ProxySettings;
   readonly request: PlainRequest;
   readonly requestId: string;
   readonly path: string;
@@ -92,18 +94,12 @@ export class Exchange implements MemoryHolder {
     { request, requestId, path, peer }: Pick<Exchange, "request" | "requestId" | "path" | "peer">,
   ) {
     this.parts = parts;
+    this.mesh = parts.mesh;
+    this.proxy = parts.proxy;
     this.request = request;
     this.requestId = requestId;
     this.path = path;
     this.peer = peer;
-  }
-
-  get mesh(): Engine {
-    return this.parts.mesh;
-  }
-
-  get proxy(): ProxySettings {
-    return this.parts.proxy;
   }
 
   /** The sender; undefined if the path requires no token, or the sender has no name. */
@@ -165,7 +161,8 @@ export class Exchange implements MemoryHolder {
    * @throws {HttpError} 503 during shutdown, or if all slots are taken.
    */
   startWork(): void {
-    this.#checkSlots();
+    this.#checkRunning();
+    if (this.parts.shared.slots.isFull(this.proxy.maxConcurrent)) throw this.#overloaded();
     this.#isWork = true;
     this.parts.underWay.count++;
   }
@@ -177,7 +174,7 @@ export class Exchange implements MemoryHolder {
    * @param options Time at which the request was received, monotonic ms; time limit for the body, ms; kind of body.
    */
   body({ isUpload = false, startedAt, limitMs }: ReadOptions): Promise<Uint8Array> {
-    const { request, parts: { proxy, shared, mesh: { runtime } } } = this;
+    const { request, proxy, mesh: { runtime }, parts: { shared } } = this;
     // no spread: V8 of Node 20 gives each object that begins with one, and goes on, a hidden class of its own
     const bounds: BodyBounds = {
       maxBytes: isUpload ? proxy.uploadLimit : proxy.bodyLimit,
@@ -216,7 +213,7 @@ export class Exchange implements MemoryHolder {
    */
   begin(): Promise<void> | undefined {
     if (!this.#isWork) return undefined;
-    this.#checkSlots();
+    this.#checkRunning();
     const taken = this.parts.shared.slots.take(this.proxy.maxConcurrent);
     if (typeof taken !== "boolean") return taken.then((isTaken) => this.#setSlot(isTaken));
     this.#setSlot(taken);
@@ -234,8 +231,8 @@ export class Exchange implements MemoryHolder {
     this.#isWork = false;
     this.#held?.release();
     this.scopes?.end();
-    const { shared, underWay, proxy } = this.parts;
-    if (this.#hasSlot) shared.slots.give(proxy.maxConcurrent);
+    const { shared, underWay } = this.parts;
+    if (this.#hasSlot) shared.slots.give(this.proxy.maxConcurrent);
     if (--underWay.count === 0) underWay.onIdle?.();
   }
 
@@ -263,11 +260,8 @@ export class Exchange implements MemoryHolder {
     this.#hasSlot = true;
   }
 
-  /** Rejects requests during shutdown, and when all slots are taken. */
-  #checkSlots(): void {
-    const { isStopping, shared, proxy } = this.parts;
-    if (isStopping()) throw shuttingDown();
-    if (shared.slots.isFull(proxy.maxConcurrent)) throw this.#overloaded();
+  #checkRunning(): void {
+    if (this.parts.isStopping()) throw shuttingDown();
   }
 
   #overloaded(): HttpError {

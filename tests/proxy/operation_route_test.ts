@@ -19,6 +19,7 @@ const upload = {
   name: "transcription",
   prepare: undefined,
   normalize: undefined,
+  prepare: undefined,
   serves: (leaf: string) => leaf.endsWith("speech-to-text"),
   form: { fields: { temperature: "number", words: "json", deep: "boolean" } },
   check: (body: unknown) => body,
