@@ -212,15 +212,15 @@ let latest: { readonly address: string | undefined; readonly owner: string | und
 /**
  * Identifies the client to whose memory a body counts.
  *
- * @param sender Its token's owner, and its remote address.
+ * @param request Its sender by token, and its remote address.
  * @param isOpen Whether no token is required.
  * @returns Undefined for loopback without a token, since a reverse proxy may send there for all clients.
  */
 export function findBodyOwner(
-  { caller, peer }: { readonly caller: Caller | undefined; readonly peer: Peer | undefined },
+  { sender, peer }: { readonly sender: Caller | undefined; readonly peer: Peer | undefined },
   isOpen: boolean,
 ): unknown {
-  if (!isOpen) return caller?.client?.id ?? caller;
+  if (!isOpen) return sender?.client?.id ?? sender;
   const address = peer?.();
   if (address !== latest.address) {
     const plain = address?.replace(/^::ffff:/i, "");

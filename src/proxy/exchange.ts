@@ -76,6 +76,8 @@ export class Exchange implements MemoryHolder {
   headers: Record<string, string> = {};
   /** The sender, with its team and tags; undefined if the path requires no token. */
   sender: Caller | undefined;
+  /** The client of the sender; undefined if it has no name. */
+  client: Client | undefined;
   /** The limits that the request counts against, once they have been selected; see `RoutedRequest.scopes`. */
   scopes: RoutedRequest["scopes"];
   /** Its team, tags and end user, once they have been read. */
@@ -100,11 +102,6 @@ export class Exchange implements MemoryHolder {
     this.requestId = requestId;
     this.path = path;
     this.peer = peer;
-  }
-
-  /** The sender; undefined if the path requires no token, or the sender has no name. */
-  get client(): Client | undefined {
-    return this.sender?.client;
   }
 
   get isDraining(): () => boolean {
@@ -161,7 +158,7 @@ export class Exchange implements MemoryHolder {
    * @throws {HttpError} 503 during shutdown, or if all slots are taken.
    */
   startWork(): void {
-    this.#checkRunning();
+    if (this.parts.isStopping()) throw shuttingDown();
     if (this.parts.shared.slots.isFull(this.proxy.maxConcurrent)) throw this.#overloaded();
     this.#isWork = true;
     this.parts.underWay.count++;
@@ -183,7 +180,7 @@ export class Exchange implements MemoryHolder {
       memory: isUpload ? shared.uploads : shared.bodies,
       memoryBytes: isUpload ? proxy.uploadLimit : proxy.bodyMemory,
       // one upload may use all of the memory
-      client: isUpload ? undefined : this.#findBodyOwner(),
+      client: isUpload ? undefined : findBodyOwner(this, this.parts.authenticator.isOpen),
       isParsed: !isUpload,
       holder: this.#isWork ? this : undefined,
       clock: runtime.clock,
@@ -213,10 +210,16 @@ export class Exchange implements MemoryHolder {
    */
   begin(): Promise<void> | undefined {
     if (!this.#isWork) return undefined;
-    this.#checkRunning();
+    if (this.parts.isStopping()) throw shuttingDown();
     const taken = this.parts.shared.slots.take(this.proxy.maxConcurrent);
-    if (typeof taken !== "boolean") return taken.then((isTaken) => this.#setSlot(isTaken));
-    this.#setSlot(taken);
+    if (typeof taken !== "boolean") {
+      return taken.then((isTaken) => {
+        if (!isTaken) throw this.#overloaded();
+        this.#hasSlot = true;
+      });
+    }
+    if (!taken) throw this.#overloaded();
+    this.#hasSlot = true;
     return undefined;
   }
 
@@ -247,21 +250,8 @@ export class Exchange implements MemoryHolder {
   /** Returns a function that reserves memory like that of a body of the same sender. It keeps no configuration in memory. */
   createReservation(): SocketAccess["reserve"] {
     const { bodies } = this.parts.shared;
-    const bounds = { memoryBytes: this.proxy.bodyMemory, client: this.#findBodyOwner() };
+    const bounds = { memoryBytes: this.proxy.bodyMemory, client: findBodyOwner(this, this.parts.authenticator.isOpen) };
     return (bytes) => bodies.reserve(bytes, bounds) ? () => bodies.release(bytes, bounds.client) : undefined;
-  }
-
-  #findBodyOwner(): unknown {
-    return findBodyOwner({ caller: this.sender, peer: this.peer }, this.parts.authenticator.isOpen);
-  }
-
-  #setSlot(isTaken: boolean): void {
-    if (!isTaken) throw this.#overloaded();
-    this.#hasSlot = true;
-  }
-
-  #checkRunning(): void {
-    if (this.parts.isStopping()) throw shuttingDown();
   }
 
   #overloaded(): HttpError {

@@ -93,6 +93,7 @@ export class ProxyInstance {
       const { route } = exchange;
       const sender = this.#parts.authenticator.authenticate(request, route);
       exchange.sender = sender instanceof Promise ? await sender : sender;
+      exchange.client = exchange.sender?.client;
       if (route === undefined) throw await this.#unknown(exchange);
       if (!exchange.sender?.isAdministrator) checkRights(route, exchange.sender, request);
       if (route.upgrade !== undefined && isSocketRequest(request)) return await this.#upgrade(route.upgrade, exchange);

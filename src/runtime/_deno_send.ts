@@ -17,7 +17,7 @@ import { http1Client, type Network } from "./http1/client.ts";
 import type { Socket } from "./http1/connection.ts";
 import type { Target } from "./http1/request.ts";
 import { ByobReader, SentOnce, type SentOnceParts } from "./_deno_fetch_bodies.ts";
-import { ReadHeaders } from "./_read_headers.ts";
+import { copyHeaders } from "./_read_headers.ts";
 import { createTlsFault } from "./_tls_faults.ts";
 import { withUserAgent } from "./_user_agent.ts";
 
@@ -34,7 +34,7 @@ export const sendByFetch: (request: UpstreamRequest) => Promise<UpstreamResponse
     },
     bodyOf: (body) => isIncoming(body) ? readableFrom(body) : new SentOnce(body as SentOnceParts),
     open: (body) => new ByobReader(body),
-    readHeaders: (headers) => new ReadHeaders(headers),
+    readHeaders: copyHeaders,
   },
 ));
 

@@ -19,7 +19,7 @@ import { toResponse } from "../util/to_response.ts";
 import type { DenoUpgrade } from "./_deno_upgrade.ts";
 import { listenError } from "./_listen_error.ts";
 import { OpenResponses, type PlainCall } from "./_open_responses.ts";
-import { ReadHeaders } from "./_read_headers.ts";
+import { copyHeaders, type ReadHeaders } from "./_read_headers.ts";
 import { Stop } from "./_stop.ts";
 import { callAfter } from "./_timers.ts";
 
@@ -87,11 +87,11 @@ async function respondToUpgrade(
  * A request, and what the server knows of its connection. Its head has been read from the runtime once: every access to a
  * `Request` is an operation, or a check.
  */
-class DenoCall implements PlainRequest, PlainCall<Response> {
+class DenoCall implements PlainCall<Response> {
   readonly method: string;
   readonly url: string;
-  readonly headers: PlainRequest["headers"];
-  readonly stop: Stop = new Stop();
+  readonly headers: ReadHeaders;
+  readonly signal: Stop = new Stop();
   readonly peer: Peer;
   readonly upgrade?: NonNullable<PlainRequest["upgrade"]>;
   readonly #request: Request;
@@ -105,16 +105,8 @@ class DenoCall implements PlainRequest, PlainCall<Response> {
     if (upgrade !== undefined) this.upgrade = upgrade.upgrade;
     this.method = request.method;
     this.url = request.url;
-    this.headers = new ReadHeaders(request.headers);
+    this.headers = copyHeaders(request.headers);
     this.peer = upgrade?.peer ?? (() => info.remoteAddr.hostname);
-  }
-
-  get request(): PlainRequest {
-    return this;
-  }
-
-  get signal(): StopSignal {
-    return this.stop;
   }
 
   get body(): AsyncIterable<Uint8Array> | null {

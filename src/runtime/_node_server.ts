@@ -6,7 +6,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import type { StopSignal } from "../contracts/runtime.ts";
 import type {
   Peer,
   PlainRequest,
@@ -144,7 +143,7 @@ async function exchange(
   response.on("error", ignore); // the client has disconnected, which `close` reports
   try {
     const result = plain === undefined
-      ? await toPlainResponse(await open.respond(toRequest(message, call.stop.native)))
+      ? await toPlainResponse(await open.respond(toRequest(message, call.signal.native)))
       : await open.respondPlain(plain, call);
     await turnEnd();
     await sendResponse(result, message, response);
@@ -177,11 +176,12 @@ function respondToUpgrade(
  * A request, and what the server knows of its connection. It is no `Request`, whose creation costs more on Node than the
  * entire proxy.
  */
-class MessageCall implements PlainRequest, PlainCall<PlainResponse> {
+class MessageCall implements PlainCall<PlainResponse> {
   readonly method: string;
   readonly url: string;
   readonly headers: ReadHeaders;
-  readonly stop: Stop = new Stop();
+  readonly signal: Stop = new Stop();
+  readonly peer: Peer;
   readonly upgrade?: NonNullable<PlainRequest["upgrade"]>;
   readonly #message: IncomingMessage;
   #isOver = false;
@@ -191,20 +191,9 @@ class MessageCall implements PlainRequest, PlainCall<PlainResponse> {
     this.#message = message;
     if (upgrade !== undefined) this.upgrade = upgrade;
     this.method = message.method ?? "GET";
+    this.peer = () => message.socket.remoteAddress;
     this.headers = readRawHeaders(message);
     this.url = requestUrl(message.url, this.headers.get("host") ?? undefined);
-  }
-
-  get request(): PlainRequest {
-    return this;
-  }
-
-  get signal(): StopSignal {
-    return this.stop;
-  }
-
-  get peer(): Peer {
-    return () => this.#message.socket.remoteAddress;
   }
 
   toSent(response: PlainResponse): PlainResponse {
@@ -225,7 +214,7 @@ class MessageCall implements PlainRequest, PlainCall<PlainResponse> {
    */
   end(isSent: boolean): void {
     this.#isOver = true;
-    if (!isSent) this.stop.abort(new DOMException("The client has disconnected", "AbortError"));
+    if (!isSent) this.signal.abort(new DOMException("The client has disconnected", "AbortError"));
     this.#onOver?.();
   }
 
@@ -267,9 +256,9 @@ function toRequestUrl(message: IncomingMessage): string {
 }
 
 function readRawHeaders({ rawHeaders }: IncomingMessage): ReadHeaders {
-  const headers = new ReadHeaders();
-  for (let at = 0; at < rawHeaders.length; at += 2) headers.add(rawHeaders[at]!.toLowerCase(), rawHeaders[at + 1]!);
-  return headers;
+  const headers: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) headers.push(rawHeaders[at]!.toLowerCase(), rawHeaders[at + 1]!);
+  return new ReadHeaders(headers);
 }
 
 function toRequestBody(message: IncomingMessage): ReadableStream<Uint8Array> {

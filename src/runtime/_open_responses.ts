@@ -30,11 +30,9 @@ interface LeavingClient {
 }
 
 /** A request for a handler without objects of the Fetch standard. */
-export interface PlainCall<Sent> extends LeavingClient {
-  /** The request. Its signal is `stop`. */
-  readonly request: PlainRequest;
+export interface PlainCall<Sent> extends PlainRequest, LeavingClient {
   /** Aborts the request; the server does so when the client disconnects. */
-  readonly stop: Stop;
+  readonly signal: Stop;
   /** The remote address. */
   readonly peer: Peer;
   /** Resolves when the response is sent, or the client has disconnected. */
@@ -95,7 +93,7 @@ export class OpenResponses {
   /** The same for a handler without `Request` and `Response`, which ends its streams itself when the signal aborts. */
   respondPlain<Sent>(plain: NonNullable<RequestHandler["plain"]>, call: PlainCall<Sent>): Promise<Sent> {
     const open = new OpenPlainResponse(this.#open, call);
-    return this.#run(open, plain(call.request, call.peer), open);
+    return this.#run(open, plain(call, call.peer), open);
   }
 
   /** Ends all responses: signals abort, pending responses become a 503, streams are interrupted. */
@@ -115,13 +113,13 @@ export class OpenResponses {
     return new Promise((resolve, reject) => {
       open.respondAtOnce = () => resolve(kind.last());
       const fail = (error: unknown) => {
-        open.settle();
+        open.cancelLastWord?.();
         this.#open.delete(open);
         reject(error);
       };
       work.then((response) => {
         try {
-          open.settle();
+          open.cancelLastWord?.();
           if (!open.isEnded) return resolve(kind.finish(response));
           kind.drop(response); // too late: another response was sent
           this.#open.delete(open);
@@ -167,6 +165,8 @@ class OpenResponse implements Indexed {
   /** Responds in place of the handler. */
   respondAtOnce: () => void = () => {};
   isEnded = false;
+  /** Stops waiting, since the handler has responded. */
+  cancelLastWord: Cancel | undefined;
   /** Whether its body is being sent. */
   isStreaming = false;
   /** Aborts when the client disconnects, or the server stops. */
@@ -174,7 +174,6 @@ class OpenResponse implements Indexed {
   #client: LeavingClient | undefined;
   #isStopping = false;
   #breakOff: ((reason: unknown) => void) | undefined;
-  #cancelLastWord: Cancel | undefined;
 
   /** @param stop Aborts the request. */
   constructor(stop: Stop, client: LeavingClient) {
@@ -209,15 +208,10 @@ class OpenResponse implements Indexed {
     if (this.#breakOff !== undefined) return this.#breakOff(reason);
     if (this.isStreaming) return;
     // the handler's own response is preferred, if it arrives in time
-    this.#cancelLastWord = callAfter(lastWordMs, () => {
+    this.cancelLastWord = callAfter(lastWordMs, () => {
       this.isEnded = true;
       this.respondAtOnce();
     });
-  }
-
-  /** Stops waiting, since the handler has responded. */
-  settle(): void {
-    this.#cancelLastWord?.();
   }
 
   /** Passes a body through. `done` is called at its end. */
@@ -257,7 +251,7 @@ class OpenPlainResponse<Sent> extends OpenResponse implements ResponseKind<Plain
   readonly #call: PlainCall<Sent>;
 
   constructor(all: IndexedSet<OpenResponse>, call: PlainCall<Sent>) {
-    super(call.stop, call);
+    super(call.signal, call);
     this.#all = all;
     this.#call = call;
   }

@@ -3,19 +3,13 @@
  * @module
  */
 
-/** Headers as a list: each access to `Headers` validates the name, and compares it with all others. */
+/** Headers as a list. */
 export class ReadHeaders {
-  /** Names, in lower case, and values, in turn. */
-  readonly #list: string[];
+  readonly #list: readonly string[];
 
-  constructor(headers?: Headers) {
-    const list: string[] = this.#list = [];
-    headers?.forEach((value, name) => list.push(name, value));
-  }
-
-  /** @param name In lower case. */
-  add(name: string, value: string): void {
-    this.#list.push(name, value);
+  /** @param list Names, in lower case, and values, in turn. */
+  constructor(list: readonly string[]) {
+    this.#list = list;
   }
 
   /**
@@ -37,4 +31,11 @@ export class ReadHeaders {
   has(name: string): boolean {
     return this.get(name) !== null;
   }
+}
+
+/** Copies headers: each access to `Headers` validates the name, and compares it with all others. */
+export function copyHeaders(headers: Headers): ReadHeaders {
+  const list: string[] = [];
+  headers.forEach((value, name) => list.push(name, value));
+  return new ReadHeaders(list);
 }

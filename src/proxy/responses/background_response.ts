@@ -128,10 +128,10 @@ function createJobParts({ work, exchange, response, respond }: BackgroundRequest
 
 /** The exchange of the work: without a client that waits. */
 function detach(exchange: Exchange, request: PlainRequest): Exchange {
-  const { parts, requestId, path, peer, sender, scopes, labels, isStoredTurn } = exchange;
+  const { parts, requestId, path, peer, sender, client, scopes, labels, isStoredTurn } = exchange;
   const proxy = { ...parts.proxy, heartbeatMs: 0 };
   const detached = new Exchange({ ...parts, proxy }, { request, requestId, path, peer });
-  return Object.assign(detached, { headers: { ...exchange.headers }, sender, scopes, labels, isStoredTurn });
+  return Object.assign(detached, { headers: { ...exchange.headers }, sender, client, scopes, labels, isStoredTurn });
 }
 
 /** The part of a request that remains when its connection has ended. */
