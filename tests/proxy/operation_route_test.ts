@@ -19,7 +19,6 @@ const upload = {
   name: "transcription",
   prepare: undefined,
   normalize: undefined,
-  prepare: undefined,
   serves: (leaf: string) => leaf.endsWith("speech-to-text"),
   form: { fields: { temperature: "number", words: "json", deep: "boolean" } },
   check: (body: unknown) => body,
