@@ -74,10 +74,10 @@ const program = `
 /** The most files and functions that each may enter. */
 const limits: Readonly<Record<string, readonly [files: number, functions: number]>> = {
   initialize: [114, 657],
-  chat: [94, 472],
-  stream: [106, 612],
-  embeddings: [96, 446],
-  "a guarded chat": [99, 512],
+  chat: [95, 464],
+  stream: [107, 605],
+  embeddings: [97, 438],
+  "a guarded chat": [100, 504],
 };
 
 /**
