@@ -11,7 +11,7 @@ import { std } from "./std.ts";
 export const limitBytes = 49_152;
 
 /** Maximum size including what its first chat call loads, bytes. */
-export const callLimitBytes = 90_112;
+export const callLimitBytes = 92_160;
 
 /** Modules loaded by its first chat call. */
 export const firstCall: readonly string[] = ["src/engine/lifecycle.ts", "src/client/chat_call.ts"];
