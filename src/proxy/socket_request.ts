@@ -48,8 +48,4 @@ export class SocketRequest implements PlainRequest {
   bytes(): Promise<Uint8Array> {
     return Promise.resolve(this.#bytes);
   }
-
-  received(): Uint8Array {
-    return this.#bytes;
-  }
 }
