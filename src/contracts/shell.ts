@@ -22,6 +22,8 @@ export interface PlainRequest {
   readonly body: AsyncIterable<Uint8Array> | null;
   /** Reads the complete request body, in place of `body`. */
   bytes(): Promise<Uint8Array>;
+  /** Reads it like `bytes`, but without waiting; undefined if it has not been received yet. */
+  received?(): Uint8Array | undefined;
   /**
    * Upgrades the connection to a WebSocket (RFC 6455). Absent if the request does not ask for one, or the server has none.
    *

@@ -165,7 +165,8 @@ class BodyReading implements HeldMemory {
     const declared = header === null ? undefined : Number(header);
     if (declared === undefined || !(declared <= maxAtOnceBytes)) return this.#readChunks(declared);
     this.#reserve(declared);
-    return this.#request.bytes();
+    const received = this.#request.received?.();
+    return received === undefined ? this.#request.bytes() : Promise.resolve(received);
   }
 
   async #readChunks(declared: number | undefined): Promise<Uint8Array> {

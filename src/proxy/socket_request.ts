@@ -48,4 +48,8 @@ export class SocketRequest implements PlainRequest {
   bytes(): Promise<Uint8Array> {
     return Promise.resolve(this.#bytes);
   }
+
+  received(): Uint8Array {
+    return this.#bytes;
+  }
 }
