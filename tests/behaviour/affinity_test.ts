@@ -6,7 +6,7 @@ import { behind, soon, type Stage, stage, type StageOptions } from "../support/_
 import { fakeClock } from "../../src/runtime/test.ts";
 import { byKey, keyIn, keys, limited } from "../support/_keys.ts";
 import { tally } from "../support/_tuned.ts";
-import { answer, Gate, ok, type ReceivedRequest, type Script, status } from "../support/upstream.ts";
+import { Gate, ok, type ReceivedRequest, respond, type Script, status } from "../support/upstream.ts";
 
 const [a, b, c] = ["a", "b", "c"].map((name) => ok({ text: name })) as [Script, Script, Script];
 const cached = { input: 2, cached_input: 0.5, output: 8 };
@@ -72,7 +72,7 @@ describe("the turns of a conversation", () => {
   });
 
   it("stay with one model as streams, too", async () => {
-    await using scene = await stage({ a: answer({ text: "a" }), b: answer({ text: "b" }) }, spread(["a", "b"]));
+    await using scene = await stage({ a: respond({ text: "a" }), b: respond({ text: "b" }) }, spread(["a", "b"]));
     const texts = [];
     for (const number of [0, 1, 2]) {
       for (const name of ["x", "y"]) texts.push((await scene.askStream(turn(name, number))).text);

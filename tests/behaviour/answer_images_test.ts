@@ -3,7 +3,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { dataIn, saidIn } from "../support/_dialect_answers.ts";
+import { dataIn, saidIn } from "../support/_dialect_responses.ts";
 import { type Dialect, type Json, speaking } from "../support/_dialects.ts";
 import { startDialectProxy } from "../support/_dialect_proxy.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
@@ -71,7 +71,7 @@ describe("A response that is only an image", () => {
         const form = stream ? "streamed" : "whole";
         it(`of a model of ${from} comes to ${client}, ${form}, and goes back with its signature`, async () => {
           await using upstream = await startUpstream(reply!(stream));
-          await using other = await startUpstream(speaking.openai.answer());
+          await using other = await startUpstream(speaking.openai.respond());
           const dialect = from as Dialect;
           await using proxy = await startDialectProxy({
             only: { dialect, url: upstream.url },
@@ -124,7 +124,7 @@ describe("A conversation with generated images", () => {
   const turns = [hello, { model: { text: "Here", images: [url] } }, { user: ["Thanks"] }];
   for (const client of Object.keys(saidIn)) {
     it(`goes to Claude without them, since they are the model's: by ${client}`, async () => {
-      await using claude = await startUpstream(speaking.anthropic.answer());
+      await using claude = await startUpstream(speaking.anthropic.respond());
       await using proxy = await startDialectProxy({ only: { dialect: "anthropic", url: claude.url } });
       await post(proxy.url, client, saidIn[client]!.ask(turns));
       assertEquals(claude.requests[0]!.json().messages[1].content, [{ type: "text", text: "Here" }]);
@@ -132,7 +132,7 @@ describe("A conversation with generated images", () => {
   }
 
   it("has their content, else only a provider with the Responses API can take it", async () => {
-    await using upstream = await startUpstream(speaking.openai.answer());
+    await using upstream = await startUpstream(speaking.openai.respond());
     await using proxy = await startDialectProxy({ only: { dialect: "openai", url: upstream.url } });
     const input = [{ role: "user", content: "Hi" }, { type: "image_generation_call", id: "ig_1", result: null }];
     const response = await fetch(`${proxy.url}/v1/responses`, {

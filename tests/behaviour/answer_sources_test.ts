@@ -3,7 +3,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { dataIn, saidIn } from "../support/_dialect_answers.ts";
+import { dataIn, saidIn } from "../support/_dialect_responses.ts";
 import { type Json, speaking } from "../support/_dialects.ts";
 import { startDialectProxy } from "../support/_dialect_proxy.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
@@ -150,7 +150,7 @@ describe("Citations that another API's model made", () => {
       },
     ]);
     const own = { type: "web_search_result_location", cited_text: "x", encrypted_index: "RQ==", ...sources[1] };
-    await using claude = await startUpstream(speaking.anthropic.answer());
+    await using claude = await startUpstream(speaking.anthropic.respond());
     await using proxy = await startDialectProxy({ only: { dialect: "anthropic", url: claude.url } });
     const { encrypted_index: _, ...unsealed } = own;
     const unplaced = { type: "search_result_location", cited_text: "x", source: sources[1]!.url, title: "B" };

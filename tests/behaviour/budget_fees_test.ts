@@ -6,7 +6,7 @@ import { customProvider } from "../support/_custom_provider.ts";
 import { ask, fileForm, objectStage, requestLines } from "../support/_objects.ts";
 import { startDialectProxy } from "../support/_dialect_proxy.ts";
 import { startTestProxy } from "../support/proxy.ts";
-import { answer, json, startUpstream } from "../support/upstream.ts";
+import { json, respond, startUpstream } from "../support/upstream.ts";
 
 const token = "token-of-the-web-0123456789";
 const spent = { daily_limit: 0 };
@@ -123,7 +123,7 @@ describe("Tools that a vendor runs for a fee", () => {
   const models = { a: { provider: "a", capabilities, pricing } };
 
   it("are refused under a budget: what they cost is unknown", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, config: { models, budget: ample } });
     for (const body of vendorTools) {
       const response = await proxy.chat(body);
@@ -141,8 +141,8 @@ describe("Tools that a vendor runs for a fee", () => {
 
   it("are run without a budget, and by a model that costs nothing", async () => {
     for (const config of [{}, { budget: ample, free: true }]) {
-      await using upstream = await startUpstream(answer());
-      await using other = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
+      await using other = await startUpstream(respond());
       await using proxy = await startTestProxy({
         upstreams: { a: upstream.url, b: other.url },
         config: {
@@ -157,7 +157,7 @@ describe("Tools that a vendor runs for a fee", () => {
   });
 
   it("are beyond max_price, and explain() says so of a budget", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({
       upstreams: { a: upstream.url },
       config: { models, budget: ample },

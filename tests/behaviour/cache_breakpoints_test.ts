@@ -15,7 +15,7 @@ const tool = { name: "f", input_schema: { type: "object" } };
 
 /** What a provider is sent for a request of a client. */
 async function sent(path: string, body: Json, dialect: Dialect, settings?: Json): Promise<Json> {
-  await using upstream = await startUpstream(speaking[dialect].answer());
+  await using upstream = await startUpstream(speaking[dialect].respond());
   await using proxy = await startDialectProxy({
     only: { dialect, url: upstream.url, ...(settings && { settings }) },
   });

@@ -6,7 +6,7 @@ import { settle } from "../../src/runtime/test.ts";
 import { type Ask, type CacheStage, held, openCacheStage as open } from "../support/_cache_stage.ts";
 import { clientOver } from "../support/_library.ts";
 import { becomes, until } from "../support/patience.ts";
-import { answer, Gate, startUpstream } from "../support/upstream.ts";
+import { Gate, respond, startUpstream } from "../support/upstream.ts";
 
 const names = ["ann", "bob", "cyd"] as const;
 type Name = typeof names[number];
@@ -25,7 +25,7 @@ interface Options {
 async function openFor({ cache = {}, client = {}, config = {}, lookups }: Options = {}) {
   const gate = new Gate();
   const stage = await open({
-    providers: { a: held(answer(), gate) },
+    providers: { a: held(respond(), gate) },
     cache,
     ...(lookups && { lookups }),
     config: {
@@ -143,7 +143,7 @@ describe("the limits of a shared call", () => {
 
 describe("equal calls of a program", () => {
   it("are one upstream call, and its responses belong to their callers", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using stage = clientOver({ upstreams: { a: upstream.url }, config: { cache: {} } });
     const { completions } = stage.client.chat;
     const request = { model: "chat", messages: [{ role: "user" as const, content: "Hi" }], temperature: 0 };
@@ -170,7 +170,7 @@ describe("equal calls of a program", () => {
 
   it("are left by a signal with any reason, which its caller gets", async () => {
     const gate = new Gate();
-    await using upstream = await startUpstream(held(answer(), gate));
+    await using upstream = await startUpstream(held(respond(), gate));
     await using stage = clientOver({ upstreams: { a: upstream.url }, config: { cache: {} } });
     const { completions } = stage.client.chat;
     const request = { model: "chat", messages: [{ role: "user" as const, content: "Hi" }], temperature: 0 };

@@ -3,7 +3,7 @@ import { assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { MeshEvent, RoutingRecord } from "../../mod.ts";
 import { askCached, cacheStage } from "../support/_cached.ts";
-import { answer, type ReceivedRequest, type Script, status } from "../support/upstream.ts";
+import { type ReceivedRequest, respond, type Script, status } from "../support/upstream.ts";
 
 const names = ["ann", "bob", "cat"] as const;
 type Name = typeof names[number];
@@ -117,7 +117,7 @@ describe("A response from the cache", () => {
 
   it("is served while no model is active", async () => {
     const pool = { deactivation: { retry_limit: 1 }, retry: { max_attempts: 0 } };
-    await using stage = await cacheStage({ script: [answer(), status(500)], pool });
+    await using stage = await cacheStage({ script: [respond(), status(500)], pool });
     await askCached(stage.url, "chat");
     const other = { body: { top_p: 0.5 } };
     const statuses = [await askCached(stage.url, "chat", other), await askCached(stage.url, "chat", other)];
@@ -174,7 +174,7 @@ describe("A response from the cache", () => {
 const pii = (action: string) => ({ connector: "mesh.guard.pii.v1", action, types: ["email"] });
 
 /** Responds with the address that it was sent. */
-const echo = (request: ReceivedRequest) => answer({ text: `Mail ${request.json().messages.at(-1).content} now` });
+const echo = (request: ReceivedRequest) => respond({ text: `Mail ${request.json().messages.at(-1).content} now` });
 
 describe("Guards and the cache", () => {
   const mail = (address: string) => ({ messages: [{ role: "user", content: address }] });
@@ -193,7 +193,7 @@ describe("Guards and the cache", () => {
     });
 
     it(`check each repetition for its client, ${isStreamed ? "streamed" : "complete"}`, async () => {
-      const script = answer({ text: "Mail ann@example.com now" });
+      const script = respond({ text: "Mail ann@example.com now" });
       const clients = { bob: { guards: ["pii"] } };
       await using stage = await open({ cache: { scope: "all" }, guards: { pii: pii("block") }, clients, script });
       assertEquals((await stage.ask("ann", { isStreamed })).status, 200);
@@ -217,7 +217,7 @@ describe("Guards and the cache", () => {
       const logged: string[] = [];
       const log = (record: unknown) => void logged.push(JSON.stringify(record));
       await using stage = await cacheStage({
-        script: answer({ text: "Mail ann@example.com now" }),
+        script: respond({ text: "Mail ann@example.com now" }),
         pool: { guards: ["pii"] },
         sinks: { "test.log.v1": { emit: () => {}, trace: () => {}, log, flush: () => Promise.resolve() } },
         config: {
@@ -233,7 +233,7 @@ describe("Guards and the cache", () => {
     });
 
     it(`let nothing be kept that they block, ${isStreamed ? "streamed" : "complete"}`, async () => {
-      const script = answer({ text: "Mail ann@example.com now" });
+      const script = respond({ text: "Mail ann@example.com now" });
       const clients = { bob: { guards: ["pii"] } };
       await using stage = await open({ cache: { scope: "all" }, guards: { pii: pii("block") }, clients, script });
       assertEquals((await stage.ask("bob", { isStreamed })).status, 400);

@@ -5,7 +5,16 @@ import { MeshError, RateLimitError, routingOf, UnsupportedRequestError } from ".
 import { clientOver, messages } from "../support/_library.ts";
 import { type OperationStage, operationStage } from "../support/_operations.ts";
 import { searchClients, startSearchStage } from "../support/_web_search.ts";
-import { answer, type Behaviour, cutAt, embeddings, json, startUpstream, status, whole } from "../support/upstream.ts";
+import {
+  type Behaviour,
+  completeResponse,
+  cutAt,
+  embeddings,
+  json,
+  respond,
+  startUpstream,
+  status,
+} from "../support/upstream.ts";
 
 const ttl = { headers: { "content-type": "application/json", "x-mesh-cache": "ttl=60" } };
 const sound = new Uint8Array([73, 68, 51, 4, 0, 255, 128, 0]);
@@ -68,14 +77,14 @@ const operations: readonly {
     path: "audio/speech",
     body: { input: "Hi", voice: "alloy" },
     other: { input: "Hi", voice: "echo" },
-    behaviour: whole(200, sound, "audio/mpeg"),
+    behaviour: completeResponse(200, sound, "audio/mpeg"),
   },
   {
     capability: "chat-completion",
     path: "completions",
     body: { prompt: "Hi" },
     other: { prompt: "Ho" },
-    behaviour: answer(),
+    behaviour: respond(),
   },
 ];
 
@@ -110,8 +119,8 @@ describe("A response of another operation", () => {
   });
 
   it("is not kept if it is an error, or is cut", async () => {
-    const cut = cutAt(whole(200, new Uint8Array(1000), "audio/mpeg"), 500);
-    await using stage = await operationStage({ a: [status(400), cut, whole(200, sound, "audio/mpeg")] }, {
+    const cut = cutAt(completeResponse(200, new Uint8Array(1000), "audio/mpeg"), 500);
+    await using stage = await operationStage({ a: [status(400), cut, completeResponse(200, sound, "audio/mpeg")] }, {
       capability: "text-to-speech",
       config: { cache: {} },
     });
@@ -146,7 +155,7 @@ describe("A response of several calls", () => {
   }
 
   it("to several prompts says that it is repeated if all of it is", async () => {
-    await using stage = await operationStage({ a: answer() }, {
+    await using stage = await operationStage({ a: respond() }, {
       capability: "chat-completion",
       config: { cache: {} },
     });
@@ -174,7 +183,7 @@ describe("In the library, a response", () => {
   const options = { temperature: 0, messages, model: "chat" };
 
   it("is repeated, complete and streamed", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using scene = clientOver({ upstreams: { a: upstream.url }, config: { cache: {} } });
     const { completions } = scene.client.chat;
     const first = await completions.create(options);
@@ -189,7 +198,7 @@ describe("In the library, a response", () => {
   });
 
   it("is one that its program wants", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using scene = clientOver({ upstreams: { a: upstream.url }, config: { cache: {} } });
     const ask = (cache: "no-store" | "only" | { ttl: string | number }) =>
       scene.client.chat.completions.create({ model: "chat", messages, mesh: { cache } });
@@ -208,7 +217,7 @@ describe("In the library, a response", () => {
   });
 
   it("does not come to a program that has left its stream", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using scene = clientOver({ upstreams: { a: upstream.url }, config: { cache: {} } });
     const { completions } = scene.client.chat;
     for await (const _ of await completions.create({ ...options, stream: true })) continue;
@@ -222,7 +231,7 @@ describe("In the library, a response", () => {
   });
 
   it("is in flight until it has been read", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const config = { cache: {}, tags: { t: { concurrent: 1 } } };
     await using scene = clientOver({ upstreams: { a: upstream.url }, config });
     const { completions } = scene.client.chat;
@@ -236,7 +245,7 @@ describe("In the library, a response", () => {
   });
 
   it("may not be repeated by a mesh without a cache", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using scene = clientOver({ upstreams: { a: upstream.url } });
     const ask = (cache: "only" | { ttl: number }) =>
       scene.client.chat.completions.create({ model: "chat", messages, mesh: { cache } });

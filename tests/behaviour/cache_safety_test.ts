@@ -9,7 +9,7 @@ import { type Dialect, type Json, speaking } from "../support/_dialects.ts";
 import { startIssuer } from "../support/_issuer.ts";
 import { clientOver, messages } from "../support/_library.ts";
 import { operationStage } from "../support/_operations.ts";
-import { answer, json, startUpstream, whole } from "../support/upstream.ts";
+import { completeResponse, json, respond, startUpstream } from "../support/upstream.ts";
 
 const guards = { words: { connector: "mesh.guard.regex.v1", patterns: { bad: "bad" } } };
 const short = ({ cache }: { readonly cache: string }) => cache.slice(0, 4);
@@ -41,7 +41,7 @@ describe("A response is not repeated", () => {
 
   for (const isStreamed of [false, true]) {
     it(`if it is empty, ${isStreamed ? "streamed" : "complete"}`, async () => {
-      await using stage = await cacheStage({ script: answer({ text: "" }), clock: fakeClock({ skipSleeps: true }) });
+      await using stage = await cacheStage({ script: respond({ text: "" }), clock: fakeClock({ skipSleeps: true }) });
       for (let sent = 0; sent < 2; sent++) {
         const { status, cache } = await askCached(stage.url, "chat", { isStreamed });
         assertEquals([status, cache], [200, "MISS"]);
@@ -50,7 +50,7 @@ describe("A response is not repeated", () => {
   }
 
   it("if it is sound without any", async () => {
-    const script = whole(200, new Uint8Array(), "audio/mpeg");
+    const script = completeResponse(200, new Uint8Array(), "audio/mpeg");
     await using stage = await operationStage({ a: script }, { capability: "text-to-speech", config: { cache: {} } });
     const headers = { "content-type": "application/json", "x-mesh-cache": "ttl=60" };
     const [first, second] = [await say(), await say()];
@@ -96,7 +96,7 @@ const richer: readonly {
 describe("A request is sent as its client wrote it", () => {
   for (const { dialect, provider, body, part } of richer) {
     it(`if chat has less, and its provider understands ${part}`, async () => {
-      await using upstream = await startUpstream(speaking[provider].answer());
+      await using upstream = await startUpstream(speaking[provider].respond());
       const a = { dialect: provider, url: upstream.url };
       await using proxy = await startDialectProxy({ a }, { config: { cache: {} } });
       for (const isStreamed of [false, true]) {
@@ -147,7 +147,7 @@ describe("The members of a team whose tokens name no client", () => {
 
 describe("A page of an insecure origin", () => {
   it("has a cache, although it has no Web Crypto", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using scene = clientOver({ upstreams: { a: upstream.url }, config: { cache: {} } });
     const request = { model: "chat", messages, temperature: 0 };
     const { subtle } = crypto;

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { fakeClock, settle } from "../../src/runtime/test.ts";
 import { type Ask, cacheableBodies, held, openCacheStage as open } from "../support/_cache_stage.ts";
 import { becomes, until } from "../support/patience.ts";
-import { answer, Gate, hang, status } from "../support/upstream.ts";
+import { Gate, hang, respond, status } from "../support/upstream.ts";
 
 const priced = {
   models: { a: { provider: "a", capabilities: ["chat-completion"], pricing: { input: 10, output: 20 } } },
@@ -15,7 +15,7 @@ describe("equal requests at once", () => {
   for (const form of ["complete", "streamed", "mixed"]) {
     it(`are one upstream call for fifty of them: ${form}`, async () => {
       const gate = new Gate();
-      await using stage = await open({ providers: { a: held(answer(), gate) }, config: priced });
+      await using stage = await open({ providers: { a: held(respond(), gate) }, config: priced });
       const all = Array.from({ length: 50 }, (_, index) => {
         return stage.ask({ stream: form === "streamed" || form === "mixed" && index % 2 === 1 });
       });
@@ -41,7 +41,7 @@ describe("equal requests at once", () => {
 
   it("are calls of their own if the cache does not coalesce", async () => {
     const gate = new Gate();
-    await using stage = await open({ providers: { a: held(answer(), gate) }, cache: { coalesce: false } });
+    await using stage = await open({ providers: { a: held(respond(), gate) }, cache: { coalesce: false } });
     const all = [stage.ask(), stage.ask({ stream: true }), stage.ask()];
     await until(() => stage.calls() === 3);
     gate.openAll();
@@ -63,7 +63,7 @@ describe("equal requests at once", () => {
   for (const [name, other] of Object.entries(others)) {
     it(`are not those with ${name}`, async () => {
       const gate = new Gate();
-      await using stage = await open({ providers: { a: held(answer(), gate) } });
+      await using stage = await open({ providers: { a: held(respond(), gate) } });
       const all = [stage.ask(), stage.ask(other)];
       await until(() => stage.calls() === 2);
       gate.openAll();
@@ -76,7 +76,7 @@ describe("equal requests at once", () => {
 
   it("come through several dialects, complete and streamed", async () => {
     const gate = new Gate();
-    await using stage = await open({ providers: { a: held(answer({ text: "Good day" }), gate) } });
+    await using stage = await open({ providers: { a: held(respond({ text: "Good day" }), gate) } });
     const all = Object.keys(cacheableBodies).filter((dialect) => dialect !== "messages").flatMap((dialect) => [
       stage.ask({ dialect }),
       stage.ask({ dialect, stream: true }),
@@ -89,7 +89,7 @@ describe("equal requests at once", () => {
 
   it("rotate together when their model fails", async () => {
     const gate = new Gate();
-    await using stage = await open({ providers: { a: held(status(500), gate), b: answer({ text: "from b" }) } });
+    await using stage = await open({ providers: { a: held(status(500), gate), b: respond({ text: "from b" }) } });
     const all = [stage.ask(), stage.ask({ stream: true }), stage.ask()];
     await stage.joined(3);
     gate.openAll();
@@ -105,7 +105,7 @@ describe("a caller of a shared call", () => {
     for (const [name, leaving] of [["one", 1], ["the first", 0]] as const) {
       it(`may leave the others: ${name}, ${stream ? "streamed" : "complete"}`, async () => {
         const gate = new Gate();
-        await using stage = await open({ providers: { a: held(answer(), gate) }, config: priced });
+        await using stage = await open({ providers: { a: held(respond(), gate) }, config: priced });
         const controllers = [0, 1, 2].map(() => new AbortController());
         const all: Promise<{ readonly text: string } | undefined>[] = [];
         for (const { signal } of controllers) {
@@ -139,7 +139,7 @@ describe("a caller of a shared call", () => {
       await becomes(() => a!.open, 0);
       await becomes(() => stage.records.length, 3);
       for (const { status } of stage.records) assertEquals(status, 499);
-      a!.follow(answer());
+      a!.follow(respond());
       assertEquals((await stage.ask({ stream })).text, "Hello world");
     });
 
@@ -147,7 +147,7 @@ describe("a caller of a shared call", () => {
       for (const early of [0, 1]) {
         const gate = new Gate();
         const clock = fakeClock();
-        await using stage = await open({ providers: { a: held(answer(), gate) }, clock });
+        await using stage = await open({ providers: { a: held(respond(), gate) }, clock });
         const all: Promise<{ readonly status: number; readonly text: string }>[] = [];
         for (const index of [0, 1]) {
           const headers = { "x-mesh-route": `deadline=${index === early ? "1s" : "9s"}` };
@@ -207,7 +207,7 @@ describe("a caller of a shared call", () => {
       "502 0",
       "502 1",
     ]);
-    stage.upstreams.a!.follow(answer());
+    stage.upstreams.a!.follow(respond());
     assertEquals((await stage.ask()).text, "Hello world");
   });
 });

@@ -7,7 +7,7 @@ import type { ExpiringEntries, Storage } from "../../src/contracts/storage.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { askCached, cacheStage } from "../support/_cached.ts";
 import { until } from "../support/patience.ts";
-import { answer } from "../support/upstream.ts";
+import { respond } from "../support/upstream.ts";
 
 /** A storage in memory whose calls for entries a test replaces. */
 function startStorage(clock: FakeClock) {
@@ -151,7 +151,7 @@ describe("A storage of the cache", () => {
   it("gets no entry beyond the maximum size", async () => {
     const pieces = Array.from({ length: 100 }, () => "x".repeat(2_000));
     for (const [max_entry, expected] of [["100KB", "200 MISS"], ["1MB", "200 HIT;"]]) {
-      await using stage = await open({ script: answer({ pieces, text: pieces.join("") }), cache: { max_entry } });
+      await using stage = await open({ script: respond({ pieces, text: pieces.join("") }), cache: { max_entry } });
       for (const isStreamed of [true, false]) {
         await stage.entries.clear();
         await stage.ask(isStreamed);
@@ -161,7 +161,7 @@ describe("A storage of the cache", () => {
   });
 
   it("gets no entry with more bytes than characters beyond the maximum size", async () => {
-    await using stage = await open({ script: answer({ text: "\u00e9".repeat(1500) }), cache: { max_entry: "2500B" } });
+    await using stage = await open({ script: respond({ text: "\u00e9".repeat(1500) }), cache: { max_entry: "2500B" } });
     await stage.ask();
     await until(async () => await stage.ask() === "200 MISS", "the end of the write");
     assertEquals((await stage.memory.entries.stats()).entries, 0);

@@ -5,7 +5,7 @@ import { settle } from "../../src/runtime/test.ts";
 import { cacheableBodies, held, openCacheStage as open } from "../support/_cache_stage.ts";
 import type { Json } from "../support/_dialects.ts";
 import { becomes, until } from "../support/patience.ts";
-import { answer, Gate, json, ok, type StreamOptions } from "../support/upstream.ts";
+import { Gate, json, ok, respond, type StreamOptions } from "../support/upstream.ts";
 
 const dialects = Object.keys(cacheableBodies);
 const streamBody = { ...cacheableBodies.chat, stream: true };
@@ -39,7 +39,7 @@ async function openStream(url: string, body: Json = {}) {
 describe("a stream that is shared", () => {
   it("is given to those who come later from its beginning", async () => {
     const gate = new Gate();
-    const behaviour = answer({ pieces: ["one", "two", "three"], gate });
+    const behaviour = respond({ pieces: ["one", "two", "three"], gate });
     await using stage = await open({ providers: { a: behaviour } });
     const opening = openStream(stage.url);
     gate.open(3); // the role, and two pieces
@@ -60,7 +60,7 @@ describe("a stream that is shared", () => {
 
   it("goes on at the pace of each reader", async () => {
     const gate = new Gate();
-    await using stage = await open({ providers: { a: answer({ pieces: ["one", "two", "three"], gate }) } });
+    await using stage = await open({ providers: { a: respond({ pieces: ["one", "two", "three"], gate }) } });
     const both = [openStream(stage.url), openStream(stage.url)];
     await stage.joined(2);
     gate.open(2);
@@ -74,7 +74,7 @@ describe("a stream that is shared", () => {
   it("is left by a reader in the middle, also by the first, and goes on for the others", async () => {
     for (const leaving of [0, 1]) {
       const gate = new Gate();
-      await using stage = await open({ providers: { a: answer({ pieces: ["one", "two", "three"], gate }) } });
+      await using stage = await open({ providers: { a: respond({ pieces: ["one", "two", "three"], gate }) } });
       const all = [];
       for (const count of [1, 2]) {
         all.push(openStream(stage.url));
@@ -96,7 +96,7 @@ describe("a stream that is shared", () => {
 
   it("ends when its last reader leaves, and is not kept", async () => {
     const gate = new Gate();
-    await using stage = await open({ providers: { a: answer({ pieces: ["one", "two"], gate }) } });
+    await using stage = await open({ providers: { a: respond({ pieces: ["one", "two"], gate }) } });
     const all = [openStream(stage.url), openStream(stage.url)];
     await stage.joined(2);
     gate.open(2);
@@ -112,7 +112,7 @@ describe("a stream that is shared", () => {
   it("that breaks in the middle breaks for all, and is not kept", async () => {
     const gate = new Gate();
     const cut = { after: 1, how: "reset" } as const;
-    await using stage = await open({ providers: { a: held(answer({ pieces: ["one", "two"], cut }), gate) } });
+    await using stage = await open({ providers: { a: held(respond({ pieces: ["one", "two"], cut }), gate) } });
     const streams = [openStream(stage.url), openStream(stage.url)];
     await stage.joined(2);
     const complete = stage.ask();
@@ -132,7 +132,7 @@ describe("a stream that is shared", () => {
     const gate = new Gate();
     const pieces = ["x".repeat(3_000), "y".repeat(3_000), "the end"];
     await using stage = await open({
-      providers: { a: answer({ pieces, gate }) },
+      providers: { a: respond({ pieces, gate }) },
       cache: { max_entry: "5KB" },
     });
     const opening = openStream(stage.url);
@@ -158,7 +158,7 @@ describe("a response in the cache", () => {
   for (const [what, reply] of Object.entries(replies)) {
     for (const stored of ["complete", "streamed"]) {
       it(`that was ${stored} is repeated in the other form in each dialect: ${what}`, async () => {
-        await using stage = await open({ providers: { a: answer(reply) } });
+        await using stage = await open({ providers: { a: respond(reply) } });
         const stream = stored === "complete";
         await stage.ask({ stream: !stream });
         for (const dialect of dialects.filter((name) => name !== "messages")) {
@@ -216,7 +216,7 @@ describe("a response in the cache", () => {
     const tools = [{ type: "function", function: { name: "read_file", parameters: { type: "object" } } }];
     const toolCalls = [{ name: "read_file", arguments: '{"path":"a"}' }];
     const forms = [[false, true, false], [true, false, true]];
-    for (const [kind, streams] of [[answer, forms[0]!], [answer, forms[1]!], [ok, forms[1]!]] as const) {
+    for (const [kind, streams] of [[respond, forms[0]!], [respond, forms[1]!], [ok, forms[1]!]] as const) {
       const gate = new Gate();
       await using stage = await open({ providers: { a: held(kind({ toolCalls }), gate) } });
       const all = [];
@@ -241,7 +241,7 @@ describe("guards over a shared call", () => {
     it(`put back what each caller has sent: ${form}`, async () => {
       const gate = new Gate();
       const behaviour = held(
-        answer({ pieces: ["Dear [EMA", "IL_1], hel", "lo"], text: "Dear [EMAIL_1], hello" }),
+        respond({ pieces: ["Dear [EMA", "IL_1], hel", "lo"], text: "Dear [EMAIL_1], hello" }),
         gate,
       );
       await using stage = await open({ providers: { a: behaviour }, pool: { guards: ["pii"] }, config: guards });
@@ -268,7 +268,7 @@ describe("guards over a shared call", () => {
 
   it("block it for all, and nothing is kept", async () => {
     const gate = new Gate();
-    const behaviour = held(answer({ text: "The secret is out" }), gate);
+    const behaviour = held(respond({ text: "The secret is out" }), gate);
     const words = {
       guards: { words: { connector: "mesh.guard.regex.v1", patterns: { word: "secret" }, action: "block" } },
     };

@@ -7,7 +7,7 @@ import { fakeClock } from "../../src/runtime/test.ts";
 import { askCached, cacheStage, requests } from "../support/_cached.ts";
 import { startDialectProxy } from "../support/_dialect_proxy.ts";
 import { dialects, type Json, speaking } from "../support/_dialects.ts";
-import { answer, type Behaviour, reset, startUpstream, status } from "../support/upstream.ts";
+import { type Behaviour, reset, respond, startUpstream, status } from "../support/upstream.ts";
 
 describe("A repeated response", () => {
   for (const dialect of Object.keys(requests)) {
@@ -28,7 +28,7 @@ describe("A repeated response", () => {
 
   for (const vendor of dialects) {
     it(`has them also if its provider has an API of its own: ${vendor}`, async () => {
-      await using upstream = await startUpstream(speaking[vendor].answer());
+      await using upstream = await startUpstream(speaking[vendor].respond());
       const provider = { dialect: vendor, url: upstream.url };
       for (const isStreamed of [false, true]) {
         for (const dialect of Object.keys(requests)) {
@@ -180,9 +180,9 @@ const unkept: readonly (readonly [what: string, behaviour: Behaviour, body?: Jso
   ["an error", status(400)],
   ["an outage", status(500)],
   ["one that breaks", reset()],
-  ["calls of tools", answer({ toolCalls: [{ name: "read", arguments: "{}" }] }), { tools: [tool("read")] }],
-  ["one at the limit of the model", answer({ finishReason: "length" })],
-  ["one that is filtered", answer({ finishReason: "content_filter" })],
+  ["calls of tools", respond({ toolCalls: [{ name: "read", arguments: "{}" }] }), { tools: [tool("read")] }],
+  ["one at the limit of the model", respond({ finishReason: "length" })],
+  ["one that is filtered", respond({ finishReason: "content_filter" })],
 ];
 
 describe("Never repeated", () => {
@@ -213,7 +213,7 @@ describe("Never repeated", () => {
   }
 
   it("is what only one vendor understands, such as tools that it runs", async () => {
-    await using upstream = await startUpstream(speaking.anthropic.answer());
+    await using upstream = await startUpstream(speaking.anthropic.respond());
     const provider = { dialect: "anthropic", url: upstream.url } as const;
     await using proxy = await startDialectProxy({ a: provider }, { config: { cache: {} } });
     const tools = [{ type: "web_search_20250305", name: "web_search" }];
@@ -246,8 +246,8 @@ describe("Never repeated", () => {
   });
 
   it("is a stream that its client leaves, or whose provider fails midway", async () => {
-    const cut = answer({ pieces: ["Hello", " world"], cut: { after: 1, how: "reset" } });
-    await using stage = await cacheStage({ script: [cut, answer()] });
+    const cut = respond({ pieces: ["Hello", " world"], cut: { after: 1, how: "reset" } });
+    await using stage = await cacheStage({ script: [cut, respond()] });
     const first = await askCached(stage.url, "chat", { isStreamed: true });
     assertMatch(first.text, /stream_interrupted/);
     assertEquals((await askCached(stage.url, "chat", { isStreamed: true })).cache, "MISS");
@@ -257,7 +257,7 @@ describe("Never repeated", () => {
 
 describe("Repeated is", () => {
   it("a response that ends at the limit of its request", async () => {
-    await using stage = await cacheStage({ script: answer({ finishReason: "length" }) });
+    await using stage = await cacheStage({ script: respond({ finishReason: "length" }) });
     for (const isStreamed of [false, true]) {
       const body = { max_tokens: isStreamed ? 5 : 6 };
       assertEquals((await askCached(stage.url, "chat", { body, isStreamed })).cache, "MISS");

@@ -56,7 +56,7 @@ const pricing = { input: 10, output: 100, cached_input: 1, cache_write: 20 };
 describe("Cached tokens", () => {
   for (const [name, { dialect, usage, written }] of Object.entries(usages)) {
     it(`cost their own price, non-streaming and streaming: ${name}`, async () => {
-      const { connector, model, answer } = speaking[dialect];
+      const { connector, model, respond: answer } = speaking[dialect];
       await using scene = await stage({ a: answer({ usage }) }, (urls) => ({
         config: {
           providers: { a: { connector, base_url: urls.a, api_key: "key-of-a-0123456789" } },

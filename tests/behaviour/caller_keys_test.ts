@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { create, type RoutingRecord } from "../../mod.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { startTestProxy, testConfig, type TestProxy } from "../support/proxy.ts";
-import { answer, ok, startUpstream, status, stream, type Upstream } from "../support/upstream.ts";
+import { ok, respond, startUpstream, status, stream, type Upstream } from "../support/upstream.ts";
 
 type Parts = Readonly<Record<string, unknown>>;
 
@@ -254,7 +254,7 @@ describe("a provider with credentials: header", () => {
   });
 
   it("takes the key of a call of the library", async () => {
-    await using k1 = await startUpstream(answer());
+    await using k1 = await startUpstream(respond());
     const provider = { credentials: "header", api_key: undefined };
     const client = create("chat-completion", { config: testConfig({ upstreams: { k1: k1.url }, provider }) });
     await client.chat.completions.create({ messages: [{ role: "user", content: "Hi" }] }, {
@@ -265,7 +265,7 @@ describe("a provider with credentials: header", () => {
   });
 
   it("starts without a key, and asks the provider for nothing", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const config = testConfig({
       upstreams: { k1: upstream.url },
       provider: { credentials: "header", api_key: undefined, discovery: { enumerate_models: true } },

@@ -7,7 +7,7 @@ import { fakeClock } from "../../src/runtime/test.ts";
 import { builtInContents, type Contents, createSigner } from "../support/_catalogue_documents.ts";
 import { tempFolder } from "../support/_runtime_clients.ts";
 import { until } from "../support/patience.ts";
-import { answer, type Behaviour, json, startUpstream, status, type Upstream } from "../support/upstream.ts";
+import { type Behaviour, json, respond, startUpstream, status, type Upstream } from "../support/upstream.ts";
 
 const id = "xai.grok.v1";
 const dayMs = 86_400_000;
@@ -60,7 +60,7 @@ async function startSource(document: string | Behaviour = status(404)): Promise<
   const toBehaviour = (one: string | Behaviour) => typeof one === "string" ? json(JSON.parse(one)) : one;
   let served = toBehaviour(document);
   const isDocument = ({ path }: { readonly path: string }) => path === "/v1/catalogue.json";
-  const upstream = await startUpstream((request) => isDocument(request) ? served : answer());
+  const upstream = await startUpstream((request) => isDocument(request) ? served : respond());
   return {
     upstream,
     fetches: () => upstream.requests.filter(isDocument).length,

@@ -12,7 +12,7 @@ import {
 } from "../support/_runtime_clients.ts";
 import { until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 import { startObjectVendor } from "../support/vendors/openai_objects.ts";
 
 const dollar = { capabilities: ["chat-completion"], pricing: { input: 0, output: 0, per_request: 1 } };
@@ -20,7 +20,7 @@ const configuredToken = "token-of-a-configured-client-0123456789";
 
 /** Proxies on one storage, over a model for chat and a vendor of files. */
 async function startStage() {
-  const [upstream, vendor, folder] = [await startUpstream(answer()), await startObjectVendor(), await tempFolder()];
+  const [upstream, vendor, folder] = [await startUpstream(respond()), await startObjectVendor(), await tempFolder()];
   const running = new Set<AsyncDisposable>();
   return {
     vendor,

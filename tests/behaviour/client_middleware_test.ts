@@ -13,7 +13,7 @@ import {
 import { assertClosesAtOnce, clientOver, getText, messages, type TestClient } from "../support/_library.ts";
 import { fakeClock, settle } from "../../src/runtime/test.ts";
 import { until } from "../support/patience.ts";
-import { answer, Gate, hang, ok, refusingUrl, reset, startUpstream, status, stream } from "../support/upstream.ts";
+import { Gate, hang, ok, refusingUrl, reset, respond, startUpstream, status, stream } from "../support/upstream.ts";
 
 /** A response that no provider gave. */
 const replacement: ChatCompletion = {
@@ -64,7 +64,7 @@ describe("Middleware", () => {
   });
 
   it("replaces the request, its model too", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using one = clientOver({
       upstreams: { alpha: upstream.url, beta: upstream.url },
       options: { middleware: { beforeRequest: (request) => ({ ...request, model: "beta", seed: 7 }) } },
@@ -147,7 +147,7 @@ describe("routingOf()", () => {
 
   it("gives the decision behind a response and a stream, which stay as they are", async () => {
     await using alpha = await startUpstream(status(401));
-    await using beta = await startUpstream(answer());
+    await using beta = await startUpstream(respond());
     for (const streamed of [false, true]) {
       await using one = clientOver({ upstreams: { alpha: alpha.url, beta: beta.url } });
       const settings = { headers: { "x-request-id": "r-1" } };

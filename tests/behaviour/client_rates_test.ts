@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { ask, everything, fileForm } from "../support/_objects.ts";
 import { goodBody } from "../support/_surface.ts";
 import { startTestProxy } from "../support/proxy.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 import { startObjectVendor } from "../support/vendors/openai_objects.ts";
 
 const token = "token-of-the-app-0123456789";
@@ -40,7 +40,7 @@ const refused: readonly Request[] = [
 
 /** A proxy with a model for chat and a vendor of files, and a client with this limit. */
 async function stageWith(rpm: number) {
-  const [upstream, vendor] = [await startUpstream(answer()), await startObjectVendor()];
+  const [upstream, vendor] = [await startUpstream(respond()), await startObjectVendor()];
   const proxy = await startTestProxy({
     upstreams: { a: upstream.url, files: vendor.url },
     provider: (name) => name === "files" ? everything : {},

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type ChatCompletionChunk, type ChatStream, MeshError, routingOf, StreamInterruptedError } from "../../mod.ts";
 import { assertClosesAtOnce, clientOver, fakeClock, messages, type TestClientOptions } from "../support/_library.ts";
-import { emptyAnswer, Gate, ok, startUpstream, status, stream, type StreamOptions } from "../support/upstream.ts";
+import { Gate, ok, respondEmpty, startUpstream, status, stream, type StreamOptions } from "../support/upstream.ts";
 
 const strict = { deactivation: { retry_limit: 1 }, retry: { max_attempts: 0 } };
 
@@ -43,7 +43,7 @@ describe("A streamed response", () => {
   });
 
   it("begins with its first content, so that failures before it are not seen", async () => {
-    await using silent = await startUpstream(emptyAnswer());
+    await using silent = await startUpstream(respondEmpty());
     await using broken = await startUpstream(stream({ cut: { after: 0, how: "reset" } }));
     await using good = await startUpstream(stream());
     await using one = strictClient({ alpha: silent.url, beta: broken.url, gamma: good.url });

@@ -17,7 +17,7 @@ import {
   UnsupportedRequestError,
 } from "../../mod.ts";
 import { assertClosesAtOnce, clientOver, fakeClock, getText, messages, type TestClient } from "../support/_library.ts";
-import { answer, Gate, hang, json, refusingUrl, startUpstream, status, stream } from "../support/upstream.ts";
+import { Gate, hang, json, refusingUrl, respond, startUpstream, status, stream } from "../support/upstream.ts";
 
 /** A request in which nothing can be changed. */
 function frozenRequest(): ChatCompletionRequest & { stream?: null } {
@@ -56,7 +56,7 @@ describe("client.chat.completions.create()", () => {
   });
 
   it("leaves the request as it was", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using one = clientOver({
       upstreams: { alpha: upstream.url },
       config: {
@@ -68,7 +68,7 @@ describe("client.chat.completions.create()", () => {
   });
 
   it("sends neither routing fields nor a caller's own target or key", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using one = clientOver({ upstreams: { alpha: upstream.url } });
     const smuggled = { mesh: {}, api_key: "k", api_base: "http://x", base_url: "http://x", extra_headers: { a: "b" } };
     const ofVendor = { vendor_field: { deep: true } }; // what no type names comes by a spread
@@ -138,7 +138,7 @@ describe("client.chat.completions.create()", () => {
 
 describe("The signal of a call", () => {
   it("that is aborted already sends nothing, and its reason is thrown", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using one = clientOver({ upstreams: { alpha: upstream.url }, pool: strict });
     const reason = new Error("changed my mind");
     for (const streamed of [false, true]) {
@@ -247,7 +247,7 @@ describe("The time limit of a call", () => {
   }
 
   it("has to be a number of 1 ms or more", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using one = clientOver({ upstreams: { alpha: upstream.url } });
     for (const timeout of [0, -1, 0.5, NaN, "1000", null, {}]) {
       const settings = { timeout } as { timeout: number };
@@ -279,7 +279,7 @@ describe("The time limit of a call", () => {
 
 describe("A closed client", () => {
   it("refuses calls with a clear error, and may be closed twice", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const { client } = clientOver({ upstreams: { alpha: upstream.url } });
     await client.close();
     await client.close();

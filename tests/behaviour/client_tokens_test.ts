@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { behind } from "../support/_failover.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
-import { answer, Gate, ok, type Script, startUpstream, status, stream, type Upstream } from "../support/upstream.ts";
+import { Gate, ok, respond, type Script, startUpstream, status, stream, type Upstream } from "../support/upstream.ts";
 
 const tokens = {
   app: "token-of-the-app-0123456789",
@@ -25,7 +25,7 @@ interface Site extends AsyncDisposable {
 }
 
 /** A proxy with the pools `chat` and `other` over one model, and a client `app` that has these facts. */
-async function startSite(facts: object, behaviour: Script = answer(), config: object = {}): Promise<Site> {
+async function startSite(facts: object, behaviour: Script = respond(), config: object = {}): Promise<Site> {
   const upstream = await startUpstream(behaviour);
   const proxy = await startTestProxy({
     upstreams: { a: upstream.url },
@@ -99,7 +99,7 @@ describe("A client with pools of its own", () => {
 
   it("may name their models, by name and by upstream id, and no others", async () => {
     const elsewhere = { ...dollar, model: "same-id" };
-    await using site = await startSite(pools, answer(), {
+    await using site = await startSite(pools, respond(), {
       models: { a: dollar, first: elsewhere, second: elsewhere, hidden: elsewhere },
       pools: { chat: { models: ["a", "first", "second"] }, other: { models: ["hidden"] } },
       aliases: { mine: "first", theirs: "hidden" },
@@ -128,7 +128,7 @@ describe("A client with pools of its own", () => {
 
   it("rotates among those models of an id that it may use", async () => {
     const elsewhere = { ...dollar, model: "same-id" };
-    await using site = await startSite(pools, [status(500), answer()], {
+    await using site = await startSite(pools, [status(500), respond()], {
       models: { hidden: elsewhere, first: elsewhere, second: elsewhere },
       pools: { chat: { models: ["first", "second"], retry: { max_attempts: 0 } }, "*": { retry: { max_attempts: 0 } } },
       aliases: {},
@@ -149,7 +149,7 @@ describe("A client with pools of its own", () => {
 
   it("gets the same response for what is outside of them as for what is invented", async () => {
     const elsewhere = { provider: "a", capabilities: ["chat-completion"] };
-    await using site = await startSite(pools, answer(), {
+    await using site = await startSite(pools, respond(), {
       models: { a: dollar, hidden: elsewhere, voice: { ...elsewhere, capabilities: ["text-to-speech"] } },
       pools: { chat: { models: ["a"] }, other: { models: ["hidden"] }, speech: { models: ["voice"] } },
       aliases: { theirs: "other" },
@@ -179,7 +179,7 @@ describe("A client with pools of its own", () => {
 
   it("constrains routing by x-mesh-route within them, and gets the same response for hidden names as for invented", async () => {
     const elsewhere = { provider: "a", capabilities: ["chat-completion"] };
-    await using site = await startSite(pools, answer(), {
+    await using site = await startSite(pools, respond(), {
       models: { a: dollar, second: elsewhere, hidden: elsewhere },
       pools: { chat: { models: ["a", "second"] }, other: { models: ["hidden"] } },
     });
@@ -227,7 +227,7 @@ describe("A client's budget", () => {
   });
 
   it("is spent, and no matter of recovery, while a model is in standby", async () => {
-    await using site = await startSite({ budget: { daily_limit: 1 } }, answer(), {
+    await using site = await startSite({ budget: { daily_limit: 1 } }, respond(), {
       models: { a: dollar, paused: dollar },
       pools: { chat: { models: ["paused", "a"] } },
       aliases: {},
@@ -249,7 +249,7 @@ describe("A client's budget", () => {
 
   it("is reserved at dispatch: concurrent requests do not pass it", async () => {
     const gate = new Gate();
-    await using site = await startSite(budget, behind(gate, answer()));
+    await using site = await startSite(budget, behind(gate, respond()));
     const answers = Array.from({ length: 8 }, () => site.ask("app"));
     await gate.reached(3);
     assertEquals((await Promise.race(answers)).status, 429, "while three are under way");

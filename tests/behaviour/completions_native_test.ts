@@ -2,7 +2,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
-import { answer, type Behaviour, formatHead, json, ok, raw, type Script, status } from "../support/upstream.ts";
+import { type Behaviour, formatHead, json, ok, raw, respond, type Script, status } from "../support/upstream.ts";
 
 /** Providers whose name begins with `n` have the API themselves. */
 const provider = (name: string) => name.startsWith("n") ? { config: { completions: true } } : {};
@@ -82,7 +82,7 @@ describe("/v1/completions to a provider that has it", () => {
     }
     const cuts = [streamed(""), streamed(eventsOf()), streamed(`data: {"error":{"message":"Oops"}}\n\n`)];
     for (const cut of cuts) {
-      await using scene = await stage({ n: cut, b: answer({ text: " a time" }) });
+      await using scene = await stage({ n: cut, b: respond({ text: " a time" }) });
       const { text } = await scene.post("completions", { prompt: "Once", stream: true });
       const texts = text.split("\n\n").flatMap((event) =>
         event.startsWith("data: {")

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import OpenAI from "openai";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
 import { happens } from "../support/patience.ts";
-import { answer, type Behaviour, Gate, ok, type Script, status, stream } from "../support/upstream.ts";
+import { type Behaviour, Gate, ok, respond, type Script, status, stream } from "../support/upstream.ts";
 
 const stage = (cast: Readonly<Record<string, Script>>, options: Partial<OperationOptions> = {}) =>
   operationStage(cast, { capability: "chat-completion", ...options });
@@ -15,7 +15,7 @@ const hello = { prompt: "Once upon" };
 const shouting: Behaviour = {
   play(exchange) {
     const { messages: [{ content }] } = exchange.request.json();
-    return answer({ text: ` ${content.toUpperCase()}`, pieces: [" ", content.toUpperCase()] }).play(exchange);
+    return respond({ text: ` ${content.toUpperCase()}`, pieces: [" ", content.toUpperCase()] }).play(exchange);
   },
 };
 

@@ -18,7 +18,7 @@ import {
   withEcho,
   zip,
 } from "../support/_packages.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 
 describe("A connector package", () => {
   withCacheApart();
@@ -46,7 +46,7 @@ describe("A connector package", () => {
 
   it("brings connectors of other kinds, and several at once", async () => {
     await using folder = await makeFolder();
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const packages = [await packed(folder, strategy, "one.zip"), await packed(folder, echo, "two.zip")];
     const mesh = new ModelMesh();
     const provider = { connector: "openai.compatible.v1", base_url: upstream.url, api_key: "key-0123456789" };

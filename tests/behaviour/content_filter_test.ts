@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { after, isOpen, soon, stage, type StageOptions } from "../support/_failover.ts";
 import { fakeClock } from "../support/_library.ts";
 import { b, fromB, policy, reason, refusal, refuse } from "../support/_refusals.ts";
-import { holdOpen, ok, status, stream, whole } from "../support/upstream.ts";
+import { completeResponse, holdOpen, ok, status, stream } from "../support/upstream.ts";
 
 const strict: StageOptions = { pool: { deactivation: { retry_limit: 1 } } };
 
@@ -59,7 +59,7 @@ describe("a stream whose content is refused", () => {
   const event = `data: ${JSON.stringify({ error: policy })}\n\n`;
 
   it("is an ordinary error before its first content, by status or by event", async () => {
-    for (const answer of [refusal, whole(200, event, "text/event-stream")]) {
+    for (const answer of [refusal, completeResponse(200, event, "text/event-stream")]) {
       await using scene = await stage({ a: answer, b: fromB });
       const response = await scene.proxy.chat({ stream: true });
       assertEquals([response.status, (await response.json()).error, scene.calls], [400, policy, { a: 1, b: 0 }]);

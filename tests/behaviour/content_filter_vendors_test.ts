@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { stage, type StageOptions } from "../support/_failover.ts";
 import { operationStage } from "../support/_operations.ts";
 import { b, policy, reason, refusal, refuse } from "../support/_refusals.ts";
-import { type Behaviour, errorIn200, json, whole } from "../support/upstream.ts";
+import { type Behaviour, completeResponse, errorIn200, json } from "../support/upstream.ts";
 
 const strict: StageOptions = { pool: { deactivation: { retry_limit: 1 } } };
 
@@ -160,7 +160,7 @@ describe("refused content", () => {
 
 describe("a refusal of another operation", () => {
   const blocked = { message: "Rejected", type: "image_generation_user_error", param: null, code: "moderation_blocked" };
-  const sound = whole(200, new Uint8Array([255, 251, 0, 13]), "audio/mpeg");
+  const sound = completeResponse(200, new Uint8Array([255, 251, 0, 13]), "audio/mpeg");
   const gemini = { connector: "google.gemini.v1" };
   const cases: readonly (readonly [
     what: string,

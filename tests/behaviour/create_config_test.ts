@@ -13,7 +13,7 @@ import { serve } from "../../proxy.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
 import { clientOver, environment, getText, makeFolder, messages, toVendorKey } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
-import { answer, refusingUrl, startUpstream, status } from "../support/upstream.ts";
+import { refusingUrl, respond, startUpstream, status } from "../support/upstream.ts";
 
 const yaml = (url: string) => `
 # a comment
@@ -48,7 +48,7 @@ describe("create() with a configuration", () => {
   ];
   for (const [name, text] of forms) {
     it(`reads ${name}, secrets and all, in ready()`, async () => {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       await using folder = await makeFolder();
       const client = create({ config: await folder.write(name, text(upstream.url)), env });
       assertEquals((await client.chat.completions.create({ messages })).model, "acme-small");
@@ -58,7 +58,7 @@ describe("create() with a configuration", () => {
   }
 
   it("takes a MeshConfig wherever a configuration is taken, and initialize() a path too", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using folder = await makeFolder();
     const path = await folder.write("mesh.yaml", yaml(upstream.url));
     const program = { providers: { acme: { connector: "openai.compatible.v1", base_url: upstream.url } } };
@@ -81,14 +81,14 @@ describe("create() with a configuration", () => {
   });
 
   it("takes a document as an object", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const client = create({ config: document(upstream.url), env });
     assertEquals((await client.chat.completions.create({ messages })).model, "acme-small");
     await client.close();
   });
 
   it("reads a file once for all callers", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const folder = await makeFolder();
     const client = create({ config: await folder.write("mesh.yaml", yaml(upstream.url)), env });
     await client.ready();
@@ -181,7 +181,7 @@ describe("create() with a configuration", () => {
   }
 
   it("finds providers in the environment when the document has none", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const config = { pools: { chat: { capability: "chat-completion", strategy: "round-robin" } } };
     const options: CreateOptions = { env: environment({ groq: upstream.url }) };
     for (
@@ -224,7 +224,7 @@ describe("Calls without a model, by a configuration of several pools", () => {
   ];
   for (const [what, options, model] of choices) {
     it(`go to ${what}: ${JSON.stringify(options)}`, async () => {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       await using one = over(upstream.url, options);
       assertEquals((await one.client.chat.completions.create({ messages })).model, model);
     });
@@ -247,7 +247,7 @@ describe("Calls without a model, by a configuration of several pools", () => {
   });
 
   it("may target a capability of the configuration's own", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using own = clientOver({
       upstreams: { alpha: upstream.url },
       config: {
@@ -277,7 +277,7 @@ describe("MeshConfig", () => {
   });
 
   it("gives what create() and ModelMesh take", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const config = MeshConfig.parse(document(upstream.url));
     const client = create({ config: config.document, env });
     assertEquals(getText(await client.chat.completions.create({ messages })), "Hello world");

@@ -3,7 +3,7 @@ import { describe, it } from "@std/testing/bdd";
 import { ConfigError, create, type CreateOptions, type MeshClient, MeshError, NoProvidersError } from "../../mod.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
 import { environment, getText, messages, toVendorKey } from "../support/_library.ts";
-import { answer, startUpstream, status } from "../support/upstream.ts";
+import { respond, startUpstream, status } from "../support/upstream.ts";
 
 /** Hosted providers in the order they take in a pool: variable and id. */
 const hosted: readonly (readonly [variable: string, id: string])[] = [
@@ -91,7 +91,7 @@ describe("create() without a configuration", () => {
   });
 
   it("answers, with and without await, and takes the variables for address and key", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const env = environment({ openai: upstream.url });
     for (const made of [create("chat-completion", { env }), await create("chat-completion", { env })]) {
       assertEquals(getText(await made.chat.completions.create({ messages })), "Hello world");
@@ -103,7 +103,7 @@ describe("create() without a configuration", () => {
   });
 
   it("asks the vendor's own address unless a variable names another, over the fetch it is given", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const asked: string[] = [];
     const redirected: typeof fetch = (input, init) => {
       asked.push(String(input));
@@ -123,7 +123,7 @@ describe("create() without a configuration", () => {
   });
 
   it("reaches the catalogue's other models by name", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const client = create("chat-completion", { env: environment({ openai: upstream.url }) });
     assert(!members(client).includes("openai.gpt-4o"));
     for (const model of ["openai.gpt-4o", "openai/gpt-4o", "gpt-4o"]) {
@@ -143,7 +143,7 @@ describe("create() without a configuration", () => {
   ];
   for (const [capability, pool, path] of nodes) {
     it(`takes the capability "${capability}"`, async () => {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       const client = create(capability, { env: environment({ groq: upstream.url }) });
       const { pools } = client.describe();
       assertEquals(pools.map((one) => [one.name, one.capability]), [[pool, path]]);
@@ -238,8 +238,8 @@ describe("create() with providers, models, strategy and keys", () => {
   ];
   for (const [strategy, id, expected] of strategies) {
     it(`chooses by the strategy ${strategy}`, async () => {
-      await using openai = await startUpstream(answer({ text: "openai" }));
-      await using groq = await startUpstream(answer({ text: "groq" }));
+      await using openai = await startUpstream(respond({ text: "openai" }));
+      await using groq = await startUpstream(respond({ text: "groq" }));
       const env = environment({ openai: openai.url, groq: groq.url });
       const models = ["openai.gpt-4o", "groq.openai/gpt-oss-20b"];
       const client = create("chat-completion", { env, strategy, models });
@@ -252,7 +252,7 @@ describe("create() with providers, models, strategy and keys", () => {
   }
 
   it("chooses by a strategy given as an object", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const client = create("chat-completion", {
       env: environment({ openai: upstream.url }),
       models: ["openai.gpt-4o", "openai.gpt-4.1"],
@@ -263,8 +263,8 @@ describe("create() with providers, models, strategy and keys", () => {
   });
 
   it("takes models in the given order, in place of the providers' defaults", async () => {
-    await using openai = await startUpstream(answer());
-    await using groq = await startUpstream([status(400), answer()]);
+    await using openai = await startUpstream(respond());
+    await using groq = await startUpstream([status(400), respond()]);
     const env = environment({ openai: openai.url, groq: groq.url });
     const models = ["groq.openai/gpt-oss-20b", "openai/gpt-4o", "gpt-4o-mini"];
     const client = create("chat-completion", { env, models });
@@ -275,7 +275,7 @@ describe("create() with providers, models, strategy and keys", () => {
   });
 
   it("still reaches the other models by name when models are given", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const client = create("chat-completion", { env: environment({ openai: upstream.url }), models: ["openai.gpt-4o"] });
     const { model } = await client.chat.completions.create({ model: "openai.gpt-4.1", messages });
     assertEquals(model, "gpt-4.1");
@@ -284,7 +284,7 @@ describe("create() with providers, models, strategy and keys", () => {
 
   for (const name of ["OPENAI_API_KEY", "openai", "openai.llm.v1"]) {
     it(`takes a key by ${name}, over the environment's`, async () => {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       const env = environment({ openai: upstream.url });
       const client = create("chat-completion", { env, apiKeys: { [name]: "key-of-the-program" } });
       await client.chat.completions.create({ messages });

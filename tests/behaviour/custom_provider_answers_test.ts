@@ -12,10 +12,10 @@ import {
   routingOf,
 } from "../../mod.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
-import { createAnswer, customProvider } from "../support/_custom_provider.ts";
+import { createResponse, customProvider } from "../support/_custom_provider.ts";
 import { fakeClock, getText, messages } from "../support/_library.ts";
 
-const says = (text: string): Partial<Provider> => ({ complete: () => Promise.resolve({ body: createAnswer(text) }) });
+const says = (text: string): Partial<Provider> => ({ complete: () => Promise.resolve({ body: createResponse(text) }) });
 
 /** A client whose pool `chat` has a model `own` of the provider under test, then one of a plain provider. */
 function createClient(answers: Partial<Provider>, settings: { own?: object; pool?: object; config?: object } = {}) {

@@ -11,7 +11,7 @@ import {
   type SelectionStrategy,
 } from "../../mod.ts";
 import { clientOver, getText, messages } from "../support/_library.ts";
-import { answer, startUpstream, status } from "../support/upstream.ts";
+import { respond, startUpstream, status } from "../support/upstream.ts";
 
 /** A strategy that records what it is asked, and selects what the test says. */
 function scripted(choose: SelectionStrategy["select"], seen: [string[], SelectionContext][] = []): SelectionStrategy {
@@ -31,7 +31,7 @@ async function ask(client: MeshClient, request = {}, settings: CallSettings = {}
 describe("A strategy of the program's own", () => {
   it("chooses for every request, and after every failure among those that are left", async () => {
     await using bad = await startUpstream(status(401));
-    await using good = await startUpstream(answer());
+    await using good = await startUpstream(respond());
     const seen: [string[], SelectionContext][] = [];
     await using one = clientOver({
       upstreams: { alpha: good.url, beta: bad.url, gamma: bad.url },
@@ -55,7 +55,7 @@ describe("A strategy of the program's own", () => {
 
   it("sees how each model does, and never one in standby", async () => {
     await using bad = await startUpstream(status(401));
-    await using good = await startUpstream(answer());
+    await using good = await startUpstream(respond());
     const views: ModelView[][] = [];
     await using one = clientOver({
       upstreams: { alpha: bad.url, beta: good.url },
@@ -96,7 +96,7 @@ describe("A strategy of the program's own", () => {
   ];
   for (const [from, session, settings, body] of sessions) {
     it(`gets the session, from ${from}`, async () => {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       const seen: [string[], SelectionContext][] = [];
       const strategy = scripted(([first]) => first, seen);
       await using one = clientOver({ upstreams: { alpha: upstream.url }, pool: { strategy } });
@@ -115,8 +115,8 @@ describe("A strategy of the program's own", () => {
   ];
   for (const [what, withFallback, select] of broken) {
     it(`that ${what} costs no request: the first is taken, or with a fallback strategy ${withFallback}`, async () => {
-      await using alpha = await startUpstream(answer({ text: "alpha" }));
-      await using beta = await startUpstream(answer({ text: "beta" }));
+      await using alpha = await startUpstream(respond({ text: "alpha" }));
+      await using beta = await startUpstream(respond({ text: "beta" }));
       const upstreams = { alpha: alpha.url, beta: beta.url };
       const pool = { strategy: scripted(select), model_priority: ["beta", "alpha"] };
       await using one = clientOver({ upstreams, pool });
@@ -128,7 +128,7 @@ describe("A strategy of the program's own", () => {
 
   it("chooses among the models of the priority lists while one of them is active, then among the others", async () => {
     await using bad = await startUpstream(status(401));
-    await using good = await startUpstream(answer());
+    await using good = await startUpstream(respond());
     const seen: [string[], SelectionContext][] = [];
     const upstreams = { alpha: good.url, beta: bad.url, gamma: bad.url };
     const pool = { strategy: scripted((candidates) => candidates.at(-1), seen), model_priority: ["beta", "gamma"] };
@@ -138,7 +138,7 @@ describe("A strategy of the program's own", () => {
   });
 
   it("may keep what it remembers in its own object", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const strategy = {
       turn: 0,
       counts: { asked: 0 },

@@ -3,7 +3,7 @@ import { describe, it } from "@std/testing/bdd";
 import { create, type DescribedProvider, MeshError, ModelMesh, type StandbyReason } from "../../mod.ts";
 import { clientOver, environment, fakeClock, makeFolder, messages } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
-import { answer, refusingUrl, startUpstream, status } from "../support/upstream.ts";
+import { refusingUrl, respond, startUpstream, status } from "../support/upstream.ts";
 
 const capability = "generation.text-generation.chat-completion";
 const strict = { deactivation: { retry_limit: 1 }, retry: { max_attempts: 0 } };
@@ -52,7 +52,7 @@ describe("client.describe()", () => {
 
   it("prints a readable tree", async () => {
     await using bad = await startUpstream(status(401));
-    await using good = await startUpstream(answer());
+    await using good = await startUpstream(respond());
     await using one = clientOver({ upstreams: { alpha: bad.url, beta: good.url }, pool: strict });
     await one.client.chat.completions.create({ messages });
     const lines = `${one.client.describe()}`.split("\n");
@@ -86,8 +86,8 @@ describe("client.describe()", () => {
   });
 
   it("shows which model serves: none at first, then the one that served last", async () => {
-    await using flaky = await startUpstream([answer(), status(401)]);
-    await using good = await startUpstream(answer());
+    await using flaky = await startUpstream([respond(), status(401)]);
+    await using good = await startUpstream(respond());
     await using one = clientOver({
       upstreams: { alpha: flaky.url, beta: good.url },
       pool: { strategy: "stick-until-failure" },
@@ -225,7 +225,7 @@ describe("ModelMesh", () => {
 
   it("notifies a listener of the program of everything, and a listener that throws costs nothing", async () => {
     await using bad = await startUpstream(status(401));
-    await using good = await startUpstream(answer());
+    await using good = await startUpstream(respond());
     const reported: string[] = [];
     await using one = clientOver({
       upstreams: { alpha: bad.url, beta: good.url },

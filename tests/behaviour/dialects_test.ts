@@ -28,7 +28,7 @@ async function chat(
   body: Json = {},
   model?: string,
 ): Promise<{ sent: ReceivedRequest; answer: Answer }> {
-  await using upstream = await startUpstream(speaking[dialect].answer(reply));
+  await using upstream = await startUpstream(speaking[dialect].respond(reply));
   const provider = { dialect, url: upstream.url, ...(model === undefined ? {} : { model }) };
   await using proxy = await startDialectProxy({ only: provider });
   const response = await proxy.chat(body);

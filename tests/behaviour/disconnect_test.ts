@@ -16,11 +16,11 @@ import { keyPair, tlsClient } from "../support/_tls.ts";
 import { becomes } from "../support/patience.ts";
 import { startTestProxy, testConfig, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
 import {
-  answer,
   type Behaviour,
   Gate,
   hang,
   hangAfterHeaders,
+  respond,
   startUpstream,
   status,
   stream,
@@ -69,7 +69,7 @@ async function assertUnharmed({ mesh, records, url }: TestProxy, upstream: Upstr
   const routing = records.filter((record): record is RoutingRecord => record.type === "routing");
   assertEquals(routing.map(({ fallback_chain }) => fallback_chain.map((step) => step.outcome)), [[outcome]]);
   assertEquals(records.length, 1);
-  upstream.follow(answer());
+  upstream.follow(respond());
   const next = visit(url, "fetch", { stream: true });
   await next.reads("[DONE]");
   assertEquals(readModelState(mesh, "one").inFlight, 0);
@@ -150,7 +150,7 @@ describe("A client that leaves the proxy", () => {
     }
     await becomes(() => upstream.open, 0);
     assertEquals(upstream.calls, 30);
-    upstream.follow(answer());
+    upstream.follow(respond());
     await visit(proxy.url, "fetch", { stream: true }).reads("[DONE]");
   });
 });
@@ -166,7 +166,7 @@ describe("A client that closes its sending side", () => {
   for (const minor of [0, 1]) {
     it(`gets its non-streaming response, and is not a client that has left (HTTP/1.${minor})`, async () => {
       const gate = new Gate();
-      await using upstream = await startUpstream(behind(gate, answer()));
+      await using upstream = await startUpstream(behind(gate, respond()));
       await using proxy = await proxyOver(upstream);
       const client = await halfClose(connectTo(proxy), request(false, minor));
       await gate.reached(1);
@@ -197,7 +197,7 @@ describe("A client that closes its sending side", () => {
 
   it("gets its response over TLS", async () => {
     const gate = new Gate();
-    await using upstream = await startUpstream(behind(gate, answer()));
+    await using upstream = await startUpstream(behind(gate, respond()));
     await using proxy = await proxyOver(upstream);
     const server = await listen(createHandler(proxy.mesh), { port: 0, tls: keyPair("server.pem", "server.key") });
     const { socket } = await tlsClient(server.port);
@@ -223,7 +223,7 @@ const reason = new Error("The user has closed the window");
 
 async function assertServes(client: MeshClient, upstream: Upstream): Promise<void> {
   assertEquals(readModelState(client.mesh, "one"), unharmed);
-  upstream.follow(answer());
+  upstream.follow(respond());
   assertEquals((await client.chat.completions.create(ask)).choices[0]!.message.content, "Hello world");
 }
 
@@ -256,7 +256,7 @@ describe("A program that gives up a call of the library", () => {
   });
 
   it("before it began sends nothing", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using client = createClient(upstream);
     const call = () => client.chat.completions.create(ask, { signal: AbortSignal.abort(reason) });
     assertEquals(await assertRejects(call), reason);
@@ -277,7 +277,7 @@ describe("A program that gives up a call of the library", () => {
   });
 
   it("has it count as no success either: failures before it still do", async () => {
-    await using upstream = await startUpstream([status(500), midway(), hang(), answer()]);
+    await using upstream = await startUpstream([status(500), midway(), hang(), respond()]);
     await using client = createClient(upstream, { pool: { retry: { max_attempts: 0 } } });
     const failures = () => readModelState(client.mesh, "one").failures;
     await assertRejects(() => client.chat.completions.create(ask));

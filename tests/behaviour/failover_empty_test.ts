@@ -2,11 +2,11 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type Cast, readStream, type Stage, stage, type StageOptions } from "../support/_failover.ts";
-import { answer, type Behaviour, emptyAnswer, json, ok, status, type StreamOptions } from "../support/upstream.ts";
+import { type Behaviour, json, ok, respond, respondEmpty, status, type StreamOptions } from "../support/upstream.ts";
 
 const oneOutcome: StageOptions = { pool: { deactivation: { retry_limit: 1 } } };
-const empty = emptyAnswer();
-const full = answer({ text: "from b" });
+const empty = respondEmpty();
+const full = respond({ text: "from b" });
 const allActive = { a: "active", b: "active" };
 
 /** Non-streaming and streaming answers are the same story. */
@@ -51,8 +51,8 @@ describe("an empty response", () => {
   });
 
   bothWays("of two providers: the first one's comes, a third is not asked", {
-    a: answer({ text: "", model: "first" }),
-    b: answer({ text: "", model: "second" }),
+    a: respond({ text: "", model: "first" }),
+    b: respond({ text: "", model: "second" }),
     c: full,
   }, async (scene, stream) => {
     const response = await scene.proxy.chat({ stream });
@@ -124,7 +124,7 @@ describe("a response of few words", () => {
     ["of one space", { pieces: [" "], text: " " }],
   ];
   for (const [name, options] of legal) {
-    bothWays(`${name} is an answer`, { a: answer(options), b: full }, async (scene, stream) => {
+    bothWays(`${name} is an answer`, { a: respond(options), b: full }, async (scene, stream) => {
       const seen = await ask(scene, stream);
       assertEquals([seen.status, seen.route], [200, "a 1/0"]);
       assertEquals([scene.calls, scene.states()], [{ a: 1, b: 0 }, allActive]);
@@ -139,7 +139,7 @@ describe("a response of few words", () => {
   });
 
   it("that counts as one: the row of failures ends", async () => {
-    const script = [status(401), answer({ text: "", finishReason: "length" }), status(401)];
+    const script = [status(401), respond({ text: "", finishReason: "length" }), status(401)];
     await using scene = await stage({ a: script, b: ok() }, { pool: { deactivation: { retry_limit: 2 } } });
     await scene.askTimes(3);
     assertEquals(scene.states(), allActive);

@@ -5,7 +5,7 @@ import { routingOf } from "../../mod.ts";
 import { after, isOpen, soon, stage } from "../support/_failover.ts";
 import { clientOver, messages } from "../support/_library.ts";
 import { operationStage } from "../support/_operations.ts";
-import { hangAfterHeaders, holdOpen, startUpstream, stream, whole } from "../support/upstream.ts";
+import { completeResponse, hangAfterHeaders, holdOpen, startUpstream, stream } from "../support/upstream.ts";
 
 const fromB = stream({ pieces: ["from", " b"] });
 
@@ -52,8 +52,8 @@ describe("every dialect", () => {
 });
 
 describe("speech", () => {
-  const sound = whole(200, new Uint8Array([255, 251, 0, 13]), "audio/mpeg");
-  const events = whole(200, 'data: {"type":"speech.audio.done"}\n\n', "text/event-stream");
+  const sound = completeResponse(200, new Uint8Array([255, 251, 0, 13]), "audio/mpeg");
+  const events = completeResponse(200, 'data: {"type":"speech.audio.done"}\n\n', "text/event-stream");
   for (
     const [what, silent, body, spoken] of [
       ["bytes", hangAfterHeaders("audio/mpeg"), {}, sound],

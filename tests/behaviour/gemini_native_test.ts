@@ -56,7 +56,7 @@ describe("Gemini's dialect to a model of that dialect", () => {
   });
 
   it("passes events on as they came, as events and as an array, with no end of ours", async () => {
-    await using upstream = await startUpstream(speaking.gemini.answer({ thoughts: "Hm", pieces: ["Hello", " you"] }));
+    await using upstream = await startUpstream(speaking.gemini.respond({ thoughts: "Hm", pieces: ["Hello", " you"] }));
     await using proxy = await over(upstream);
     const { text } = await ask(proxy, "streamGenerateContent?alt=sse");
     const events = parseEvents(text);
@@ -71,7 +71,7 @@ describe("Gemini's dialect to a model of that dialect", () => {
   });
 
   it("fails over to and from a model of another dialect before the first content", async () => {
-    await using broken = await startUpstream(speaking.gemini.answer({ failsAfter: 0 }));
+    await using broken = await startUpstream(speaking.gemini.respond({ failsAfter: 0 }));
     await using other = await startUpstream(stream({ pieces: ["Good", " day"] }));
     await using there = await startDialectProxy({
       google: { dialect, url: broken.url },
@@ -104,8 +104,8 @@ describe("Gemini's dialect to a model of that dialect", () => {
 
   it("ends a stream that breaks midway, or ends without a finishReason, with its error", async () => {
     const scripts = [
-      speaking.gemini.answer({ failsAfter: 2 }),
-      speaking.gemini.answer({ cut: { after: 2, how: "end" } }),
+      speaking.gemini.respond({ failsAfter: 2 }),
+      speaking.gemini.respond({ cut: { after: 2, how: "end" } }),
     ];
     for (const script of scripts) {
       await using upstream = await startUpstream(script);

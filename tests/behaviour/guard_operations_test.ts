@@ -5,7 +5,7 @@ import { create, UnsupportedRequestError } from "../../mod.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { operationStage } from "../support/_operations.ts";
 import { startTestProxy, testConfig } from "../support/proxy.ts";
-import { answer, json, startUpstream, status, whole } from "../support/upstream.ts";
+import { completeResponse, json, respond, startUpstream, status } from "../support/upstream.ts";
 
 const card = "4111 1111 1111 1111";
 const block = { guards: { pii: { connector: "mesh.guard.pii.v1", action: "block", types: ["card"] } } };
@@ -55,7 +55,7 @@ describe("A request of an operation other than chat", () => {
   });
 
   it("is masked as subtitles, which come as text", async () => {
-    const subtitles = whole(200, `1\n00:00:00,000 --> 00:00:01,000\n${card}\n`, "text/plain");
+    const subtitles = completeResponse(200, `1\n00:00:00,000 --> 00:00:01,000\n${card}\n`, "text/plain");
     await using stage = await operationStage({ a: subtitles }, { capability: "speech-to-text", pool, config: mask });
     const form = new FormData();
     form.set("model", "pool");
@@ -69,7 +69,7 @@ describe("A request of an operation other than chat", () => {
 
   it("leaves audio and numbers as they are", async () => {
     const bytes = new Uint8Array([73, 68, 51, 4, 0, 0, 0, 0]);
-    await using stage = await operationStage({ a: whole(200, bytes, "audio/mpeg") }, {
+    await using stage = await operationStage({ a: completeResponse(200, bytes, "audio/mpeg") }, {
       capability: "text-to-speech",
       pool,
       config: mask,
@@ -81,7 +81,7 @@ describe("A request of an operation other than chat", () => {
 
   it("leaves audio in events as it is", async () => {
     const events = 'data: {"type":"speech.audio.delta","audio":"AAAA4111111111111111AAAA"}\n\n';
-    await using stage = await operationStage({ a: whole(200, events, "text/event-stream") }, {
+    await using stage = await operationStage({ a: completeResponse(200, events, "text/event-stream") }, {
       capability: "text-to-speech",
       pool,
       config: mask,
@@ -147,7 +147,7 @@ describe("A team with guards", () => {
 
 describe("A count of tokens", () => {
   it("is checked as its request is", async () => {
-    const upstream = await startUpstream(answer());
+    const upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, pool, config: block });
     const response = await fetch(`${proxy.url}/v1/messages/count_tokens`, {
       method: "POST",
@@ -162,7 +162,7 @@ describe("A count of tokens", () => {
 describe("The guard that asks a service", () => {
   /** A proxy over one provider, whose guard asks a service. */
   async function open(service: ReturnType<typeof json>, settings: object = {}) {
-    const upstreams = { provider: await startUpstream(answer()), service: await startUpstream(service) };
+    const upstreams = { provider: await startUpstream(respond()), service: await startUpstream(service) };
     const guards = {
       ask: { connector: "mesh.guard.webhook.v1", url: upstreams.service.url, secret: "whsec_c2VjcmV0", ...settings },
     };
@@ -228,7 +228,7 @@ describe("The guard that asks a pool of moderation models", () => {
     ] as const
   ) {
     it(what, async () => {
-      const provider = await startUpstream(answer());
+      const provider = await startUpstream(respond());
       const judge = await startUpstream(results(result));
       await using proxy = await startTestProxy({
         upstreams: { a: provider.url, judge: judge.url },
@@ -255,7 +255,7 @@ describe("The guard that asks a pool of moderation models", () => {
 
 describe("A client of the library", () => {
   it("has guards, of complete responses and of streams", async () => {
-    const upstream = await startUpstream(answer({ text: `It is ${card}, you know` }));
+    const upstream = await startUpstream(respond({ text: `It is ${card}, you know` }));
     const client = create({
       config: testConfig({ upstreams: { a: upstream.url }, pool, config: block }),
       clock: fakeClock({ skipSleeps: true }),
@@ -270,7 +270,7 @@ describe("A client of the library", () => {
   });
 
   it("has patterns of its own", async () => {
-    const upstream = await startUpstream(answer({ text: "Project Zephyr it is" }));
+    const upstream = await startUpstream(respond({ text: "Project Zephyr it is" }));
     const guards = {
       names: { connector: "mesh.guard.regex.v1", patterns: { project: "(?i)project\\s+zephyr" }, action: "mask" },
     };

@@ -9,11 +9,11 @@ import { askForCalls, clientDialects } from "../support/_dialect_calls.ts";
 import type { Json } from "../support/_dialects.ts";
 import { testConfig, type TestProxyOptions } from "../support/proxy.ts";
 import {
-  answer,
   type Behaviour,
   formatHead,
   Gate,
   raw,
+  respond,
   startUpstream,
   type StreamOptions,
 } from "../support/upstream.ts";
@@ -35,7 +35,7 @@ interface Stage extends AsyncDisposable {
 /** A proxy with guards over one provider. */
 async function open(
   guards: Readonly<Record<string, Json | Guard>>,
-  behaviour: Behaviour = answer(),
+  behaviour: Behaviour = respond(),
   options: Omit<TestProxyOptions, "upstreams"> = {},
 ): Promise<Stage> {
   const upstream = await startUpstream(behaviour);
@@ -269,7 +269,7 @@ describe("A guard of personal data", () => {
       it(`restores it in text and tool arguments, in any order (${dialect}, ${stream ? "stream" : "whole"})`, async () => {
         const text = "Paid [CARD_1] for [EMAIL_1]: [CARD_2].";
         const call = { name: "read_file", arguments: '{"path":"[CARD_1] [CARD_9]"}' };
-        const upstream = answer({ text, toolCalls: [call], pieces: [...text] });
+        const upstream = respond({ text, toolCalls: [call], pieces: [...text] });
         await using stage = await open({ pii: pii({ action: "restore" }) }, upstream);
         const words = `From a@example.com with 5555 5555 5555 4444 and ${card}, twice: 5555 5555 5555 4444`;
         const body = bodyOf(dialect, words);
@@ -320,7 +320,7 @@ describe("A response", () => {
   for (const [how, options] of Object.entries(leaks)) {
     for (const stream of streaming) {
       it(`with a card number ${how} does not leave (${stream ? "stream" : "whole"})`, async () => {
-        await using stage = await open({ pii: pii({ types: ["card"], action: "block" }) }, answer(options));
+        await using stage = await open({ pii: pii({ types: ["card"], action: "block" }) }, respond(options));
         const { status, body } = await post(stage.url, { dialect: "chat", stream });
         // the name of a tool is sent before its arguments
         assertEquals(status, stream && options.toolCalls !== undefined ? 200 : 400, body);
@@ -333,7 +333,7 @@ describe("A response", () => {
       });
 
       it(`with a card number ${how} is masked (${stream ? "stream" : "whole"})`, async () => {
-        await using stage = await open({ pii: pii({ types: ["card"] }) }, answer(options));
+        await using stage = await open({ pii: pii({ types: ["card"] }) }, respond(options));
         const { status, body } = await askForCalls(stage.url, { dialect: "chat", stream });
         assertEquals(status, 200, body);
         assertMatch(stream ? joinDeltas(body) : body, /\[CARD\]/);
@@ -345,7 +345,7 @@ describe("A response", () => {
   for (const dialect of Object.keys(clientDialects)) {
     it(`that is blocked in mid-stream ends with the error of ${dialect}, and its provider's call`, async () => {
       const pieces = [..."word ".repeat(600).match(/.{5}/g)!, card, ..." and more".repeat(200).match(/.{9}/g)!];
-      await using stage = await open({ pii: pii({ types: ["card"], action: "block" }) }, answer({ pieces }));
+      await using stage = await open({ pii: pii({ types: ["card"], action: "block" }) }, respond({ pieces }));
       const { status, body } = await post(stage.url, { dialect, stream: true });
       assertEquals(status, 200);
       assert(body.match(/word /g)!.length > 400, body);
@@ -359,7 +359,7 @@ describe("A response", () => {
   it("passes whole, delta by delta, when nothing is found, and holds back no more than the longest match", async () => {
     const { guard, seen } = watching();
     const text = "One two three four five six seven eight nine ten, and so on to the end of the line";
-    await using stage = await open({ guard }, answer({ text }));
+    await using stage = await open({ guard }, respond({ text }));
     const got = await askForCalls(stage.url, { dialect: "chat", stream: true });
     assertEquals(got.text, text);
     assertEquals(got.end, "stop");
@@ -392,7 +392,7 @@ describe("A response", () => {
   it("keeps the order of its members", async () => {
     const { guard } = watching();
     const options = { reasoning: "Let me think", text: "Reading", toolCalls: [{ name: "read_file", arguments: "{}" }] };
-    await using stage = await open({ guard }, answer(options));
+    await using stage = await open({ guard }, respond(options));
     const { body } = await askForCalls(stage.url, { dialect: "chat", stream: true });
     const order = ["Let me think", "Reading", '"read_file"'].map((part) => joinEvents(body).indexOf(part));
     assertEquals(order, [...order].sort((a, b) => a - b));
@@ -445,7 +445,7 @@ describe("A guard", () => {
     it(`${how} blocks, unless it may not`, async () => {
       const guards = { strict: { connector: "test.strict.v1" }, lax: { connector: "test.lax.v1", on_error: "allow" } };
       for (const [name, expected] of [["strict", 400], ["lax", 200]] as const) {
-        const upstream = await startUpstream(answer());
+        const upstream = await startUpstream(respond());
         const clock = fakeClock({ skipSleeps: true });
         const mesh = new ModelMesh({ clock });
         for (const id of ["test.strict.v1", "test.lax.v1"]) {
@@ -480,7 +480,7 @@ describe("A guard", () => {
           texts: texts.map(({ path, text }) => ({ path, text: `${text} ${word}` })),
         },
     });
-    const upstream = await startUpstream(answer());
+    const upstream = await startUpstream(respond());
     const mesh = new ModelMesh({ clock: fakeClock() });
     for (const name of ["first", "second", "third"]) {
       mesh.registerConnector(`test.${name}.v1`, { id: `test.${name}.v1`, kind: "guard", create: () => adding(name) });
@@ -523,7 +523,7 @@ describe("A guard", () => {
     };
     const text = "The quick brown fox jumps over the lazy dog";
     const config = { guards: { guard: { connector: "test.guard.v1", on_error: "allow" } } };
-    await using stage = await open({ guard }, answer({ text, pieces: [...text] }), { config });
+    await using stage = await open({ guard }, respond({ text, pieces: [...text] }), { config });
     const got = await askForCalls(stage.url, { dialect: "chat", stream: true });
     assertEquals([got.text, checks], [text, 1]);
     assertEquals(stage.traces, ['The guard "guard" could not check the response, which passes: Error was thrown']);
@@ -538,7 +538,7 @@ describe("A guard", () => {
         return new Promise(() => {});
       },
     };
-    await using stage = await open({ guard }, answer(), { clock });
+    await using stage = await open({ guard }, respond(), { clock });
     const responding = fetch(`${stage.url}/v1/chat/completions`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-mesh-route": "deadline=2s" },
@@ -568,7 +568,7 @@ describe("A guard", () => {
 
   it("that blocks ends the request, whatever other names it has", async () => {
     const config = { pools: { chat: { models: ["a"], guards: ["pii"] }, other: { models: ["a"] } } };
-    await using stage = await open({ pii: pii({ action: "block", types: ["card"] }) }, answer(), { config });
+    await using stage = await open({ pii: pii({ action: "block", types: ["card"] }) }, respond(), { config });
     const body = { models: ["other"], messages: [{ role: "user", content: card }] };
     const { status } = await askForCalls(stage.url, { dialect: "chat", stream: false, body });
     assertEquals([status, stage.sent()], [400, []]);
@@ -576,7 +576,7 @@ describe("A guard", () => {
 
   it("does not act on a request to a pool without it", async () => {
     const { guard, seen } = watching();
-    await using stage = await open({ guard }, answer(), { pool: { guards: undefined }, config: { proxy: {} } });
+    await using stage = await open({ guard }, respond(), { pool: { guards: undefined }, config: { proxy: {} } });
     const { status } = await askForCalls(stage.url, { dialect: "chat", stream: false });
     assertEquals([status, seen.length], [200, 0]);
   });

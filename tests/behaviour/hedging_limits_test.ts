@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { create, type CreateOptions, type MeshClient, type Provider, type RoutingRecord } from "../../mod.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
 import { settle } from "../../src/runtime/test.ts";
-import { createAnswer, customProvider } from "../support/_custom_provider.ts";
+import { createResponse, customProvider } from "../support/_custom_provider.ts";
 import { becomes, until } from "../support/patience.ts";
 import { Gate } from "../support/_behaviours.ts";
 import { type FakeClock, fakeClock, getText, messages } from "../support/_library.ts";
@@ -32,7 +32,7 @@ class Scene {
     const perform = async (name: "a" | "b") => {
       this.calls[name]++;
       if (name === "a") await (this.delayMs === Infinity ? never() : this.clock.sleep(this.delayMs));
-      return { body: name === "b" && b !== undefined ? b() : createAnswer(`from ${name}`) };
+      return { body: name === "b" && b !== undefined ? b() : createResponse(`from ${name}`) };
     };
     const provider = (name: "a" | "b") => {
       const complete = () => perform(name) as ReturnType<Provider["complete"]>;
@@ -141,7 +141,7 @@ describe("two responses in one turn", () => {
     const complete = async () => {
       calls++;
       await both.pass();
-      return { body: createAnswer("Hello") };
+      return { body: createResponse("Hello") };
     };
     const provider = () => ({ instance: customProvider({ complete }) });
     const model = (provider: string) => ({

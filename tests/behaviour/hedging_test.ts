@@ -18,14 +18,14 @@ import {
 import { keyIn, keys } from "../support/_keys.ts";
 import { becomes } from "../support/patience.ts";
 import {
-  answer,
   type Behaviour,
-  emptyAnswer,
   Gate,
   hang,
   hangAfterHeaders,
   ok,
   type ReceivedRequest,
+  respond,
+  respondEmpty,
   status,
   stream,
 } from "../support/upstream.ts";
@@ -34,7 +34,7 @@ const hedge = { after: "2s", max_share: 1 };
 const noRetry = { max_attempts: 0 };
 const pool = { hedge, retry: noRetry };
 const a = ok({ text: "from a" });
-const b = answer({ text: "from b" });
+const b = respond({ text: "from b" });
 const bad = status(500);
 
 const outcomes = ({ routing }: Stage) => routing.fallback_chain.map(({ model, outcome }) => `${model} ${outcome}`);
@@ -183,7 +183,7 @@ describe("the failures of a hedged request", () => {
 
   it("an empty response does not win against one with content", async () => {
     const [first, second] = [new Gate(), new Gate()];
-    await using scene = await stage({ a: behind(first, emptyAnswer()), b: behind(second, b) }, { pool });
+    await using scene = await stage({ a: behind(first, respondEmpty()), b: behind(second, b) }, { pool });
     const [seen] = await hedged(scene, () => scene.ask());
     first.open();
     assertEquals(await isOpen(seen!), true);
@@ -193,7 +193,7 @@ describe("the failures of a hedged request", () => {
 
   it("a model that was cancelled is asked again if a stream that is held until it is complete breaks", async () => {
     const broken = stream({ pieces: ["one", " two"], cut: { after: 1, how: "close" } });
-    await using scene = await stage({ a: [hang(), answer({ text: "from a" })], b: broken }, {
+    await using scene = await stage({ a: [hang(), respond({ text: "from a" })], b: broken }, {
       pool: { ...pool, commit: "complete" },
     });
     const [seen] = await hedged(scene, () => scene.askStream());

@@ -7,7 +7,7 @@ import { fakeClock } from "../../src/runtime/test.ts";
 import { createPair, type Issuer, joinToken, type SigningPair, startIssuer, startS } from "../support/_issuer.ts";
 import { openSocket } from "../support/_web_socket.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
-import { answer, hang, holdOpen, ok, startUpstream, status, stream, type Upstream } from "../support/upstream.ts";
+import { hang, holdOpen, ok, respond, startUpstream, status, stream, type Upstream } from "../support/upstream.ts";
 
 type Parts = Readonly<Record<string, unknown>>;
 
@@ -25,7 +25,7 @@ const alice = { token: "token-of-alice-0123456789", name: "alice", pools: ["chat
 
 /** Runs a test on a proxy that accepts the tokens of an issuer. */
 async function withIssuer(settings: Parts, test: (stage: Stage) => Promise<void>): Promise<void> {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using issuer = await startIssuer();
   const jwt = [{ issuer: issuer.url, audience: "mesh", ...settings }];
   const teams = { research: { rpm: 2 } };
@@ -120,7 +120,7 @@ describe("a proxy that accepts JWTs", () => {
       const asked = await Promise.all(Array.from({ length: 10 }, () => ask(token)));
       assertEquals([new Set(asked), issuer.fetches], [new Set(["401 invalid_api_key"]), 1]);
       await clock.advance(30_000);
-      issuer.answer([next]);
+      issuer.respond([next]);
       assertEquals(new Set(await Promise.all(Array.from({ length: 10 }, () => ask(token)))), new Set(["200"]));
       assertEquals(issuer.fetches, 2);
       assertEquals([await ask(old), issuer.fetches], ["401 invalid_api_key", 2]); // its key is gone
@@ -133,7 +133,7 @@ describe("a proxy that accepts JWTs", () => {
         ...issuer.key,
         jwk: { ...issuer.key.jwk, kid: undefined },
       }];
-      issuer.answer([other, issuer.key]);
+      issuer.respond([other, issuer.key]);
       assertEquals(await ask(await issuer.token({}, unnamed as unknown as SigningPair)), "200");
       const unsigned = { ...await createPair("x"), jwk: unnamed.jwk } as unknown as SigningPair;
       assertEquals(await ask(await issuer.token({}, unsigned)), "401 invalid_api_key");
@@ -142,7 +142,7 @@ describe("a proxy that accepts JWTs", () => {
 
   it("answers 503 while it has no keys, and serves by known ones for a day", async () => {
     await withIssuer({}, async ({ issuer, ask, proxy, traces }) => {
-      issuer.answer(status(500));
+      issuer.respond(status(500));
       const token = await issuer.token({ exp: startS + 200_000 });
       const refused = await proxy.chat({}, { headers: bearer(token) });
       assertEquals([refused.status, (await refused.json()).error.code], [503, "issuer_unavailable"]);
@@ -150,9 +150,9 @@ describe("a proxy that accepts JWTs", () => {
       assertEquals([await ask(token), issuer.fetches], ["503 issuer_unavailable", 1]);
       assertEquals(traces.filter((message) => message.includes("answered 500")).length, 1);
       await proxy.clock.advance(5_000);
-      issuer.answer([issuer.key]);
+      issuer.respond([issuer.key]);
       assertEquals(await ask(token), "200");
-      issuer.answer(status(500));
+      issuer.respond(status(500));
       for (const [hours, expected] of [[1, "200"], [22, "200"], [1, "503 issuer_unavailable"]] as const) {
         await proxy.clock.advance(hours * 3_600_000);
         assertEquals(await ask(token), expected);
@@ -166,7 +166,7 @@ describe("a proxy that accepts JWTs", () => {
       assertEquals(await ask(await issuer.token()), "503 issuer_unavailable");
     });
     await withIssuer({}, async ({ issuer, ask, proxy: { clock } }) => {
-      issuer.answer(hang());
+      issuer.respond(hang());
       const asked = ask(await issuer.token());
       await issuer.server.received(2);
       await clock.advance(5_000);
@@ -177,7 +177,7 @@ describe("a proxy that accepts JWTs", () => {
   for (const [what, behaviour] of [["no JSON", ok()], ["other JSON", { keys: "none" }]] as const) {
     it(`answers 503 for an issuer that has ${what} in place of keys`, async () => {
       await withIssuer({}, async ({ issuer, ask, traces }) => {
-        issuer.answer("keys" in behaviour ? [] : behaviour);
+        issuer.respond("keys" in behaviour ? [] : behaviour);
         const code = await ask(await issuer.token());
         assertEquals(code, "keys" in behaviour ? "401 invalid_api_key" : "503 issuer_unavailable");
         assertEquals(traces.length > 0, true);
@@ -378,7 +378,7 @@ describe("the metadata of a protected resource", () => {
   });
 
   it("is unknown without issuers", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, tokens: ["plain-token-0123456789"] });
     const response = await fetch(`${proxy.url}/.well-known/oauth-protected-resource`);
     await response.body?.cancel();

@@ -5,7 +5,7 @@ import { create, type CreateOptions, type MeshClient, ModelNotFoundError, NoActi
 import { createHandler } from "../../proxy.ts";
 import { environment, type FakeClock, fakeClock, messages } from "../support/_library.ts";
 import { until } from "../support/patience.ts";
-import { answer, hang, json, startUpstream, status } from "../support/upstream.ts";
+import { hang, json, respond, startUpstream, status } from "../support/upstream.ts";
 
 const list = json({ data: [{ id: "llama" }, { id: "qwen" }] });
 
@@ -133,7 +133,7 @@ describe("A server that is down at the start", () => {
   });
 
   it("beside another provider: requests do not wait for it, and it joins their pool", async () => {
-    await using hosted = await startUpstream(answer());
+    await using hosted = await startUpstream(respond());
     const env = { ...environment({ openai: hosted.url }), OLLAMA_HOST: "127.0.0.9:11434" };
     await using late = lateServer({ env });
     const { client, server, clock } = late;
@@ -242,7 +242,7 @@ describe("A proxy whose only server is down at the start", () => {
 
 describe("A vendor whose list fails at the start", () => {
   it("serves its catalogue, and joins what it lists later", async () => {
-    await using vendor = await startUpstream(({ path }) => path === "/v1/models" ? status(503) : answer());
+    await using vendor = await startUpstream(({ path }) => path === "/v1/models" ? status(503) : respond());
     const clock: FakeClock = fakeClock();
     await using client = create({
       config: {
@@ -260,7 +260,7 @@ describe("A vendor whose list fails at the start", () => {
     await client.ready();
     const before = names(client);
     assert(before.length > 0);
-    vendor.follow(({ path }) => path === "/v1/models" ? list : answer());
+    vendor.follow(({ path }) => path === "/v1/models" ? list : respond());
     await assertRejects(() => ask(client, "qwen"), ModelNotFoundError);
     const listing = vendor.received(vendor.calls + 1);
     await clock.advance(5_000);

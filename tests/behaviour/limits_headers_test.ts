@@ -3,10 +3,10 @@ import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type Stage, stage } from "../support/_failover.ts";
 import { tuned } from "../support/_tuned.ts";
-import { type AnswerHeaders, ok, type Script, status, stream } from "../support/upstream.ts";
+import { ok, type ResponseHeaders, type Script, status, stream } from "../support/upstream.ts";
 
 const b = ok({ text: "from b" });
-const from = (headers: AnswerHeaders) => ok({ text: "from a", headers });
+const from = (headers: ResponseHeaders) => ok({ text: "from a", headers });
 const unlimited = from({});
 const noRetry = { retry: { max_attempts: 0 } };
 

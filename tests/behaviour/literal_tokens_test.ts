@@ -5,7 +5,7 @@ import { ModelMesh } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { testConfig } from "../support/proxy.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 import { listSpellings } from "../support/_canaries.ts";
 
 const secrets = {
@@ -38,7 +38,7 @@ const sections = {
 
 describe("A literal secret of the configuration", () => {
   it("is redacted in logs and traces, in all encodings", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const clock = fakeClock();
     const mesh = new ModelMesh({ clock });
     const records: unknown[] = [];

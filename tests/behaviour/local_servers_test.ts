@@ -4,19 +4,19 @@ import { create, type MeshClient, MeshError } from "../../mod.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
 import { assertClosesAtOnce, environment, fakeClock, getText, messages } from "../support/_library.ts";
 import {
-  answer,
   type Behaviour,
   hang,
   html200,
   json,
   refusingUrl,
+  respond,
   startUpstream,
   status,
 } from "../support/upstream.ts";
 
 /** A server that has two models. */
 function localServer(list: Behaviour = json({ data: [{ id: "llama" }, { id: "qwen" }] })) {
-  return startUpstream(({ path }) => path === "/v1/models" ? list : answer());
+  return startUpstream(({ path }) => path === "/v1/models" ? list : respond());
 }
 
 function members(client: MeshClient): string[] {
@@ -68,7 +68,7 @@ describe("A client over a server on one's own machine", () => {
   ];
   for (const [what, list] of broken) {
     it(`leaves out one that ${what}, and the others serve`, async () => {
-      await using hosted = await startUpstream(answer());
+      await using hosted = await startUpstream(respond());
       await using server = await localServer(list);
       const env = { ...environment({ openai: hosted.url }), LOCALAI_HOST: server.url };
       const client = create("chat-completion", { env });
@@ -112,7 +112,7 @@ describe("A client over a server on one's own machine", () => {
   });
 
   it("waits for a silent one no longer than a start may take", async () => {
-    await using hosted = await startUpstream(answer());
+    await using hosted = await startUpstream(respond());
     await using silent = await startUpstream(hang());
     const clock = fakeClock();
     const env = { ...environment({ openai: hosted.url }), OLLAMA_HOST: silent.url };

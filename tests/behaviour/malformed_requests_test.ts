@@ -7,7 +7,7 @@ import { onDeno } from "../support/_programs.ts";
 import { testConfig } from "../support/proxy.ts";
 import { sendBytes } from "../support/_surface.ts";
 import { keyPair } from "../support/_tls.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 
 /** What a proxy may be reached through. */
 const servers = {
@@ -31,7 +31,7 @@ describe("A malformed request", () => {
     for (const [part, requests] of Object.entries(malformed)) {
       if ("tls" in options && !partsByTls.includes(part)) continue;
       it(`in its ${part} is answered by ${name} as the table says, and others go on`, async () => {
-        await using upstream = await startUpstream(answer());
+        await using upstream = await startUpstream(respond());
         const mesh = new ModelMesh();
         await mesh.initialize(testConfig({ upstreams: { a: upstream.url } }));
         const handler = createHandler(mesh, part === "token" ? { tokens: [token] } : {});

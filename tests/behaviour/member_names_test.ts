@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { startTestProxy } from "../support/proxy.ts";
 import { assertRefused, goodBody, refusing } from "../support/_surface.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 
 const good = JSON.stringify(goodBody);
 /** The good body with members before and after its own, as they are written. */
@@ -82,7 +82,7 @@ describe("A member of a body", () => {
   });
 
   it("of messages, tools, metadata or schemas goes upstream as it came, and so does an unknown one", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
     for (const body of passed) {
       const response = await proxy.chat({}, { body });

@@ -5,7 +5,7 @@ import type { RoutingRecord } from "../../mod.ts";
 import { anthropicError, speaking } from "../support/_dialects.ts";
 import { startDialectProxy, toApiKey } from "../support/_dialect_proxy.ts";
 import type { TestProxy } from "../support/proxy.ts";
-import { json, ok, startUpstream, stream, type Upstream, whole } from "../support/upstream.ts";
+import { completeResponse, json, ok, startUpstream, stream, type Upstream } from "../support/upstream.ts";
 
 const noRetry = { pool: { retry: { max_attempts: 0 } } };
 const ask = { model: "chat", max_tokens: 64, messages: [{ role: "user", content: "Hello" }] };
@@ -57,7 +57,9 @@ describe("/v1/messages to a model of that dialect", () => {
   });
 
   it("passes events on as they came, pings and signatures too, with no end of ours", async () => {
-    await using upstream = await startUpstream(speaking.anthropic.answer({ thoughts: "Hm", pieces: ["Good", " day"] }));
+    await using upstream = await startUpstream(
+      speaking.anthropic.respond({ thoughts: "Hm", pieces: ["Good", " day"] }),
+    );
     await using proxy = await over(upstream);
     const response = await post(proxy, { ...ask, stream: true });
     const direct = await fetch(`${upstream.url}/messages`, {
@@ -82,7 +84,7 @@ describe("/v1/messages to a model of that dialect", () => {
     assertStringIncludes(text, "event: message_stop");
 
     await using broken = await startUpstream(stream({ error: { after: "headers" } }));
-    await using claude = await startUpstream(speaking.anthropic.answer({ pieces: ["Hello"] }));
+    await using claude = await startUpstream(speaking.anthropic.respond({ pieces: ["Hello"] }));
     await using back = await startDialectProxy({
       other: { dialect: "openai", url: broken.url },
       claude: { dialect, url: claude.url },
@@ -91,7 +93,7 @@ describe("/v1/messages to a model of that dialect", () => {
   });
 
   it("ends a stream that breaks midway with its error event", async () => {
-    await using upstream = await startUpstream(speaking.anthropic.answer({ failsAfter: 4 }));
+    await using upstream = await startUpstream(speaking.anthropic.respond({ failsAfter: 4 }));
     await using proxy = await over(upstream);
     const events = (await (await post(proxy, { ...ask, stream: true })).text()).trimEnd().split("\n\n");
     const overload = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"';
@@ -99,7 +101,7 @@ describe("/v1/messages to a model of that dialect", () => {
   });
 
   it("leaves out thoughts of other models, which it would refuse", async () => {
-    await using upstream = await startUpstream(speaking.anthropic.answer());
+    await using upstream = await startUpstream(speaking.anthropic.respond());
     await using proxy = await over(upstream);
     const signed = { type: "thinking", thinking: "Own", signature: "sig" };
     const use = { type: "tool_use", id: "t1", name: "f", input: {} };
@@ -117,7 +119,7 @@ describe("/v1/messages to a model of that dialect", () => {
   });
 
   it("leaves out thinking that it would refuse, where only it can take the request", async () => {
-    await using upstream = await startUpstream(speaking.anthropic.answer());
+    await using upstream = await startUpstream(speaking.anthropic.respond());
     await using proxy = await over(upstream);
     const conversation = (...content: object[]) => [
       ...ask.messages,
@@ -161,9 +163,9 @@ describe("/v1/messages to a model of that dialect", () => {
         { type: "message_stop" },
       ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
       await using upstream = await startUpstream(({ json: body }) =>
-        body().stream === true ? whole(200, events, "text/event-stream") : json(message)
+        body().stream === true ? completeResponse(200, events, "text/event-stream") : json(message)
       );
-      await using next = await startUpstream(speaking.anthropic.answer());
+      await using next = await startUpstream(speaking.anthropic.respond());
       await using proxy = await startDialectProxy({
         claude: { dialect, url: upstream.url },
         next: { dialect, url: next.url },
@@ -195,7 +197,7 @@ describe("A system block that is a billing header", () => {
   for (const stream of [false, true]) {
     for (const dialect of ["openai", "anthropic", "gemini"] as const) {
       it(`goes to models of its API only: ${dialect}, ${stream ? "streamed" : "whole"}`, async () => {
-        await using upstream = await startUpstream(speaking[dialect].answer());
+        await using upstream = await startUpstream(speaking[dialect].respond());
         await using proxy = await startDialectProxy({ a: { dialect, url: upstream.url } });
         const response = await post(proxy, { ...ask, system, stream });
         assertEquals([response.status, (await response.text()).includes("error")], [200, false]);

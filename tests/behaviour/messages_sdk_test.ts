@@ -39,7 +39,7 @@ function listInputs(content: readonly Anthropic.ContentBlock[]): [string, unknow
 
 describe("@anthropic-ai/sdk", () => {
   each("creates a message", (dialect) =>
-    withClient(dialect, speaking[dialect].answer(), async (client) => {
+    withClient(dialect, speaking[dialect].respond(), async (client) => {
       const message = await client.messages.create(ask);
       assertEquals([message.type, message.role, message.stop_reason], ["message", "assistant", "end_turn"]);
       assertEquals(message.content.map((block) => block.type === "text" ? block.text : block.type), [text]);
@@ -49,7 +49,7 @@ describe("@anthropic-ai/sdk", () => {
   each(
     "streams a message",
     (dialect) =>
-      withClient(dialect, speaking[dialect].answer({ thoughts: "Let me see" }), async (client) => {
+      withClient(dialect, speaking[dialect].respond({ thoughts: "Let me see" }), async (client) => {
         const stream = client.messages.stream(ask);
         const heard: string[] = [];
         stream.on("text", (piece) => heard.push(piece));
@@ -64,7 +64,7 @@ describe("@anthropic-ai/sdk", () => {
 
   for (const isStream of [false, true]) {
     each(`goes there and back with parallel tool calls, ${isStream ? "streamed" : "whole"}`, (dialect) => {
-      const script = [speaking[dialect].answer({ calls }), speaking[dialect].answer()];
+      const script = [speaking[dialect].respond({ calls }), speaking[dialect].respond()];
       return withClient(dialect, script, async (client, upstream) => {
         const first = isStream
           ? await client.messages.stream({ ...ask, tools }).finalMessage()
@@ -119,7 +119,7 @@ describe("@anthropic-ai/sdk", () => {
   });
 
   it("throws where a stream breaks midway", () =>
-    withClient("openai", speaking.openai.answer({ failsAfter: 3 }), async (client) => {
+    withClient("openai", speaking.openai.respond({ failsAfter: 3 }), async (client) => {
       const stream = client.messages.stream(ask);
       const { message } = await assertRejects(() => stream.finalMessage(), Anthropic.APIError);
       assertEquals(/cut short/.test(message), true);
@@ -127,7 +127,7 @@ describe("@anthropic-ai/sdk", () => {
 
   it("ends the provider's call when it leaves a stream", async () => {
     const gate = new Gate();
-    await withClient("openai", speaking.openai.answer({ gate }), async (client, upstream) => {
+    await withClient("openai", speaking.openai.respond({ gate }), async (client, upstream) => {
       gate.open(3);
       const stream = await client.messages.create({ ...ask, stream: true });
       for await (const event of stream) if (event.type === "content_block_delta") break;

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertStrictEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ConfigError, mockClient, type MockResponse, RateLimitError, routingOf } from "../../mod.ts";
-import { createAnswer } from "../support/_custom_provider.ts";
+import { createResponse } from "../support/_custom_provider.ts";
 import { getText, messages } from "../support/_library.ts";
 
 async function ask(client: ReturnType<typeof mockClient>, content = "Hi"): Promise<string | null | undefined> {
@@ -12,7 +12,7 @@ describe("mockClient()", () => {
   const echo: MockResponse = ({ messages }) => `You said ${messages.at(-1)?.content}`;
 
   it("answers in order: a text, a completion, what a function makes of the request; the last one repeats", async () => {
-    await using client = mockClient({ responses: ["One", createAnswer("Two"), echo] });
+    await using client = mockClient({ responses: ["One", createResponse("Two"), echo] });
     assertEquals([await ask(client), await ask(client), await ask(client, "a"), await ask(client, "b")], [
       "One",
       "Two",

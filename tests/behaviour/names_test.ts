@@ -11,7 +11,7 @@ import {
   UnsupportedRequestError,
 } from "../../mod.ts";
 import { clientOver, messages } from "../support/_library.ts";
-import { answer, startUpstream, status } from "../support/upstream.ts";
+import { respond, startUpstream, status } from "../support/upstream.ts";
 
 const chat = { capabilities: ["chat-completion"] };
 
@@ -80,7 +80,7 @@ describe("The name a request gives", () => {
   ];
   for (const [name, what, model, pool = name] of names) {
     it(`"${name}" is ${what}`, async () => {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       await using client = clientAt(upstream.url);
       assertEquals(await ask(client, name), { model, pool });
     });
@@ -101,7 +101,7 @@ describe("The name a request gives", () => {
   ];
   for (const [name, nearest] of unknown) {
     it(`${JSON.stringify(name.slice(0, 30))} means nothing${nearest === undefined ? "" : `: ${nearest} is named`}`, async () => {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       await using client = clientAt(upstream.url);
       const error = await assertRejects(() => ask(client, name), ModelNotFoundError);
       assertEquals([error.code, upstream.calls], ["model_not_found", 0]);
@@ -126,7 +126,7 @@ describe("The name a request gives", () => {
 
   it("may be followed by others in `models`, tried in that order", async () => {
     await using upstream = await startUpstream((request) =>
-      ["gpt-4o", "gpt-4.1"].includes(request.json().model) ? status(401) : answer()
+      ["gpt-4o", "gpt-4.1"].includes(request.json().model) ? status(401) : respond()
     );
     await using client = clientAt(upstream.url);
     assertEquals(await ask(client, "alpha", { models: ["gpt-4.1", "cheap"] }), {
@@ -157,7 +157,7 @@ describe("A name that means models", () => {
 
   it("rotates among all that have this id, and no further", async () => {
     await using bad = await startUpstream(status(401));
-    await using good = await startUpstream(answer());
+    await using good = await startUpstream(respond());
     await using one = over({ a: bad.url, b: bad.url, c: good.url });
     const both = await assertRejects(() => ask(one.client, "twin"), ProviderError);
     assertEquals(both.attempts.map(({ model }) => model), ["twin-a", "twin-b"]);
@@ -169,8 +169,8 @@ describe("A name that means models", () => {
   });
 
   it("has a state of its own: what is in standby in a pool still serves by name, and the other way round", async () => {
-    await using flaky = await startUpstream([status(401), answer(), status(401), answer()]);
-    await using good = await startUpstream(answer());
+    await using flaky = await startUpstream([status(401), respond(), status(401), respond()]);
+    await using good = await startUpstream(respond());
     await using one = over({ a: flaky.url, b: good.url, c: good.url });
     assertEquals((await ask(one.client, "chat")).pool, "chat");
     assertEquals(one.client.mesh.poolStatus().chat?.models[0]?.status, "standby");
@@ -184,7 +184,7 @@ describe("A name that means models", () => {
 
   it("shares what is a fact about the vendor", async () => {
     await using limited = await startUpstream(status(429, { headers: { "retry-after": "30" } }));
-    await using good = await startUpstream(answer());
+    await using good = await startUpstream(respond());
     await using one = over({ a: limited.url, b: good.url, c: good.url });
     await assertRejects(() => ask(one.client, "twin-a"));
     assertEquals(one.client.mesh.poolStatus().chat?.models[0]?.reason, "rate_limited");
@@ -225,7 +225,7 @@ describe("Models in a configuration", () => {
 
   it("of two accounts at one vendor both serve", async () => {
     await using upstream = await startUpstream(({ headers }) =>
-      headers.authorization === "Bearer key-of-one" ? status(401) : answer()
+      headers.authorization === "Bearer key-of-one" ? status(401) : respond()
     );
     await using client = clientAt(upstream.url, {
       providers: { one: { ...provider, api_key: "key-of-one" }, two: { ...provider, api_key: "key-of-two" } },

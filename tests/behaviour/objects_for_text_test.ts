@@ -5,7 +5,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { startTestProxy } from "../support/proxy.ts";
-import { answer, json, startUpstream } from "../support/upstream.ts";
+import { json, respond, startUpstream } from "../support/upstream.ts";
 
 const odd = { toString: 1 };
 
@@ -14,7 +14,7 @@ const post = (url: string, body: object) =>
 
 describe("An object where text belongs", () => {
   it("in a request is refused or left out, and no fault of the model", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const tool = { type: "function", function: { name: "f", parameters: { type: "object", required: [odd] } } };
     const call = { role: "assistant", content: null, tool_calls: [null] };
     const cases: readonly (readonly [connector: string, body: Readonly<Record<string, unknown>>, status: number])[] = [
@@ -54,7 +54,7 @@ describe("An object where text belongs", () => {
 
 describe("A name that every object inherits", () => {
   it("is an unknown format", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
     const inlineData = { mimeType: "audio/constructor", data: "aGk=" };
     const contents = [{ role: "user", parts: [{ inlineData }] }];

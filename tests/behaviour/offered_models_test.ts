@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { ConfigError, create, type MeshClient, ModelNotFoundError, NoActiveModelError } from "../../mod.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
 import { fakeClock, messages } from "../support/_library.ts";
-import { answer, type Behaviour, hang, json, startUpstream, status } from "../support/upstream.ts";
+import { type Behaviour, hang, json, respond, startUpstream, status } from "../support/upstream.ts";
 
 const defaults = create("chat-completion", { env: { OPENAI_API_KEY: "key-0123456789" } }).describe().pools[0]!.models
   .map(({ name }) => name);
@@ -13,7 +13,7 @@ const idOf = (name = "") => name.slice("openai.".length);
 
 /** A vendor's API at loopback, and how it answers when it is asked for its models. */
 function vendor(list: Behaviour = status(500)) {
-  return startUpstream(({ path }) => path === "/v1/models" ? list : answer());
+  return startUpstream(({ path }) => path === "/v1/models" ? list : respond());
 }
 
 /** Entries of `models`. */

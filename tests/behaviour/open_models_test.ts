@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { Json } from "../support/_dialects.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
-import { answer, startUpstream, status } from "../support/upstream.ts";
+import { respond, startUpstream, status } from "../support/upstream.ts";
 
 interface Sent {
   readonly status: number;
@@ -33,7 +33,7 @@ function post(proxy: TestProxy, more: Json = {}): Promise<Response> {
 
 /** Sends one chat request to a model of a vendor's catalogue. */
 async function send(connector: string, model: string, more: Json): Promise<Sent> {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using proxy = await over(upstream, connector, model);
   const response = await post(proxy, more);
   const text = await response.text();
@@ -95,7 +95,7 @@ describe("Parameters of open models", () => {
   it("GLM gets one stop sequence, and no request with a JSON schema", async () => {
     const { body, dropped } = await send("zai.glm.v1", "glm-5.3", { stop: ["a", "b"] });
     assertEquals([[body.stop].flat(), dropped], [["a"], ["stop"]]);
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await over(upstream, "zai.glm.v1", "glm-5.3");
     const response_format = { type: "json_schema", json_schema: { name: "a", schema: { type: "object" } } };
     const response = await post(proxy, { response_format });

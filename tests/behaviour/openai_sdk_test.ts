@@ -10,12 +10,12 @@ import { createSdk, startDialectProxy } from "../support/_dialect_proxy.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import {
-  answer,
   type Behaviour,
   formatHead,
   Gate,
   hang,
   ok,
+  respond,
   startUpstream,
   type Upstream,
 } from "../support/upstream.ts";
@@ -82,7 +82,7 @@ const expectedCalls = calls.map(({ id, name, input }) => [id, name, input]);
 
 for (const setup of setups) {
   const { dialect, listener = "default" } = setup;
-  const { answer, model, eventsToContent } = speaking[dialect];
+  const { respond: answer, model, eventsToContent } = speaking[dialect];
   const run = (reply: Reply, body: Parameters<typeof withClient>[2]) => withClient(setup, answer(reply), body);
 
   describe(`The openai package over a provider of the ${dialect} dialect, ${listener} listener`, () => {
@@ -205,7 +205,7 @@ describe("The openai package", () => {
   });
 
   it("sends a request id of its own and gets it back", () =>
-    withClient({ dialect: "openai" }, answer(), async (client) => {
+    withClient({ dialect: "openai" }, respond(), async (client) => {
       const headers = { "x-request-id": "mine-1" };
       assertEquals(getId(await client.chat.completions.create(ask, { headers })), "mine-1");
       const { request_id, data } = await client.chat.completions.create(askStream, { headers }).withResponse();

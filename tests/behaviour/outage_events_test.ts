@@ -5,7 +5,7 @@ import type { MeshEvent } from "../../mod.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { until } from "../support/patience.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
-import { answer, json, startUpstream, status } from "../support/upstream.ts";
+import { json, respond, startUpstream, status } from "../support/upstream.ts";
 
 /** Outages in short: whose, what it is now, why. */
 function listOutages(records: readonly { readonly type: string }[]): string[] {
@@ -22,7 +22,7 @@ async function withProxy(
   test: (proxy: TestProxy, ask: (model?: string) => Promise<number>) => Promise<void>,
 ): Promise<void> {
   await using a = await startUpstream(status(500));
-  await using b = await startUpstream(answer());
+  await using b = await startUpstream(respond());
   await using proxy = await startTestProxy({
     upstreams: { a: a.url, b: b.url },
     clock: fakeClock({ skipSleeps: true }),

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { create, type MeshClient, ModelMesh, type Provider, type ProviderConnector } from "../../mod.ts";
 import { customProvider } from "../support/_custom_provider.ts";
 import { fakeClock, messages } from "../support/_library.ts";
-import { answer, json, startUpstream } from "../support/upstream.ts";
+import { json, respond, startUpstream } from "../support/upstream.ts";
 
 const capability = "chat-completion";
 const pools = { chat: { capability } };
@@ -13,7 +13,7 @@ const pools = { chat: { capability } };
 async function vendor(...ids: string[]) {
   let listed = ids;
   const upstream = await startUpstream(({ path }) =>
-    path === "/v1/models" ? json({ data: listed.map((id) => ({ id })) }) : answer()
+    path === "/v1/models" ? json({ data: listed.map((id) => ({ id })) }) : respond()
   );
   return {
     provider: { base_url: upstream.url, api_key: "key-0123456789", discovery: { enumerate_models: true } },

@@ -7,7 +7,7 @@ import { describe, it } from "@std/testing/bdd";
 import type { RoutingRecord, TraceEntry } from "../../mod.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
 import { ask, fileForm, objectStage } from "../support/_objects.ts";
-import { ok, refusingUrl, startUpstream, status, whole } from "../support/upstream.ts";
+import { completeResponse, ok, refusingUrl, startUpstream, status } from "../support/upstream.ts";
 
 const words = "Country, region, or territory not supported, says org-7 about key-of-a-0123456789";
 
@@ -84,13 +84,13 @@ describe("A provider's own words", () => {
 
   it("are never bytes that are not text", async () => {
     const bytes = new Uint8Array([0x1f, 0x8b, 8, 0, 0x99, 0xff]);
-    await using scene = await open(whole(400, bytes, "application/json"));
+    await using scene = await open(completeResponse(400, bytes, "application/json"));
     assertEquals((await (await scene.proxy.chat()).json()).error.message, "HTTP status 400");
   });
 
   it("are found in a response with status 200 that is none", async () => {
     for (const body of [{ detail: words }, { object: "error", message: words, code: 500 }, { code: 7, msg: words }]) {
-      await using scene = await open(whole(200, JSON.stringify(body), "application/json"), ok());
+      await using scene = await open(completeResponse(200, JSON.stringify(body), "application/json"), ok());
       await (await scene.proxy.chat()).text();
       assertStringIncludes(scene.notices.map(({ message }) => message).join(), "Country, region");
     }
@@ -116,7 +116,7 @@ describe("A provider's own words", () => {
   it("about a stream that breaks are in the warning, the record and the state, and not in the stream's error", async () => {
     const event = `data: ${JSON.stringify({ error: { message: words, type: "server_error" } })}\n\n`;
     const head = 'data: {"id":"c","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\n';
-    await using scene = await open(whole(200, head + event, "text/event-stream"));
+    await using scene = await open(completeResponse(200, head + event, "text/event-stream"));
     const text = await (await scene.proxy.chat({ stream: true })).text();
     assertMatch(text, /"content":"Hi"/);
     const reason = `The response was cut short: the provider responded with an error (server, 200, ${scene.host})`;

@@ -2,10 +2,10 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { create, type CreateOptions, type ModelInfo, NoActiveModelError, type Provider, routingOf } from "../../mod.ts";
-import { createAnswer, customProvider } from "../support/_custom_provider.ts";
+import { createResponse, customProvider } from "../support/_custom_provider.ts";
 import { fakeClock, getText, messages } from "../support/_library.ts";
 
-const says = (text: string): Partial<Provider> => ({ complete: () => Promise.resolve({ body: createAnswer(text) }) });
+const says = (text: string): Partial<Provider> => ({ complete: () => Promise.resolve({ body: createResponse(text) }) });
 
 /** A client whose pool `chat` has a model `own` of the provider under test, then one of a plain provider. */
 function createClient(own: Partial<Provider>, settings: object, clock = fakeClock()) {

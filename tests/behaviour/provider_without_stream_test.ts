@@ -13,7 +13,7 @@ import {
   UpstreamError,
 } from "../../mod.ts";
 import { createHandler } from "../../proxy.ts";
-import { createAnswer, customProvider } from "../support/_custom_provider.ts";
+import { createResponse, customProvider } from "../support/_custom_provider.ts";
 import { fakeClock, messages } from "../support/_library.ts";
 
 /** A provider without `stream`. */
@@ -25,7 +25,7 @@ function wholeProvider(complete: Provider["complete"]): Provider {
 const answering = (body: object): Provider => wholeProvider(() => Promise.resolve({ body: body as ChatCompletion }));
 
 const called = {
-  ...createAnswer(""),
+  ...createResponse(""),
   choices: [{
     index: 0,
     message: {
@@ -72,7 +72,7 @@ describe("A provider without stream", () => {
     const seen: CompletionRequest[] = [];
     const provider = wholeProvider((request) => {
       seen.push(request);
-      return Promise.resolve({ body: createAnswer("All at once") });
+      return Promise.resolve({ body: createResponse("All at once") });
     });
     await using client = clientOf([provider]);
     const result = await client.chat.completions.create({ ...stream, seed: 7 });
@@ -92,7 +92,7 @@ describe("A provider without stream", () => {
   });
 
   it("has its usage counted, and in a last chunk where the client asks for it", async () => {
-    await using client = clientOf([answering(createAnswer("Hi"))]);
+    await using client = clientOf([answering(createResponse("Hi"))]);
     const result = await client.chat.completions.create({ ...stream, stream_options: { include_usage: true } });
     const chunks = await read(result);
     assertEquals(chunks.at(-1)!.choices, []);
@@ -102,7 +102,7 @@ describe("A provider without stream", () => {
   });
 
   it("has what the vendor bills counted although it has no usage", async () => {
-    const { usage: _, ...body } = createAnswer("Hi");
+    const { usage: _, ...body } = createResponse("Hi");
     const billed = { input: 30, output: 20, cost: 0.5 };
     await using client = clientOf([wholeProvider(() => Promise.resolve({ body, billed }))]);
     const result = await client.chat.completions.create(stream);
@@ -132,11 +132,11 @@ describe("A provider without stream", () => {
     },
     "that is no completion": () => Promise.resolve({ body: { choices: "none" } as never }),
     "that is nothing": () => Promise.resolve(undefined as never),
-    "that is empty": () => Promise.resolve({ body: createAnswer("") }),
+    "that is empty": () => Promise.resolve({ body: createResponse("") }),
   };
   for (const [what, complete] of Object.entries(failures)) {
     it(`is left for the next one with a response ${what}`, async () => {
-      await using client = clientOf([wholeProvider(complete), answering(createAnswer("Second"))]);
+      await using client = clientOf([wholeProvider(complete), answering(createResponse("Second"))]);
       const result = await client.chat.completions.create(stream);
       const chunks = await read(result);
       assertEquals(chunks[0]?.choices[0]?.delta.content, "Second");
@@ -148,10 +148,10 @@ describe("A provider without stream", () => {
     const clock = fakeClock();
     let finish: (body: ChatCompletion) => void = () => {};
     const slow = wholeProvider(() => new Promise((resolve) => finish = (body) => resolve({ body })));
-    await using client = clientOf([slow, answering(createAnswer("Second"))], { clock });
+    await using client = clientOf([slow, answering(createResponse("Second"))], { clock });
     const first = client.chat.completions.create(stream);
     await clock.advance(200_000);
-    finish(createAnswer("Late"));
+    finish(createResponse("Late"));
     assertEquals((await read(await first))[0]?.choices[0]?.delta.content, "Late");
     const second = client.chat.completions.create(stream);
     await clock.advance(240_000);
@@ -160,7 +160,7 @@ describe("A provider without stream", () => {
 
   it("may be read for longer than it had time to respond", async () => {
     const clock = fakeClock();
-    await using client = clientOf([answering(createAnswer("Hi"))], { clock });
+    await using client = clientOf([answering(createResponse("Hi"))], { clock });
     const result = await client.chat.completions.create(stream);
     const chunks = result[Symbol.asyncIterator]();
     await chunks.next();
@@ -186,7 +186,7 @@ describe("A provider without stream", () => {
 
   it("streams where its pool commits to complete responses only", async () => {
     const failing = wholeProvider(() => Promise.reject(new Error("no")));
-    await using client = clientOf([failing, answering(createAnswer("Second"))], { pool: { commit: "complete" } });
+    await using client = clientOf([failing, answering(createResponse("Second"))], { pool: { commit: "complete" } });
     const chunks = await read(await client.chat.completions.create(stream));
     assertEquals(chunks[0]?.choices[0]?.delta.content, "Second");
   });
@@ -203,7 +203,7 @@ describe("A subclass of BaseProvider without stream", () => {
     }
 
     protected override chat() {
-      return Promise.resolve({ body: createAnswer("Acme") });
+      return Promise.resolve({ body: createResponse("Acme") });
     }
   }
 
@@ -237,7 +237,7 @@ describe("A provider without stream, behind a proxy", () => {
         dialects: ["anthropic", "responses", "gemini"],
       };
       const mesh = new ModelMesh({ clock: fakeClock() });
-      await mesh.initialize(configOf([failing, answering(createAnswer("Custom"))]));
+      await mesh.initialize(configOf([failing, answering(createResponse("Custom"))]));
       const response = await createHandler(mesh)(
         new Request(`http://127.0.0.1${path}`, {
           method: "POST",

@@ -5,7 +5,7 @@ import { createHandler } from "../../proxy.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { assertRefused, checkRefused, getRaw, listeners, type Refused } from "../support/_surface.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
-import { answer, startUpstream, status, type Upstream } from "../support/upstream.ts";
+import { respond, startUpstream, status, type Upstream } from "../support/upstream.ts";
 
 const token = "cors-token-0123456789";
 const page = "https://app.example";
@@ -41,7 +41,7 @@ async function withProxy(
 ): Promise<void> {
   const config = section === undefined ? {} : { proxy: section };
   for (const listener of listeners) {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, tokens, config, listener });
     await test(proxy, upstream);
   }
@@ -189,7 +189,7 @@ describe("An origin that is refused", () => {
       trace: ({ message }) => void messages.push(message),
     };
     const config = { observability: { tracing: { connector: "test.sink.v1" } } };
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const sinks = { "test.sink.v1": sink };
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, config, sinks, clock });
     for (const origin of origins) {
@@ -225,7 +225,7 @@ describe("Origins that the program adds", () => {
     const other = "http://localhost:3000";
     const sections = [{ origins: [other] }, { origins: [other], enabled: false }, {}];
     for (const cors of sections) {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       await using proxy = await startTestProxy({
         upstreams: { a: upstream.url },
         config: { proxy: { cors } },
@@ -245,7 +245,7 @@ describe("Origins that the program adds", () => {
 
 describe("CORS headers", () => {
   it("are on errors and streams as on everything else", async () => {
-    await using upstream = await startUpstream([status(401), status(400), answer(), answer()]);
+    await using upstream = await startUpstream([status(401), status(400), respond(), respond()]);
     const options = { upstreams: { a: upstream.url }, tokens: [token], config: { proxy: { body_limit: "1000B" } } };
     await using proxy = await startTestProxy(options);
     const headers = { origin: page, authorization: `Bearer ${token}`, "content-type": "application/json" };

@@ -5,7 +5,7 @@ import { createHandler } from "../../proxy.ts";
 import { makeFolder } from "../support/_library.ts";
 import { assertRefused, checkRefused, getRaw, listeners, type Refused } from "../support/_surface.ts";
 import { startTestProxy, testConfig, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
-import { answer, startUpstream, type Upstream } from "../support/upstream.ts";
+import { respond, startUpstream, type Upstream } from "../support/upstream.ts";
 
 const tokens = ["first-token-0123456789", "second+token/0123456789==", "third-token-0123456789"];
 const noToken: Refused = { status: 401, code: "invalid_api_key", headers: { "www-authenticate": "Bearer" } };
@@ -18,7 +18,7 @@ async function withProxy(
   test: (proxy: TestProxy, upstream: Upstream) => Promise<void>,
 ): Promise<void> {
   for (const listener of listeners) {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ ...options, upstreams: { a: upstream.url }, listener });
     await test(proxy, upstream);
   }
@@ -143,7 +143,7 @@ describe("A configuration that requires bearer tokens and has none", () => {
   const list = (headers: Record<string, string> = {}) => new Request("http://localhost/v1/models", { headers });
 
   it("has no handler, which would be open to all", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const mesh = new ModelMesh();
     await mesh.initialize(config(upstream));
     assertThrows(() => createHandler(mesh), ConfigError, missing);
@@ -154,14 +154,14 @@ describe("A configuration that requires bearer tokens and has none", () => {
   });
 
   it("has none before the mesh is ready, either", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using client = create({ config: config(upstream) });
     assertThrows(() => createHandler(client.mesh), ConfigError, missing);
     createHandler(client.mesh, { tokens });
   });
 
   it("serves nothing when it was read after the handler was created", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using folder = await makeFolder();
     const path = await folder.write("mesh.json", JSON.stringify(config(upstream)));
     const traces: string[] = [];
@@ -178,7 +178,7 @@ describe("A configuration that requires bearer tokens and has none", () => {
   });
 
   it("does not replace one that has some", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const [before, next] = [new ModelMesh(), new ModelMesh()];
     const auth = { method: "bearer", tokens: [tokens[0]] };
     await before.initialize(testConfig({ upstreams: { a: upstream.url }, config: { proxy: { auth } } }));

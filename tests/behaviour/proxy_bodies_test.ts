@@ -8,7 +8,7 @@ import { beginChat, type Beginning, type Sender } from "../support/_sending.ts";
 import { assertRefused, goodBody, listeners } from "../support/_surface.ts";
 import { becomes, until } from "../support/patience.ts";
 import { startTestProxy, testConfig, type TestProxyOptions } from "../support/proxy.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 
 const overloaded = { status: 503, type: "server_error", code: "overloaded", headers: { "retry-after": "1" } };
 
@@ -24,7 +24,7 @@ const beginnings: readonly Beginning[] = [
 ];
 
 async function startSite(options: Partial<TestProxyOptions>) {
-  const upstream = await startUpstream(answer());
+  const upstream = await startUpstream(respond());
   const clock = fakeClock();
   const proxy = await startTestProxy({ upstreams: { a: upstream.url }, clock, ...options });
   const quiet = clock.pending;
@@ -120,7 +120,7 @@ for (const listener of listeners) {
 
 describe("Bodies of one address", () => {
   it("get a quarter of proxy.body_memory, those of the own machine all of it", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const mesh = new ModelMesh({ clock: fakeClock() });
     await mesh.initialize(testConfig({ upstreams: { a: upstream.url }, config: { proxy: tight } }));
     const handler = createHandler(mesh);

@@ -3,7 +3,7 @@ import { describe, it } from "@std/testing/bdd";
 import { assertRefused, checkRefused, goodBody, type Refused, refusing, sendRaw } from "../support/_surface.ts";
 import { assertEffort } from "../support/effort.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 
 type Body = string | Uint8Array<ArrayBuffer>;
 
@@ -196,7 +196,7 @@ describe("A body the proxy cannot use", () => {
 
 describe("A body that looks odd", () => {
   it("is served: a byte order mark, 64 levels, null for false, any JSON content type", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
     const bodies = [
       `\ufeff${JSON.stringify(goodBody)}`,

@@ -12,7 +12,7 @@ import {
 } from "../support/_surface.ts";
 import { createHandler, listen } from "../../proxy.ts";
 import { startTestProxy } from "../support/proxy.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 
 const getOnly = { status: 405, code: "method_not_allowed", headers: { allow: "GET" } };
 const postOnly = { status: 405, code: "method_not_allowed", headers: { allow: "POST" } };
@@ -82,7 +82,7 @@ describe("A target that is ambiguous", () => {
   });
 
   it("is 400 behind a handler that wraps the proxy's", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
     for (const listener of listeners) {
       const handler = createHandler(proxy.mesh);
@@ -140,7 +140,7 @@ describe("A path or method the proxy does not know", () => {
   });
 
   it("lets one trailing slash and a query pass", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
     for (const path of ["/v1/models/", "/v1/models?limit=3", "/health/", "/v1/models/chat?x=/../.."]) {
       assertEquals((await getRaw(proxy.url, path)).status, 200, path);
@@ -155,7 +155,7 @@ describe("A path or method the proxy does not know", () => {
 
   for (const listener of listeners) {
     it(`answers HEAD with the headers of GET, and no body (${listener})`, async () => {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, listener });
       const headers = { accept: "*/*", "accept-encoding": "identity" };
       for (const path of ["/v1/models", "/v1/models/chat", "/health", "/metrics", "/ui", "/mesh/status"]) {

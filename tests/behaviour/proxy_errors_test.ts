@@ -8,7 +8,7 @@ import { toErrorRow } from "../../src/proxy/error_body.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { assertRefused, assertRequestId, getRaw, goodBody, type Refused } from "../support/_surface.ts";
 import { startTestProxy, testConfig, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
-import { answer, type Behaviour, Gate, hang, startUpstream, status, stream } from "../support/upstream.ts";
+import { type Behaviour, Gate, hang, respond, startUpstream, status, stream } from "../support/upstream.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const serverError = "server_error";
@@ -142,7 +142,7 @@ describe("A request that no model serves", () => {
   });
 
   it("reads what the pool lacks: a feature, a delivery mode", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const models = {
       a: { provider: "a", features: { tool_calling: false }, delivery: { streaming: false } },
     };
@@ -171,7 +171,7 @@ describe("A request that no model serves", () => {
 
 describe("The proxy's own refusals", () => {
   it("503 over its limit of requests at once, until one of them is over", async () => {
-    await using upstream = await startUpstream([hang(), answer()]);
+    await using upstream = await startUpstream([hang(), respond()]);
     const config = { proxy: { max_concurrent: 1 } };
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, config });
     const leaving = new AbortController();
@@ -190,7 +190,7 @@ describe("The proxy's own refusals", () => {
     }
     const gate = new Gate();
     gate.open(2);
-    upstream.follow([stream({ gate }), answer()]);
+    upstream.follow([stream({ gate }), respond()]);
     await (await proxy.chat({ stream: true })).body!.cancel();
     await upstream.requests[5]!.closed;
     assertEquals((await (await proxy.chat()).json()).object, "chat.completion");
@@ -198,7 +198,7 @@ describe("The proxy's own refusals", () => {
   });
 
   it("503 while it is about to stop", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const mesh = new ModelMesh();
     await mesh.initialize(testConfig({ upstreams: { a: upstream.url } }));
     const handler = createHandler(mesh, { isStopping: () => true });
@@ -237,7 +237,7 @@ describe("The proxy's own refusals", () => {
 
 describe("x-request-id", () => {
   it("is the client's own when it is 1 to 128 visible ASCII characters, else a UUID", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
     for (const own of ["x", "!~", "a".repeat(128), "req_0123/=+"]) {
       assertEquals((await getRaw(proxy.url, "/live", [`X-Request-Id: ${own}`])).headers.get("x-request-id"), own);
@@ -250,7 +250,7 @@ describe("x-request-id", () => {
   });
 
   it("is on every kind of response, and in its record", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
     const headers = { "x-request-id": "mine", "content-type": "application/json" };
     for (const stream of [false, true]) {

@@ -6,11 +6,11 @@ import { fakeClock } from "../../src/runtime/test.ts";
 import { getRaw, goodBody } from "../support/_surface.ts";
 import { startTestProxy, type TestProxyOptions } from "../support/proxy.ts";
 import { behind } from "../support/_failover.ts";
-import { answer, Gate, type Script, startUpstream, status } from "../support/upstream.ts";
+import { Gate, respond, type Script, startUpstream, status } from "../support/upstream.ts";
 
 const token = "token-of-the-app-0123456789";
 
-async function startSite(options: Partial<TestProxyOptions> = {}, script: Script = answer()) {
+async function startSite(options: Partial<TestProxyOptions> = {}, script: Script = respond()) {
   const upstream = await startUpstream(script);
   const clock = fakeClock({ skipSleeps: true });
   const proxy = await startTestProxy({ upstreams: { a: upstream.url }, clock, ...options });
@@ -74,7 +74,7 @@ describe("A refused request", () => {
 
   it("leaves one for a foreign host and a full proxy, too", async () => {
     const gate = new Gate();
-    await using site = await startSite({ config: { proxy: { max_concurrent: 1 } } }, behind(gate, answer()));
+    await using site = await startSite({ config: { proxy: { max_concurrent: 1 } } }, behind(gate, respond()));
     await getRaw(site.proxy.url, "/v1/models", ["Host: evil.example"]);
     const first = site.proxy.chat();
     await gate.reached(1);
@@ -86,7 +86,7 @@ describe("A refused request", () => {
   });
 
   it("leaves none when it was routed, which has a record of its own, or served", async () => {
-    await using site = await startSite({ pool: { retry: { max_attempts: 0 } } }, [status(400), answer()]);
+    await using site = await startSite({ pool: { retry: { max_attempts: 0 } } }, [status(400), respond()]);
     for (const expected of [400, 200]) {
       const response = await site.proxy.chat();
       await response.body?.cancel();

@@ -9,7 +9,7 @@ import { fakeClock } from "../../src/runtime/test.ts";
 import { assertRefused, assertRequestId } from "../support/_surface.ts";
 import { startTestProxy, testConfig, type TestProxy } from "../support/proxy.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
-import { answer, startUpstream, status } from "../support/upstream.ts";
+import { respond, startUpstream, status } from "../support/upstream.ts";
 
 const chatLeaf = "generation.text-generation.chat-completion";
 
@@ -38,7 +38,7 @@ function twoPools(urls: { first: string; second: string }, clock = fakeClock({ s
 
 describe("GET /v1/models", () => {
   it("lists pools first, with what they are and how they do, then models", async () => {
-    await using upstream = await startUpstream([status(500), answer()]);
+    await using upstream = await startUpstream([status(500), respond()]);
     await using proxy = await twoPools({ first: upstream.url, second: upstream.url });
     const { status: code, body } = await get(proxy, "/v1/models");
     assertEquals(code, 200);
@@ -89,7 +89,7 @@ describe("GET /v1/models", () => {
   });
 
   it("names what a request may name: every id is served", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url, b: upstream.url } });
     const { body } = await get(proxy, "/v1/models");
     const ids = (body.data as { id: string }[]).map(({ id }) => id);
@@ -100,7 +100,7 @@ describe("GET /v1/models", () => {
   });
 
   it("has one entry by every name that requests may use, in each dialect's shape", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const config = {
       providers: { a: { connector: "openai.llm.v1", base_url: upstream.url, api_key: "key-of-a-0123456789" } },
       models: { mine: { provider: "a", model: "gpt-4o" }, tagged: { provider: "a", model: "qwen3:latest" } },
@@ -132,7 +132,7 @@ describe("GET /v1/models", () => {
   });
 
   it("has one entry by its id, slashes and all", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const config = {
       models: { "org/model": { provider: "a" }, "ünïque": { provider: "a" }, "50%": { provider: "a" } },
       pools: { chat: { models: ["org/model"] } },
@@ -165,8 +165,8 @@ describe("GET /v1/models", () => {
 describe("GET /health", () => {
   it("is ok, degraded, unavailable and ok again, as pools lose and regain their models", async () => {
     const clock = fakeClock({ skipSleeps: true });
-    await using first = await startUpstream([status(500), answer()]);
-    await using second = await startUpstream([status(500), answer()]);
+    await using first = await startUpstream([status(500), respond()]);
+    await using second = await startUpstream([status(500), respond()]);
     await using proxy = await twoPools({ first: first.url, second: second.url }, clock);
     const pools = (...counts: [number, number][]) => ({
       chat: { active: counts[0]![0], standby: counts[0]![1] },
@@ -181,7 +181,7 @@ describe("GET /health", () => {
     await (await proxy.chat({ model: "spare" })).body?.cancel();
     assertEquals(await health(), [200, "degraded", pools([2, 0], [0, 1])]);
 
-    second.follow([status(500), answer()]); // the state of a model is each pool's own
+    second.follow([status(500), respond()]); // the state of a model is each pool's own
     await (await proxy.chat()).body?.cancel();
     assertEquals(await health(), [503, "unavailable", pools([0, 2], [0, 1])]);
     assertEquals((await get(proxy, "/live")).status, 200, "a restart would not help");
@@ -259,7 +259,7 @@ describe("GET /ready and /live", () => {
 
 describe("proxy.endpoints", () => {
   it("limits what is served; the probes always are", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const start = (endpoints: string[]) =>
       startTestProxy({ upstreams: { a: upstream.url }, config: { proxy: { endpoints } } });
     const unknown = { status: 404, code: "unknown_url" };

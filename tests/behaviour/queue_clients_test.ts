@@ -44,7 +44,7 @@ async function start(tuning: QueueTuning, clients: readonly object[], pools?: ob
     /** Ends calls, the oldest first, until none is in progress. */
     async serveAll() {
       for (let [call] = calls.open; call !== undefined; [call] = calls.open) {
-        call.answer();
+        call.respond();
         await clock.advance(0);
       }
     },
@@ -183,7 +183,7 @@ describe("Two processes that share a limit", () => {
     for (const answer of answers) answer.then(() => served++, () => {});
     await until(async () => {
       await clock.advance(50);
-      calls.open[0]?.answer();
+      calls.open[0]?.respond();
       return served === 20;
     }, () => `all are served, not ${served}`);
     assertEquals([(await Promise.all(answers)).length, calls.peak, calls.all.length], [20, 2, 20]);

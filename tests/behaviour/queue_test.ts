@@ -14,7 +14,7 @@ async function serveAll(scene: QueueScene): Promise<string[]> {
   for (;;) {
     const [call] = scene.calls.open;
     if (call === undefined) return scene.calls.texts;
-    call.answer();
+    call.respond();
     await scene.clock.advance(0);
   }
 }
@@ -56,7 +56,7 @@ describe("A request waits", () => {
     await using scene = await queueScene({ limits: { a: { concurrent: 1 }, b: { concurrent: 1 } } });
     const answers = ["1", "2", "3"].map((text) => scene.ask(text));
     await scene.becomes(2, 1);
-    scene.calls.open.find(({ model }) => model === "b")!.answer();
+    scene.calls.open.find(({ model }) => model === "b")!.respond();
     await becomes(() => scene.calls.all.at(-1)!.model + scene.calls.all.at(-1)!.text, "b3");
     await serveAll(scene);
     assertEquals(await Promise.all(answers), ["1", "2", "3"]);
@@ -66,7 +66,7 @@ describe("A request waits", () => {
     await using scene = await queueScene({ limits: { a: { rpm: 2 } }, queue: { max_wait: "5m" } });
     const answers = numbers(5).map((text) => scene.ask(text));
     await scene.becomes(2, 3);
-    scene.calls.open[0]!.answer();
+    scene.calls.open[0]!.respond();
     await scene.clock.advance(59_000);
     assertEquals([scene.calls.texts, scene.waiting], [["1", "2"], 3]);
     await scene.clock.advance(2_000);
@@ -183,7 +183,7 @@ describe("A request waits", () => {
     await scene.becomes(1, 0);
     const empty = scene.ask("");
     await scene.becomes(2, 0);
-    scene.calls.open[1]!.answer();
+    scene.calls.open[1]!.respond();
     await scene.becomes(1, 1);
     await scene.clock.advance(5_000);
     assertEquals([await empty, scene.records.at(-1)!.type, scene.waiting], ["", "routing", 0]);
@@ -206,7 +206,7 @@ describe("A request waits", () => {
     });
     const [paid, unpaid] = [poor.ask("1"), poor.ask("2")];
     await poor.becomes(1, 1);
-    poor.calls.open[0]!.answer();
+    poor.calls.open[0]!.respond();
     assertEquals(await Promise.all([paid, unpaid]), ["1", "budget_exceeded"]);
   });
 });
@@ -282,7 +282,7 @@ describe("A wait ends", () => {
     await scene.clock.advance(10_000);
     const error = scene.client.chat.completions.create({ model: "chat", messages }).catch((error) => error);
     await becomes(() => scene.waiting, 1);
-    scene.calls.open[0]!.answer(); // nothing is left that may free anything earlier
+    scene.calls.open[0]!.respond(); // nothing is left that may free anything earlier
     const { message, retryAfterMs } = await error as RateLimitError;
     assertMatch(message, /^Every model of the pool "chat" is at its limit, for longer than .* 30s \(queue.max_wait\)$/);
     assertEquals([await first, retryAfterMs! > 50_000 && retryAfterMs! <= 51_000], ["1", true]);
@@ -292,7 +292,7 @@ describe("A wait ends", () => {
     for (const [freedAfterMs, second] of [[4_000, "2"], [6_000, "rate_limit_exceeded"]] as const) {
       await using test = await occupied({ ...single, queue: { max_wait: "5s" } }, ["1", "2"]);
       const { scene: { clock, calls }, answers } = test;
-      clock.after(freedAfterMs, () => calls.open[0]!.answer());
+      clock.after(freedAfterMs, () => calls.open[0]!.respond());
       clock.suspend(10_000);
       await clock.advance(0);
       await serveAll(test.scene);
@@ -336,7 +336,7 @@ describe("A wait ends", () => {
     await scene.becomes(1, 1);
     const last = scene.ask("3");
     await scene.becomes(1, 2);
-    scene.calls.open[0]!.answer();
+    scene.calls.open[0]!.respond();
     client.abort();
     assertEquals(await left, "AbortError");
     await becomes(() => scene.calls.open[0]?.text, "3");
@@ -348,7 +348,7 @@ describe("A wait ends", () => {
     const { scene, answers } = await occupied(single, ["1", "2"]);
     await scene.client.close();
     assertEquals(await answers[1], "shutting_down");
-    scene.calls.open[0]!.answer();
+    scene.calls.open[0]!.respond();
     assertEquals(await answers[0], "1");
   });
 });
@@ -381,7 +381,7 @@ describe("The wait of a request", () => {
     const response = scene.client.chat.completions.create({ model: "chat", messages });
     await scene.becomes(1, 1);
     await scene.clock.advance(2_000);
-    scene.calls.open[0]!.answer();
+    scene.calls.open[0]!.respond();
     await becomes(() => scene.calls.all.length, 2);
     await serveAll(scene);
     const { queued_ms, routing_latency_ms } = routingOf(await response)!;

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { ConnectorError, type Discovery, ModelMesh, type ModelMesh as Mesh } from "../../mod.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
-import { answer, type Behaviour, html200, json, startUpstream, status, type Upstream } from "../support/upstream.ts";
+import { type Behaviour, html200, json, respond, startUpstream, status, type Upstream } from "../support/upstream.ts";
 
 /** A vendor whose list changes. */
 interface Vendor extends AsyncDisposable {
@@ -32,7 +32,7 @@ async function vendor(
   { sync = {}, provider = {}, config = {}, connect, listed: atStart = ["one", "two"] }: VendorOptions = {},
 ): Promise<Vendor> {
   let listed: Behaviour = listOf(atStart);
-  const upstream = await startUpstream(({ path }) => path === "/v1/models" ? listed : answer());
+  const upstream = await startUpstream(({ path }) => path === "/v1/models" ? listed : respond());
   const clock = fakeClock();
   const mesh = new ModelMesh({ clock, random: () => 0.5 });
   const said: string[] = [];
@@ -209,7 +209,7 @@ describe("A registry sync", () => {
   });
 
   it("asks only the providers it is configured to", async () => {
-    await using other = await startUpstream(({ path }) => path === "/v1/models" ? listOf(["x"]) : answer());
+    await using other = await startUpstream(({ path }) => path === "/v1/models" ? listOf(["x"]) : respond());
     await using v = await vendor({
       sync: { providers: ["v"] },
       config: {

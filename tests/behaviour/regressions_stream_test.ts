@@ -9,7 +9,7 @@ import { becomes, standsStill, until } from "../support/patience.ts";
 import { clientOfOwn, rawClient, rawHead, timeUntil } from "../support/_regressions.ts";
 import { startTestProxy, type TestProxyOptions } from "../support/proxy.ts";
 import { listeners } from "../support/_surface.ts";
-import { answer, type Behaviour, formatHead, Gate, ok, raw, startUpstream, stream } from "../support/upstream.ts";
+import { type Behaviour, formatHead, Gate, ok, raw, respond, startUpstream, stream } from "../support/upstream.ts";
 
 type Listener = NonNullable<TestProxyOptions["listener"]>;
 
@@ -33,7 +33,7 @@ describe("A body that never ends", () => {
   for (const listener of listeners) {
     for (const [how, bytes] of bodies) {
       it(`${how} is answered 504 in time, and takes no slot (${listener})`, async () => {
-        await using upstream = await startUpstream(answer());
+        await using upstream = await startUpstream(respond());
         const upstreams = { a: upstream.url };
         await using proxy = await startTestProxy({ upstreams, ...single(listener, { request_timeout: "2s" }) });
         using client = rawClient(proxy.url);
@@ -64,7 +64,7 @@ describe("A body that never ends", () => {
 describe("A chunked body over the limit", () => {
   for (const listener of listeners) {
     it(`gets its 413 (${listener})`, async () => {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       const upstreams = { a: upstream.url };
       await using proxy = await startTestProxy({ upstreams, ...single(listener, { body_limit: "1000B" }) });
       using client = rawClient(proxy.url);

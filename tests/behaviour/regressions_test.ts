@@ -22,7 +22,7 @@ import { breathe, stage } from "../support/_failover.ts";
 import { clientOver, environment, fakeClock, getText, messages } from "../support/_library.ts";
 import { clientOfOwn } from "../support/_regressions.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
-import { answer, hang, ok, startUpstream, status } from "../support/upstream.ts";
+import { hang, ok, respond, startUpstream, status } from "../support/upstream.ts";
 
 const once = { retry: { max_attempts: 0 }, deactivation: { retry_limit: 99 } };
 const day = 24 * 60 * 60 * 1000;
@@ -53,7 +53,7 @@ describe("A configured model", () => {
 
 describe("The list `models` of a request", () => {
   it("has up to 16 names", async () => {
-    await using scene = await stage({ a: answer() });
+    await using scene = await stage({ a: respond() });
     assertEquals((await scene.ask({ models: Array(16).fill("chat") })).status, 200);
     const { status, error } = await scene.ask({ models: Array(17).fill("chat") });
     assertEquals([status, error?.code, error?.param, scene.calls.a], [400, "invalid_value", "models", 1]);
@@ -102,7 +102,7 @@ describe("An absurd Retry-After", () => {
 
 describe("create() with a capability and a configuration", () => {
   it("uses the configured pool of that capability, with its strategy", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const pools = { mine: { capability: "chat-completion", strategy: "round-robin" } };
     const upstreams = { m1: upstream.url, m2: upstream.url };
     await using one = clientOver({
@@ -176,7 +176,7 @@ describe("An empty retry budget", () => {
 
 describe("ModelMesh.initialize()", () => {
   it("detects providers for a configuration without any", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const mesh = new ModelMesh({ env: environment({ openai: upstream.url }), clock: fakeClock({ skipSleeps: true }) });
     await mesh.initialize({ pools: { chat: { capability: "chat-completion" } } });
     assert(mesh.poolStatus().chat!.active > 0);
@@ -195,7 +195,7 @@ describe("ModelMesh.initialize()", () => {
   });
 
   it("called a second time writes every record once", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const own: string[] = [];
     const configured: string[] = [];
     const sink = (into: string[]): Observability => ({
@@ -222,7 +222,7 @@ describe("ModelMesh.initialize()", () => {
 
 describe("ready()", () => {
   it("succeeds after it has failed, once what was away is back", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const env: Record<string, string> = {};
     await using one = clientOver({
       upstreams: { a: upstream.url },

@@ -5,7 +5,7 @@ import type { RoutingRecord } from "../../mod.ts";
 import type { Json } from "../support/_dialects.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
 import { rejecting, without, withoutExtra } from "../support/_strict_vendors.ts";
-import { type ReceivedRequest, type Script, startUpstream, status, whole } from "../support/upstream.ts";
+import { completeResponse, type ReceivedRequest, type Script, startUpstream, status } from "../support/upstream.ts";
 
 const connector = "openai.compatible.v1";
 const key = "key-of-the-vendor-0123456789";
@@ -118,7 +118,11 @@ describe("The options of a native stream of text completions", () => {
   const prompt = { prompt: "Hi", stream: true };
   const native = { ...{ id: "cmpl-1", object: "text_completion", created: 1, model: "m" } };
   const choices = [{ index: 0, text: "Hi", logprobs: null, finish_reason: "stop" }];
-  const said = whole(200, `data: ${JSON.stringify({ ...native, choices })}\n\ndata: [DONE]\n\n`, "text/event-stream");
+  const said = completeResponse(
+    200,
+    `data: ${JSON.stringify({ ...native, choices })}\n\ndata: [DONE]\n\n`,
+    "text/event-stream",
+  );
   const script: Script = (request) =>
     name in request.json()
       ? status(400, { json: { error: { message: `Unrecognized request argument supplied: ${name}`, type: "x" } } })

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { memoryStorage, type RoutingRecord } from "../../mod.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 import { happens, until } from "../support/patience.ts";
-import { responseAnswer } from "../support/_response_answers.ts";
+import { respondWithResponse } from "../support/_responses_behaviours.ts";
 import { parseEvents, type ResponseEvent } from "../support/_responses.ts";
 import {
   type MemoryOptions,
@@ -15,7 +15,6 @@ import {
 } from "../support/_stored_responses.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import {
-  answer,
   type Behaviour,
   completion,
   Gate,
@@ -23,12 +22,13 @@ import {
   json,
   ok,
   type ReceivedRequest,
+  respond,
   status,
   stream,
 } from "../support/upstream.ts";
 
 const numbered = ({ number }: ReceivedRequest) =>
-  answer({ text: `answer ${number}`, pieces: ["answer ", `${number}`] });
+  respond({ text: `answer ${number}`, pieces: ["answer ", `${number}`] });
 
 const background = { input: "One", background: true };
 
@@ -223,7 +223,7 @@ describe("A background response", () => {
 describe("A background response that is streamed", () => {
   it("fails as interrupted if the provider's last event has no response, or one of another status", async () => {
     for (const last of [{}, { response: null }, { response: { id: "resp_1", status: "queued", output: [] } }]) {
-      const script = responseAnswer({ text: "Hi", last: { type: "response.completed", ...last } });
+      const script = respondWithResponse({ text: "Hi", last: { type: "response.completed", ...last } });
       await using stage = await memoryStage(script, { provider: { config: { responses: true } } });
       const { text } = await stage.create({ input: "Hi", background: true, stream: true });
       const { json } = await stage.call("GET", /resp_mesh_\w+/.exec(text)![0]);

@@ -10,8 +10,8 @@ import {
   UnsupportedRequestError,
 } from "../../mod.ts";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
-import { createResponse, responseAnswer } from "../support/_response_answers.ts";
-import { answer, ok, type Script, status, stream } from "../support/upstream.ts";
+import { createResponse, respondWithResponse } from "../support/_responses_behaviours.ts";
+import { ok, respond, type Script, status, stream } from "../support/upstream.ts";
 
 const stage = (cast: Readonly<Record<string, Script>>, options: Partial<OperationOptions> = {}) =>
   operationStage(cast, { capability: "chat-completion", pool: { retry: { max_attempts: 0 } }, ...options });
@@ -59,7 +59,7 @@ describe("client.responses", () => {
 
   it("gives a provider of that API the request as it is, and the response and its events as they came", async () => {
     const reply = { text: "Hi", calls: ["look"] };
-    await using scene = await stage({ a: responseAnswer(reply) }, native);
+    await using scene = await stage({ a: respondWithResponse(reply) }, native);
     const response = await scene.client.responses.create({
       input: "Hello",
       mesh: { tags: ["t"] },
@@ -73,7 +73,7 @@ describe("client.responses", () => {
   });
 
   it("ends the provider's call when its stream is left", async () => {
-    await using scene = await stage({ a: answer({ pieces: ["a", "b", "c", "d"] }) });
+    await using scene = await stage({ a: respond({ pieces: ["a", "b", "c", "d"] }) });
     for await (const event of await scene.client.responses.create({ input: "Hello", stream: true })) {
       if (event.type === "response.output_text.delta") break;
     }

@@ -2,10 +2,10 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { RoutingRecord } from "../../mod.ts";
-import { createResponse, eventsText, responseAnswer } from "../support/_response_answers.ts";
+import { createResponse, eventsText, respondWithResponse } from "../support/_responses_behaviours.ts";
 import { parseEvents } from "../support/_responses.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "../support/proxy.ts";
-import { answer, ok, type Script, startUpstream, status, stream } from "../support/upstream.ts";
+import { ok, respond, type Script, startUpstream, status, stream } from "../support/upstream.ts";
 
 const native = { config: { responses: true } };
 const noRetry = { retry: { max_attempts: 0 } };
@@ -62,7 +62,7 @@ function findRouting({ records }: TestProxy): RoutingRecord {
 describe("/v1/responses to a model of that API", () => {
   it("sends what the client wrote, and nothing of ours; returns what came, byte for byte", async () => {
     const reply = { text: "Hi", thoughts: "Hm", calls: ["look"] };
-    await using scene = await stage({ n: responseAnswer(reply) }, {
+    await using scene = await stage({ n: respondWithResponse(reply) }, {
       models: { n: { pricing: { input: 1, output: 1 } } },
     });
     const own = {
@@ -87,7 +87,7 @@ describe("/v1/responses to a model of that API", () => {
 
   it("passes events on as they came, with no end of ours", async () => {
     const reply = { text: "Hi", thoughts: "Hm", calls: ["look", "see"] };
-    await using scene = await stage({ n: responseAnswer(reply) });
+    await using scene = await stage({ n: respondWithResponse(reply) });
     const { text } = await scene.post({ input: "Hello", stream: true });
     assertEquals(text, eventsText(reply));
     const { tokens_in, tokens_out, estimated } = findRouting(scene.proxy);
@@ -96,36 +96,45 @@ describe("/v1/responses to a model of that API", () => {
 
   it("fails over from it, and to it, without a trace", async () => {
     for (
-      const broken of [status(503), responseAnswer({ last: { type: "error", code: "server_error", message: "Oops" } })]
+      const broken of [
+        status(503),
+        respondWithResponse({ last: { type: "error", code: "server_error", message: "Oops" } }),
+      ]
     ) {
       await using scene = await stage({ n: broken, b: stream({ pieces: ["Good", " day"] }) });
       const events = parseEvents((await scene.post({ input: "Hello", stream: true })).text);
       assertEquals([events.at(-1)!.type, scene.calls], ["response.completed", { n: 1, b: 1 }]);
     }
-    await using back = await stage({ b: stream({ error: { after: "headers" } }), n: responseAnswer({ text: "Hi" }) });
+    await using back = await stage({
+      b: stream({ error: { after: "headers" } }),
+      n: respondWithResponse({ text: "Hi" }),
+    });
     assertEquals((await back.post({ input: "Hello", stream: true })).text, eventsText({ text: "Hi" }));
   });
 
   it("fails over where the response says inside that it failed", async () => {
-    const failed = (code: string) => responseAnswer({ more: { status: "failed", error: { code, message: "Oops" } } });
-    await using scene = await stage({ n: failed("server_error"), b: answer({ text: "from b" }) });
+    const failed = (code: string) =>
+      respondWithResponse({ more: { status: "failed", error: { code, message: "Oops" } } });
+    await using scene = await stage({ n: failed("server_error"), b: respond({ text: "from b" }) });
     assertEquals(JSON.parse((await scene.post({ input: "Hello" })).text).output[0].content[0].text, "from b");
     await using faulty = await stage({ n: failed("invalid_image_url") });
     assertEquals((await faulty.post({ input: "Hello" })).status, 400);
   });
 
   it("takes an empty response for one, and one in the background for none", async () => {
-    await using scene = await stage({ n: responseAnswer({ text: "" }), b: answer({ text: "from b" }) });
+    await using scene = await stage({ n: respondWithResponse({ text: "" }), b: respond({ text: "from b" }) });
     await scene.post({ input: "Hello" });
     assertEquals(scene.calls, { n: 1, b: 1 });
-    await using behind = await stage({ n: responseAnswer({ more: { status: "queued", output: [], usage: null } }) });
+    await using behind = await stage({
+      n: respondWithResponse({ more: { status: "queued", output: [], usage: null } }),
+    });
     const { text } = await behind.post({ model: "n", input: "Hello", background: true });
     assertEquals([JSON.parse(text).status, behind.calls], ["queued", { n: 1 }]);
   });
 
   it("ends a stream that breaks midway with response.failed, which goes on with its numbers and its id", async () => {
     const reply = { text: "Good day", breaksAfter: 4 };
-    await using scene = await stage({ n: responseAnswer(reply), b: ok() });
+    await using scene = await stage({ n: respondWithResponse(reply), b: ok() });
     const { text } = await scene.post({ input: "Hello", stream: true });
     const events = text.trimEnd().split("\n\n").map((event) => JSON.parse(event.slice(event.indexOf("data: ") + 6)));
     assertEquals(events.map(({ sequence_number }) => sequence_number), [0, 1, 2, 3, 4]);
@@ -135,7 +144,7 @@ describe("/v1/responses to a model of that API", () => {
   });
 
   it("leaves out what we and other models left in the history", async () => {
-    await using scene = await stage({ n: responseAnswer({ text: "Hi" }) });
+    await using scene = await stage({ n: respondWithResponse({ text: "Hi" }) });
     const call = { type: "function_call", call_id: "c1", name: "f", arguments: "{}" };
     const own = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "sealed" };
     const result = { type: "function_call_output", call_id: "c1", output: "4" };
@@ -153,7 +162,7 @@ describe("/v1/responses to a model of that API", () => {
   });
 
   it("gives tools to a model that supports them in this API alone, unless the configuration says it has none at all", async () => {
-    await using upstream = await startUpstream(responseAnswer({ text: "Hi" }));
+    await using upstream = await startUpstream(respondWithResponse({ text: "Hi" }));
     await using other = await startUpstream(ok());
     const provider = (url: string, more: object) => ({ base_url: url, api_key: "sk-0123456789012345", ...more });
     const proxyOf = (features: object) =>
@@ -195,7 +204,7 @@ describe("/v1/responses to a model of that API", () => {
 
   it("leaves out what the model refuses, and says so", async () => {
     const connector = "openai.llm.v1";
-    await using upstream = await startUpstream(responseAnswer({ text: "Hi" }));
+    await using upstream = await startUpstream(respondWithResponse({ text: "Hi" }));
     await using proxy = await startTestProxy({
       upstreams: {},
       config: {
@@ -233,7 +242,7 @@ describe("what a provider of the Responses API keeps", () => {
   ];
 
   it("is for a model by its name, and for a pool of that provider's models", async () => {
-    await using scene = await stage({ n: responseAnswer({ text: "Hi" }), b: ok() });
+    await using scene = await stage({ n: respondWithResponse({ text: "Hi" }), b: ok() });
     for (const body of kept) {
       const { status: code } = await scene.post({ model: "n", ...body });
       assertEquals([code, scene.upstreams.n!.requests.at(-1)!.json()], [200, { model: "n", ...body }]);
@@ -243,7 +252,11 @@ describe("what a provider of the Responses API keeps", () => {
   });
 
   it("is refused where the request could go to another one", async () => {
-    await using scene = await stage({ n: responseAnswer({ text: "Hi" }), n2: responseAnswer({ text: "Hi" }), b: ok() });
+    await using scene = await stage({
+      n: respondWithResponse({ text: "Hi" }),
+      n2: respondWithResponse({ text: "Hi" }),
+      b: ok(),
+    });
     for (const body of kept) {
       for (const target of [{}, { model: "b" }, { mesh: { only: ["n", "n2"] } }]) {
         const { status: code, text } = await scene.post({ ...body, ...target });
@@ -257,7 +270,7 @@ describe("what a provider of the Responses API keeps", () => {
 
   it("streams its own items as they come", async () => {
     const reply = { items: [{ id: "ws_1", type: "web_search_call", status: "completed" }], text: "Found" };
-    await using scene = await stage({ n: responseAnswer(reply) });
+    await using scene = await stage({ n: respondWithResponse(reply) });
     const asked = { model: "n", input: "Hello", tools: [{ type: "web_search" }], stream: true };
     assertEquals((await scene.post(asked)).text, eventsText(reply));
   });

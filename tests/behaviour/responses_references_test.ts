@@ -3,7 +3,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { parseEvents } from "../support/_responses.ts";
 import { type Called, memoryStage } from "../support/_stored_responses.ts";
-import { answer } from "../support/upstream.ts";
+import { respond } from "../support/upstream.ts";
 
 const toolCalls = [{ name: "look", arguments: '{"city":"Bern"}', id: "call_1" }];
 const refer = (id: string) => ({ type: "item_reference", id });
@@ -12,7 +12,7 @@ const result = { type: "function_call_output", call_id: "call_1", output: "sunny
 describe("A reference to an item", () => {
   for (const how of [{}, { stream: true }, { background: true, stream: true }]) {
     it(`is replaced by the item, ${Object.keys(how).join(" and ") || "not streamed"}`, async () => {
-      await using stage = await memoryStage([answer({ toolCalls, reasoning: "Hm" }), answer()]);
+      await using stage = await memoryStage([respond({ toolCalls, reasoning: "Hm" }), respond()]);
       const first = await stage.create({ input: "Where?", ...how });
       const { output } = first.json ?? parseEvents(first.text).at(-1)!.response;
       const references = output.map(({ id }: { id: string }) => refer(id));
@@ -26,7 +26,7 @@ describe("A reference to an item", () => {
   }
 
   it("stays what it was when a provider returns the same id again, and is stored as the item itself", async () => {
-    await using stage = await memoryStage(({ number }) => answer({ text: `answer ${number}`, id: "chatcmpl-7" }));
+    await using stage = await memoryStage(({ number }) => respond({ text: `answer ${number}`, id: "chatcmpl-7" }));
     const [first, second] = [await stage.create({ input: "One" }), await stage.create({ input: "Two" })];
     const [one, two] = [first, second].map(({ json }: Called) => json.output[0].id);
     assertMatch(one, /^msg_mesh_[\da-f]{43}_0$/);
@@ -40,7 +40,7 @@ describe("A reference to an item", () => {
 
   it("to what the client does not have is an error at its place", async () => {
     const tokens = ["t-one-0123456789", "t-two-0123456789"];
-    await using stage = await memoryStage(answer(), { config: { proxy: { auth: { tokens } } } });
+    await using stage = await memoryStage(respond(), { config: { proxy: { auth: { tokens } } } });
     const [owner, other] = tokens.map((token) => stage.as(token));
     const { json: { id, output: [item] } } = await owner!.create({ input: "One" });
     const ask = [{ role: "user", content: "Go on" }];
@@ -60,7 +60,7 @@ describe("A reference to an item", () => {
 
   it("counts with its length, however often it occurs", async () => {
     const body_limit = "20KB";
-    await using stage = await memoryStage(answer({ text: "x".repeat(5_000) }), { config: { proxy: { body_limit } } });
+    await using stage = await memoryStage(respond({ text: "x".repeat(5_000) }), { config: { proxy: { body_limit } } });
     const { json: { output: [item] } } = await stage.create({ input: "One" });
     const { status, json } = await stage.create({ input: Array(5).fill(refer(item.id)) });
     assertEquals([status, json.error.code], [413, "request_too_large"]);

@@ -42,7 +42,7 @@ function callsIn(output: readonly OpenAI.Responses.ResponseOutputItem[]): [strin
 
 describe("the openai package's responses", () => {
   each("are created", (dialect) =>
-    withClient(dialect, speaking[dialect].answer(), async (client) => {
+    withClient(dialect, speaking[dialect].respond(), async (client) => {
       const response = await client.responses.create(ask);
       assertEquals([response.output_text, response.status, response.usage?.total_tokens], [text, "completed", 15]);
     }));
@@ -50,7 +50,7 @@ describe("the openai package's responses", () => {
   each(
     "are streamed",
     (dialect) =>
-      withClient(dialect, speaking[dialect].answer({ thoughts: "Let me see" }), async (client) => {
+      withClient(dialect, speaking[dialect].respond({ thoughts: "Let me see" }), async (client) => {
         const stream = client.responses.stream(ask);
         const heard: string[] = [];
         stream.on("response.output_text.delta", ({ delta }) => heard.push(delta));
@@ -65,7 +65,7 @@ describe("the openai package's responses", () => {
   each(
     "are parsed by a schema",
     (dialect) =>
-      withClient(dialect, speaking[dialect].answer({ pieces: ['{"city":', '"Bern"}'] }), async (client) => {
+      withClient(dialect, speaking[dialect].respond({ pieces: ['{"city":', '"Bern"}'] }), async (client) => {
         const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
         const format = { type: "json_schema" as const, name: "place", schema, strict: true };
         const parsing = Object.defineProperty({ ...format }, "$brand", { value: "auto-parseable-response-format" });
@@ -77,7 +77,7 @@ describe("the openai package's responses", () => {
 
   for (const isStream of [false, true]) {
     each(`go there and back with parallel calls, ${isStream ? "streamed" : "whole"}`, (dialect) => {
-      const script = [speaking[dialect].answer({ calls }), speaking[dialect].answer()];
+      const script = [speaking[dialect].respond({ calls }), speaking[dialect].respond()];
       return withClient(dialect, script, async (client, upstream) => {
         const first = isStream
           ? await client.responses.stream({ ...ask, tools }).finalResponse()
@@ -117,7 +117,7 @@ describe("the openai package's responses", () => {
   });
 
   it("report a stream that breaks midway as a failed response", () =>
-    withClient("openai", speaking.openai.answer({ failsAfter: 3 }), async (client) => {
+    withClient("openai", speaking.openai.respond({ failsAfter: 3 }), async (client) => {
       const events = await Array.fromAsync(await client.responses.create({ ...ask, stream: true }));
       const last = events.at(-1)!;
       assert(last.type === "response.failed");

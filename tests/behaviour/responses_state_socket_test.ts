@@ -3,9 +3,9 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { openSocket } from "../support/_web_socket.ts";
 import { memoryStage } from "../support/_stored_responses.ts";
-import { answer, type ReceivedRequest } from "../support/upstream.ts";
+import { type ReceivedRequest, respond } from "../support/upstream.ts";
 
-const numbered = ({ number }: ReceivedRequest) => answer({ text: `answer ${number}`, pieces: [`answer ${number}`] });
+const numbered = ({ number }: ReceivedRequest) => respond({ text: `answer ${number}`, pieces: [`answer ${number}`] });
 
 describe("A WebSocket of a proxy that stores responses", () => {
   it("continues responses of other connections and of POST, and the other way round", async () => {

@@ -3,15 +3,15 @@ import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert"
 import { describe, it } from "@std/testing/bdd";
 import { ConnectorError, memoryStorage } from "../../mod.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { responseAnswer } from "../support/_response_answers.ts";
+import { respondWithResponse } from "../support/_responses_behaviours.ts";
 import { parseEvents } from "../support/_responses.ts";
 import { memoryStage } from "../support/_stored_responses.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
-import { answer, type ReceivedRequest, status } from "../support/upstream.ts";
+import { type ReceivedRequest, respond, status } from "../support/upstream.ts";
 
 /** Responds with the number of the request, streaming or not. */
 const numbered = ({ number }: ReceivedRequest) =>
-  answer({ text: `answer ${number}`, pieces: ["answer ", `${number}`] });
+  respond({ text: `answer ${number}`, pieces: ["answer ", `${number}`] });
 
 const unknownId = "resp_mesh_019b76da800" + "0".repeat(32);
 
@@ -243,7 +243,7 @@ describe("Input items of a stored response", () => {
 
 describe("A turn of a stored conversation", () => {
   it("is stored in the same space however long the conversation is", async () => {
-    await using stage = await memoryStage(answer({ text: "Yes" }));
+    await using stage = await memoryStage(respond({ text: "Yes" }));
     let last: string | undefined;
     const sizes: number[] = [];
     for (let turn = 0; turn < 60; turn++) {
@@ -320,7 +320,11 @@ describe("A provider of the Responses API itself", () => {
     const unreadable = { id: "rs_2", type: "reasoning", summary: [] };
     await using stage = await memoryStage(
       ({ number }) =>
-        responseAnswer({ text: "Hi", items: [reasoning, unreadable], more: { id: `resp_${number}`, store: false } }),
+        respondWithResponse({
+          text: "Hi",
+          items: [reasoning, unreadable],
+          more: { id: `resp_${number}`, store: false },
+        }),
       withApi,
     );
     const { json: first } = await stage.create({ input: "One", store: true });
@@ -354,7 +358,7 @@ describe("A provider of the Responses API itself", () => {
       (request) =>
         request.body.includes("sealed")
           ? status(400, { json: error })
-          : responseAnswer({ text: "Hi", items: [sealed] }),
+          : respondWithResponse({ text: "Hi", items: [sealed] }),
       withApi,
     );
     const { json: { id } } = await stage.create({ input: "One" });
@@ -379,7 +383,7 @@ describe("A provider of the Responses API itself", () => {
     };
     await using stage = await memoryStage(
       (request) =>
-        request.json().include === undefined ? responseAnswer({ text: "Hi" }) : status(400, { json: refusal }),
+        request.json().include === undefined ? respondWithResponse({ text: "Hi" }) : status(400, { json: refusal }),
       withApi,
     );
     assertEquals((await stage.create({ input: "One" })).status, 200);

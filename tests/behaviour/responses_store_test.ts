@@ -2,9 +2,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { memoryStorage, type Storage } from "../../mod.ts";
-import { responseAnswer } from "../support/_response_answers.ts";
+import { respondWithResponse } from "../support/_responses_behaviours.ts";
 import { memoryStage } from "../support/_stored_responses.ts";
-import { answer, Gate } from "../support/upstream.ts";
+import { Gate, respond } from "../support/upstream.ts";
 
 const withApi = { provider: { config: { responses: true } } };
 
@@ -19,7 +19,7 @@ describe("The storage of responses", () => {
     it(`has no secrets of tools, ${background ? "in the background" : "in the foreground"}`, async () => {
       const tool = { type: "mcp", server_label: "docs", server_url: "https://mcp.test/" };
       const tools = [{ ...tool, authorization: "SECRET-1", headers: { "x-key": "SECRET-2" } }];
-      await using stage = await memoryStage(responseAnswer({ text: "Hi", more: { tools } }), withApi);
+      await using stage = await memoryStage(respondWithResponse({ text: "Hi", more: { tools } }), withApi);
       for (const stream of [true, false]) {
         const { json, text } = await stage.create({ input: "Hi", tools, background, stream });
         const id = json?.id ?? /resp_mesh_\w+/.exec(text)![0];
@@ -36,7 +36,7 @@ describe("The storage of responses", () => {
   }
 
   it("may have unreadable records: their responses are deleted like others", async () => {
-    await using stage = await memoryStage(answer());
+    await using stage = await memoryStage(respond());
     for (const damaged of ["{", "[]", "{}", '{"version":1,"response":{},"input":[]}']) {
       const { json: { id } } = await stage.create({ input: "Hi" });
       const [key] = await stage.storage.list("responses/");
@@ -62,7 +62,7 @@ describe("The storage of responses", () => {
       await gate.pass();
       return [];
     };
-    await using stage = await memoryStage(answer(), { storage });
+    await using stage = await memoryStage(respond(), { storage });
     const { status, json } = await stage.create({ input: "Hi" });
     assertEquals([status, json.store], [200, true]);
     assertEquals((await stage.call("GET", json.id)).status, 200);
@@ -73,7 +73,7 @@ describe("The storage of responses", () => {
     const names = ["busy", "calm"];
     const tokens = names.map((name) => ({ token: `t-${name}-0123456789`, name }));
     const config = { proxy: { auth: { tokens } } };
-    await using stage = await memoryStage(answer(), { config, responses: { max_bytes: "12KB" } });
+    await using stage = await memoryStage(respond(), { config, responses: { max_bytes: "12KB" } });
     const [busy, calm] = tokens.map(({ token }) => stage.as(token));
     const input = "x".repeat(2_000);
     const { json: { id: kept } } = await calm!.create({ input });

@@ -6,7 +6,7 @@ import { fakeClock } from "../../src/runtime/test.ts";
 import { arrival, visit } from "../support/_leaving.ts";
 import { becomes } from "../support/patience.ts";
 import { startTestProxy, type TestProxyOptions } from "../support/proxy.ts";
-import { answer, Gate, hang, type Script, startUpstream, status, stream } from "../support/upstream.ts";
+import { Gate, hang, respond, type Script, startUpstream, status, stream } from "../support/upstream.ts";
 
 const token = "token-of-the-app-0123456789";
 const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -46,7 +46,7 @@ describe("A routing record", () => {
     await using site = await startSite({
       async play(exchange) {
         await gate.pass();
-        await answer().play(exchange);
+        await respond().play(exchange);
       },
     });
     const pending = site.chat();
@@ -86,7 +86,7 @@ describe("A routing record", () => {
     const budget = { daily_limit: 100 };
     const auth = { tokens: [{ token, name: "app", budget }] };
     const config = { models: { a: priced }, proxy: { auth } };
-    await using site = await startSite(answer({ usage: null }), { config });
+    await using site = await startSite(respond({ usage: null }), { config });
     assertEquals((await (await site.chat()).json()).object, "chat.completion");
     const { estimated, tokens_out = 0 } = site.routings()[0]!;
     assertEquals([estimated, tokens_out > 0], [true, true]);
@@ -119,7 +119,7 @@ describe("A routing record", () => {
   });
 
   it("names the endpoint whose words the client used, where these are not OpenAI's chat", async () => {
-    await using site = await startSite(answer());
+    await using site = await startSite(respond());
     const bodies = {
       "chat/completions": { messages: [{ role: "user", content: "Hi" }] },
       "completions": { prompt: "Hi" },

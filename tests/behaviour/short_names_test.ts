@@ -5,7 +5,7 @@ import { ConfigError, create, type CreateOptions, MeshConfig, ModelMesh, routing
 import { serverConnectors } from "../../connectors/server.ts";
 import { validate } from "../../src/config/build/validate.ts";
 import { groupConnectors } from "../../src/config/settings/known.ts";
-import { createAnswer, customProvider } from "../support/_custom_provider.ts";
+import { createResponse, customProvider } from "../support/_custom_provider.ts";
 import { messages } from "../support/_library.ts";
 import { ok, startUpstream } from "../support/upstream.ts";
 
@@ -23,7 +23,7 @@ const acme = {
   vendor: "acme",
   keyless: true,
   models: [{ id: "acme-1", capabilities: ["chat-completion"] }],
-  create: () => customProvider({ complete: () => Promise.resolve({ body: createAnswer("Acme") }) }),
+  create: () => customProvider({ complete: () => Promise.resolve({ body: createResponse("Acme") }) }),
 };
 
 describe("A short name in a configuration", () => {

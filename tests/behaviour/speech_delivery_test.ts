@@ -5,11 +5,11 @@ import { create, type Provider, routingOf, StreamInterruptedError } from "../../
 import { customProvider } from "../support/_custom_provider.ts";
 import { type FakeClock, fakeClock } from "../support/_library.ts";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
-import { type Script, whole } from "../support/upstream.ts";
+import { completeResponse, type Script } from "../support/upstream.ts";
 
 const sound = new Uint8Array([255, 251, 0, 13]);
-const spoken = whole(200, sound, "audio/mpeg");
-const events = whole(200, 'data: {"type":"speech.audio.done"}\n\n', "text/event-stream");
+const spoken = completeResponse(200, sound, "audio/mpeg");
+const events = completeResponse(200, 'data: {"type":"speech.audio.done"}\n\n', "text/event-stream");
 const asked = { input: "Hello there", voice: "alloy" };
 const sse = { stream_format: "sse" } as const;
 

@@ -8,10 +8,10 @@ import { createSdk } from "../support/_dialect_proxy.ts";
 import { type OperationOptions, operationStage } from "../support/_operations.ts";
 import { tally } from "../support/_tuned.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
-import { formatHead, json, raw, type Script, startUpstream, status, whole } from "../support/upstream.ts";
+import { completeResponse, formatHead, json, raw, type Script, startUpstream, status } from "../support/upstream.ts";
 
 const sound = new Uint8Array([255, 251, 0, 13, 10, 7]);
-const spoken = (type = "audio/mpeg") => whole(200, sound, type);
+const spoken = (type = "audio/mpeg") => completeResponse(200, sound, type);
 const asked = { input: "Hello there", voice: "alloy" };
 
 const stage = (cast: Readonly<Record<string, Script>>, options: Partial<OperationOptions> = {}) =>
@@ -41,8 +41,10 @@ describe("POST /v1/audio/speech", () => {
   });
 
   it("comes from the next model when one fails, sends nothing, or sends something else", async () => {
-    const page = whole(200, "<html>", "text/html");
-    for (const broken of [status(503), whole(200, "", "audio/mpeg"), json({ error: { message: "no" } }), page]) {
+    const page = completeResponse(200, "<html>", "text/html");
+    for (
+      const broken of [status(503), completeResponse(200, "", "audio/mpeg"), json({ error: { message: "no" } }), page]
+    ) {
       await using scene = await stage({ a: broken, b: spoken() }, { pool: { retry: { max_attempts: 0 } } });
       const response = await scene.post("audio/speech", asked);
       assertEquals([response.status, response.bytes, response.headers.get("x-mesh-model")], [200, sound, "b"]);

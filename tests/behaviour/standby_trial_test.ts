@@ -2,10 +2,10 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { behind, breathe, soon, type Stage, stage, type StageOptions } from "../support/_failover.ts";
-import { answer, type Behaviour, Gate, hang, type Script, status, stream } from "../support/upstream.ts";
+import { type Behaviour, Gate, hang, respond, type Script, status, stream } from "../support/upstream.ts";
 
-const b = answer({ text: "from b" });
-const fromA = answer({ text: "from a" });
+const b = respond({ text: "from b" });
+const fromA = respond({ text: "from a" });
 const oneOutcome: StageOptions = { pool: { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } } };
 
 /** A provider whose model has been in standby and is half-open from now on, and another one. */
@@ -138,7 +138,7 @@ describe("a trial request that succeeds", () => {
 describe("a trial request without an outcome", () => {
   const silent: readonly [name: string, behaviour: Behaviour, text: string][] = [
     ["a fault of the request", status(400), "from b"],
-    ["an empty answer", answer({ text: "" }), "from b"],
+    ["an empty answer", respond({ text: "" }), "from b"],
   ];
   for (const [name, behaviour, text] of silent) {
     it(`${name}: the next request is the trial, and one is enough to fail`, async () => {

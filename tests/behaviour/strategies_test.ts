@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import type { FakeClock } from "../../src/runtime/test.ts";
 import { behind, eveningClock, letGo, type Stage, stage } from "../support/_failover.ts";
 import { tally, tuned } from "../support/_tuned.ts";
-import { type AnswerHeaders, type Behaviour, Gate, ok, status, stream } from "../support/upstream.ts";
+import { type Behaviour, Gate, ok, type ResponseHeaders, status, stream } from "../support/upstream.ts";
 
 const [a, b, c] = ["a", "b", "c"].map((name) => ok({ text: name })) as [Behaviour, Behaviour, Behaviour];
 const noRetry = { retry: { max_attempts: 0 } };
@@ -205,7 +205,7 @@ describe("latency-first", () => {
 });
 
 describe("rate-limit-aware", () => {
-  const left = (requests: number, of = 100, more: AnswerHeaders = {}) =>
+  const left = (requests: number, of = 100, more: ResponseHeaders = {}) =>
     ok({
       text: "a",
       headers: {

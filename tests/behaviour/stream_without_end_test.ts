@@ -52,7 +52,7 @@ describe("A stream that was held to its end, which its provider did not send", (
   for (const [name, leave] of leaves) {
     it(`gives its place at the model back ${name}`, async () => {
       const [clock, reader] = [fakeClock(), new AbortController()];
-      await using upstream = await startUpstream(speaking.openai.answer({ cut: { after: 6, how: "hang" } }));
+      await using upstream = await startUpstream(speaking.openai.respond({ cut: { after: 6, how: "hang" } }));
       const config = testConfig({ upstreams: { a: upstream.url }, pool: { commit: "complete" } });
       await using client = create({ config, clock });
       const request = { model: "chat", messages: [{ role: "user" as const, content: "Hi" }], stream: true as const };
@@ -71,7 +71,7 @@ describe("A stream that was held to its end, which its provider did not send", (
 describe("A stream with a finish reason whose provider does not end it", () => {
   for (const [name, dialect, after, tokens] of endless) {
     it(`ends after two seconds of silence, complete: ${name}`, async () => {
-      const hanging = speaking[dialect].answer({ cut: { after, how: "hang" } });
+      const hanging = speaking[dialect].respond({ cut: { after, how: "hang" } });
       await using scene = await open(hanging, dialect);
       await scene.clock.advance(1_999);
       assertEquals(await isOpen(scene.text), true);

@@ -8,7 +8,7 @@ import { type FakeClock, fakeClock, settle } from "../../src/runtime/test.ts";
 import { MemoryShared } from "../support/memory_shared.ts";
 import { until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
-import { completion } from "../support/_openai_answers.ts";
+import { completion } from "../support/_openai_behaviours.ts";
 
 const messages = [{ role: "user" as const, content: "Hi" }];
 const leaseMs = 15_000;

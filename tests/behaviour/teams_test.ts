@@ -5,7 +5,7 @@ import type { RoutingRecord } from "../../mod.ts";
 import { behind } from "../support/_failover.ts";
 import { tally } from "../support/_tuned.ts";
 import { startTestProxy, type TestProxy } from "../support/proxy.ts";
-import { answer, Gate, ok, type Script, startUpstream, stream } from "../support/upstream.ts";
+import { Gate, ok, respond, type Script, startUpstream, stream } from "../support/upstream.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
 
 const tokens = {
@@ -28,7 +28,7 @@ interface Options {
 }
 
 /** A proxy whose clients `ann` and `bob` are in the team `red`. */
-async function startTeam({ behaviour = answer(), config = {}, provider = {}, ann = {}, bob = {} }: Options) {
+async function startTeam({ behaviour = respond(), config = {}, provider = {}, ann = {}, bob = {} }: Options) {
   const upstream = await startUpstream(behaviour);
   const clock = fakeClock({ now: Date.UTC(2026, 0, 1, 18), skipSleeps: true });
   const proxy = await startTestProxy({

@@ -11,7 +11,14 @@ import { type OperationOptions, operationStage } from "../support/_operations.ts
 import { createWave } from "../support/_sound.ts";
 import { tally } from "../support/_tuned.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
-import { json, type ReceivedRequest, type Script, startUpstream, status, whole } from "../support/upstream.ts";
+import {
+  completeResponse,
+  json,
+  type ReceivedRequest,
+  type Script,
+  startUpstream,
+  status,
+} from "../support/upstream.ts";
 
 const sound = createWave(3);
 const file = new File([sound], "a.wav", { type: "audio/wav" });
@@ -72,7 +79,7 @@ describe("POST /v1/audio/transcriptions", () => {
   ]] as const;
   for (const [format, text, type] of texts) {
     it(`answers with the text itself for the format ${format}`, async () => {
-      await using scene = await stage({ a: whole(200, text, "text/plain") });
+      await using scene = await stage({ a: completeResponse(200, text, "text/plain") });
       const response = await scene.post("audio/transcriptions", {}, upload({ response_format: format }));
       assertEquals(response.text, text);
       assertStringIncludes(response.headers.get("content-type")!, type);
@@ -101,7 +108,7 @@ describe("POST /v1/audio/transcriptions", () => {
   });
 
   it("comes from the next model when one fails, or answers with something else", async () => {
-    const page = whole(200, "<html>", "text/html");
+    const page = completeResponse(200, "<html>", "text/html");
     for (const broken of [status(503), json({}), json({ error: { message: "no" } }), page]) {
       await using scene = await stage({ a: broken, b: heard }, { pool: { retry: { max_attempts: 0 } } });
       const response = await scene.post("audio/transcriptions", {}, upload());
@@ -114,7 +121,7 @@ describe("POST /v1/audio/transcriptions", () => {
   });
 
   it("comes from the next model when subtitles are asked for and text comes", async () => {
-    await using scene = await stage({ a: json({ text: "Hello" }), b: whole(200, "WEBVTT", "text/vtt") });
+    await using scene = await stage({ a: json({ text: "Hello" }), b: completeResponse(200, "WEBVTT", "text/vtt") });
     const response = await scene.post("audio/transcriptions", {}, upload({ response_format: "vtt" }));
     assertEquals([response.text, response.headers.get("x-mesh-model")], ["WEBVTT", "b"]);
   });
@@ -288,7 +295,7 @@ describe("client.audio.transcriptions", () => {
   }
 
   it("answers with a string for the formats that are text", async () => {
-    await using scene = await stage({ a: whole(200, "WEBVTT", "text/vtt") });
+    await using scene = await stage({ a: completeResponse(200, "WEBVTT", "text/vtt") });
     const text: string = await scene.client.audio.transcriptions.create({ file, response_format: "vtt" });
     assertEquals(text, "WEBVTT");
   });
@@ -363,7 +370,7 @@ describe("A provider of a program", () => {
 
 describe("The openai package", () => {
   it("gets transcripts, whole and as text, and translations", async () => {
-    await using scene = await stage({ a: [heard, whole(200, "Hello", "text/plain"), heard] });
+    await using scene = await stage({ a: [heard, completeResponse(200, "Hello", "text/plain"), heard] });
     const { transcriptions, translations } = createSdk(scene.proxy).audio;
     const sent = await toFile(sound, "a.wav");
     assertEquals((await transcriptions.create({ model: "pool", file: sent })).text, "Hello");

@@ -5,7 +5,16 @@ import { behind } from "../support/_failover.ts";
 import { assertRefused, goodBody, listeners } from "../support/_surface.ts";
 import { becomes, until } from "../support/patience.ts";
 import { startTestProxy, type TestProxyOptions } from "../support/proxy.ts";
-import { answer, type Behaviour, Gate, hang, type Script, startUpstream, status, stream } from "../support/upstream.ts";
+import {
+  type Behaviour,
+  Gate,
+  hang,
+  respond,
+  type Script,
+  startUpstream,
+  status,
+  stream,
+} from "../support/upstream.ts";
 
 const overloaded = { status: 503, type: "server_error", code: "overloaded", headers: { "retry-after": "1" } };
 
@@ -65,7 +74,7 @@ for (
   describe(`The ${what} body of a request that waits for its provider, through ${listener}`, () => {
     it("counts against proxy.body_memory until it is answered", async () => {
       const gate = new Gate();
-      await using site = await startSite(size, behind(gate, answer()), by);
+      await using site = await startSite(size, behind(gate, respond()), by);
       for (const round of [1, 2]) {
         const waiting = four.map(() => site.send(toBody(size)));
         await gate.reached(4 * round);
@@ -96,8 +105,8 @@ describe("The memory of a body", () => {
   it("is free again after an error, a refusal and a client that has left", async () => {
     const ends: readonly (readonly [string, Behaviour, object, number])[] = [
       ["an error of the provider", status(500), {}, 502],
-      ["an invalid request", answer(), { messages: "none" }, 400],
-      ["an unknown model", answer(), { model: "none" }, 404],
+      ["an invalid request", respond(), { messages: "none" }, 400],
+      ["an unknown model", respond(), { model: "none" }, 404],
     ];
     for (const [what, script, members, expected] of ends) {
       await using site = await startSite(sizes.long, script);
@@ -125,7 +134,7 @@ describe("Readers of records", () => {
     fetch(`${url}/mesh/events`, { signal, headers });
 
   it("are at most 100, further ones are refused until one leaves", async () => {
-    await using site = await startSite(sizes.long, answer(), { listener: "node" });
+    await using site = await startSite(sizes.long, respond(), { listener: "node" });
     const controllers = Array.from({ length: 100 }, () => new AbortController());
     const readers = await Promise.all(controllers.map(({ signal }) => events(site.proxy.url, signal)));
     assertEquals(new Set(readers.map(({ status }) => status)), new Set([200]));

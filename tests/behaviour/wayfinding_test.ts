@@ -3,10 +3,10 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { version } from "../../src/version.ts";
 import { startTestProxy, type TestProxyOptions } from "../support/proxy.ts";
-import { answer, json, startUpstream } from "../support/upstream.ts";
+import { json, respond, startUpstream } from "../support/upstream.ts";
 
 async function open(options: Omit<TestProxyOptions, "upstreams"> = {}) {
-  const upstream = await startUpstream(answer());
+  const upstream = await startUpstream(respond());
   const proxy = await startTestProxy({ upstreams: { a: upstream.url }, ...options });
   return {
     proxy,
@@ -125,7 +125,7 @@ describe("A model's name", () => {
     };
     const usage = { input_tokens: 1, output_tokens: 1 };
     await using upstream = await startUpstream((request) =>
-      request.path.endsWith("/messages") ? json({ ...message, stop_reason: "end_turn", usage }) : answer()
+      request.path.endsWith("/messages") ? json({ ...message, stop_reason: "end_turn", usage }) : respond()
     );
     const url = upstream.url;
     const providers = {

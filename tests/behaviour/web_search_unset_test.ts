@@ -5,7 +5,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { Json } from "../support/_dialects.ts";
-import { responseAnswer } from "../support/_response_answers.ts";
+import { respondWithResponse } from "../support/_responses_behaviours.ts";
 import { readTurn } from "../support/_tool_loop.ts";
 import { askSearching, searchClients, startSearchStage } from "../support/_web_search.ts";
 import { ok, startUpstream, status } from "../support/upstream.ts";
@@ -35,7 +35,7 @@ describe("a search tool, without proxy.tools.web_search", () => {
   }
 
   it("goes to a model whose provider searches itself while one is active, else to another one without the tool", async () => {
-    await using native = await startUpstream(responseAnswer({ text: "Found" }));
+    await using native = await startUpstream(respondWithResponse({ text: "Found" }));
     const others = {
       native: { connector: "openai.compatible.v1", url: native.url, model: "large", config: { responses: true } },
     };

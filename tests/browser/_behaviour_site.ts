@@ -4,7 +4,7 @@
  */
 import { build, type Plugin, stop } from "../../scripts/npm/esbuild.ts";
 import { std } from "../../scripts/npm/std.ts";
-import { type Behaviour, startUpstream, status, whole } from "../support/upstream.ts";
+import { type Behaviour, completeResponse, startUpstream, status } from "../support/upstream.ts";
 import { javascript, noEval, type Site } from "./_site.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
@@ -69,8 +69,10 @@ export async function startSuiteSite(file: string, script: Uint8Array): Promise<
 <link rel="icon" href="data:,">
 <script type="module" src="/suites.js"></script>`;
   const { port, close } = await startUpstream(({ path }): Behaviour => {
-    if (path === "/") return whole(200, page, "text/html; charset=utf-8", { "content-security-policy": noEval });
-    return path === "/suites.js" ? whole(200, script, javascript) : status(404);
+    if (path === "/") {
+      return completeResponse(200, page, "text/html; charset=utf-8", { "content-security-policy": noEval });
+    }
+    return path === "/suites.js" ? completeResponse(200, script, javascript) : status(404);
   });
   return { port, [Symbol.asyncDispose]: close };
 }

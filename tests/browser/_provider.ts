@@ -4,11 +4,11 @@
  */
 import {
   type Behaviour,
+  completeResponse,
   type ReceivedRequest,
   type Script,
   startUpstream,
   type Upstream,
-  whole,
 } from "../support/upstream.ts";
 
 /** A provider that runs. */
@@ -22,7 +22,7 @@ export interface PageProvider extends AsyncDisposable {
 }
 
 const anyOrigin = "access-control-allow-origin: *\r\naccess-control-expose-headers: *\r\n";
-const preflight = whole(204, "", undefined, {
+const preflight = completeResponse(204, "", undefined, {
   "access-control-allow-origin": "*",
   "access-control-allow-methods": "*",
   "access-control-allow-headers": "authorization, *",

@@ -2,7 +2,7 @@
  * Sockets for a page, which has none: scripted providers listen here, and each exchange is played there.
  * @module
  */
-import { type Behaviour, type Exchange, startUpstream, type Upstream, whole } from "../support/upstream.ts";
+import { type Behaviour, completeResponse, type Exchange, startUpstream, type Upstream } from "../support/upstream.ts";
 import { withCors } from "./_provider.ts";
 import { raise } from "../support/raise.ts";
 
@@ -29,7 +29,7 @@ export type Happening =
   | { readonly what: "closed"; readonly exchange: number };
 
 /** A preflight's connection is not used again: Chromium sends a request twice that fails on one that was. */
-const preflight = whole(204, "", undefined, {
+const preflight = completeResponse(204, "", undefined, {
   "access-control-allow-origin": "*",
   "access-control-allow-methods": "*",
   "access-control-allow-headers": "authorization, *",

@@ -3,7 +3,7 @@
  * @module
  */
 import { build, stop } from "../../scripts/npm/esbuild.ts";
-import { type Behaviour, startUpstream, status, whole } from "../support/upstream.ts";
+import { type Behaviour, completeResponse, startUpstream, status } from "../support/upstream.ts";
 
 /** A site that runs. */
 export interface Site extends AsyncDisposable {
@@ -31,12 +31,12 @@ export async function startSite(): Promise<Site> {
   const anyOrigin = { "access-control-allow-origin": "*" }; // a sandboxed page has an origin of its own
   const answers = new Map<string, Behaviour>([
     ["/", pageUnder(noEval)],
-    ["/worker.js", whole(200, worker, javascript)],
+    ["/worker.js", completeResponse(200, worker, javascript)],
     // such a page may run scripts, and is kept from every storage
     ["/sandboxed", pageUnder(`${noEval}; sandbox allow-scripts`)],
   ]);
   for (const [path, text] of bundles) {
-    answers.set(path, whole(200, text, javascript, anyOrigin));
+    answers.set(path, completeResponse(200, text, javascript, anyOrigin));
   }
   const { port, close } = await startUpstream(({ path }) => answers.get(path) ?? status(404));
   return { port, [Symbol.asyncDispose]: close };
@@ -54,7 +54,7 @@ export const javascript = "text/javascript; charset=utf-8";
 export const noEval = "script-src 'self' 'unsafe-inline'";
 
 function pageUnder(policy: string): Behaviour {
-  return whole(200, plainPage, "text/html; charset=utf-8", { "content-security-policy": policy });
+  return completeResponse(200, plainPage, "text/html; charset=utf-8", { "content-security-policy": policy });
 }
 
 async function bundle(file: string): Promise<Uint8Array> {

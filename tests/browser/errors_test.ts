@@ -1,7 +1,7 @@
 /** What a web page reads when it cannot be answered. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { it } from "@std/testing/bdd";
-import { answer, refusingUrl, startUpstream, status } from "../support/upstream.ts";
+import { refusingUrl, respond, startUpstream, status } from "../support/upstream.ts";
 import { describeInChromium } from "./_chromium.ts";
 import type { PageError, Program, TestPage } from "./_page.ts";
 import { startProvider } from "./_provider.ts";
@@ -44,7 +44,7 @@ describeInChromium("A page is told what to do", (open) => {
   it("when the provider's response has no CORS headers", async () => {
     await using page = await open();
     for (const toPreflight of [status(405), status(204)]) {
-      await using provider = await startUpstream(({ method }) => method === "OPTIONS" ? toPreflight : answer());
+      await using provider = await startUpstream(({ method }) => method === "OPTIONS" ? toPreflight : respond());
       const error = await page.failure(asked, { url: provider.url, key });
       assertReports(error, page, "CORS", "proxyUrl", "proxy.cors.origins");
     }
@@ -56,7 +56,7 @@ describeInChromium("A page is told what to do", (open) => {
   });
 
   it("when there is no network", async () => {
-    await using provider = await startProvider(answer());
+    await using provider = await startProvider(respond());
     await using page = await open();
     const askOffline = async () => {
       await page.setOffline(true);

@@ -3,7 +3,6 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { it } from "@std/testing/bdd";
 import { assertClosesAtOnce } from "../support/_library.ts";
 import {
-  answer,
   type Behaviour,
   formatHead,
   Gate,
@@ -11,6 +10,7 @@ import {
   hangAfterHeaders,
   raw,
   refusingUrl,
+  respond,
   status,
   stream,
 } from "../support/upstream.ts";
@@ -155,7 +155,7 @@ describeInChromium("A page that calls its providers", (open) => {
   });
 
   it("goes through a forwarder to a provider that answers no web pages", async () => {
-    await using forwarder = await startProvider(answer({ text: "Hello" }));
+    await using forwarder = await startProvider(respond({ text: "Hello" }));
     await using page = await open();
     const facts = { baseUrl: "https://api.acme.example/v1", proxyUrl: new URL(forwarder.url).origin, apiKey: key };
     assertEquals(await page.run(streamed, facts), ["Hello"]);
@@ -163,9 +163,9 @@ describeInChromium("A page that calls its providers", (open) => {
   });
 
   it("is answered by the second when the first fails, non-streaming and streaming", async () => {
-    await using second = await startProvider(answer({ text: "Hello" }));
+    await using second = await startProvider(respond({ text: "Hello" }));
     await using page = await open();
-    for (const { behaviour = answer(), outcome, calls } of failures) {
+    for (const { behaviour = respond(), outcome, calls } of failures) {
       for (const isStream of [false, true]) {
         await using first = await startProvider(behaviour);
         const url = outcome === "network" ? await refusingUrl() : first.url;
@@ -189,7 +189,7 @@ describeInChromium("A page that calls its providers", (open) => {
   });
 
   it("asks what a configuration document names, and hears of every slip in one", async () => {
-    await using provider = await startProvider(answer({ text: "Hello" }));
+    await using provider = await startProvider(respond({ text: "Hello" }));
     await using page = await open();
     const config = {
       providers: { acme: { connector: "openai.compatible.v1", base_url: provider.url, api_key: key } },
@@ -203,7 +203,7 @@ describeInChromium("A page that calls its providers", (open) => {
 
   it("may do so in a worker", async () => {
     await using first = await startProvider(status(500));
-    await using second = await startProvider(answer({ text: "Hello" }));
+    await using second = await startProvider(respond({ text: "Hello" }));
     await using page = await open();
     const facts = { first: first.url, second: second.url, isStream: true };
     const reported = await page.run(askedInTurn, facts, "worker");

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { it } from "@std/testing/bdd";
 import { startTestProxy } from "../support/proxy.ts";
-import { answer, Gate, startUpstream, stream } from "../support/upstream.ts";
+import { Gate, respond, startUpstream, stream } from "../support/upstream.ts";
 import { describeInChromium } from "./_chromium.ts";
 import { streamed } from "./_programs.ts";
 
@@ -25,7 +25,7 @@ describeInChromium("A page that calls a proxy", (open) => {
   });
 
   it("without a token, from the own machine, is answered", async () => {
-    await using upstream = await startUpstream(answer({ text: "Hello" }));
+    await using upstream = await startUpstream(respond({ text: "Hello" }));
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
     await using page = await open({ host: "localhost" });
     for (const proxyUrl of [proxy.url, `${proxy.url}/`, `${proxy.url}/v1`]) {
@@ -34,7 +34,7 @@ describeInChromium("A page that calls a proxy", (open) => {
   });
 
   it("without a token, from elsewhere, is answered what to do, and is served once that is done", async () => {
-    await using upstream = await startUpstream(answer({ text: "Hello" }));
+    await using upstream = await startUpstream(respond({ text: "Hello" }));
     await using page = await open({ host: "app.example" });
     {
       await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
@@ -49,7 +49,7 @@ describeInChromium("A page that calls a proxy", (open) => {
   });
 
   it("with a wrong token is answered so, without the token", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, tokens: [token] });
     await using page = await open({ host: "app.example" });
     const wrong = "token-of-somebody-else-0123456789";

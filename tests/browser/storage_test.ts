@@ -1,7 +1,7 @@
 /** What a web page keeps beyond a reload, and the error when it cannot. */
 import { assert, assertEquals, assertGreater, assertStringIncludes } from "@std/assert";
 import { it } from "@std/testing/bdd";
-import { answer, status } from "../support/upstream.ts";
+import { respond, status } from "../support/upstream.ts";
 import { describeInChromium } from "./_chromium.ts";
 import type { PageError, Program } from "./_page.ts";
 import { startProvider } from "./_provider.ts";
@@ -169,7 +169,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
     await using page = await open();
     for (const maker of makers) {
       await using first = await startProvider(inStandby);
-      await using second = await startProvider(answer());
+      await using second = await startProvider(respond());
       const facts = { first: first.url, second: second.url, maker };
       for (const when of ["before", "after"]) {
         assertEquals(await page.run(asked, facts), "second.m");
@@ -183,7 +183,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
 
   it("is answered when its storage is full, and close() reports what to do", async () => {
     await using first = await startProvider(inStandby);
-    await using second = await startProvider(answer());
+    await using second = await startProvider(respond());
     await using page = await open();
     await page.run(fill, null);
     await page.limitStorage(1);
@@ -195,7 +195,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
   });
 
   it("gets an error before anything is sent when its storage is forbidden, and works without", async () => {
-    await using provider = await startProvider(answer());
+    await using provider = await startProvider(respond());
     await using page = await open({ path: "/sandboxed" });
     const facts = { first: provider.url, second: provider.url };
     for (const maker of makers) {
@@ -206,7 +206,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
   });
 
   it("may do so in a worker, which has one of the two storages; the error says so", async () => {
-    await using provider = await startProvider(answer());
+    await using provider = await startProvider(respond());
     await using page = await open();
     const facts = { first: provider.url, second: provider.url, isClosed: true };
     assertReports(
@@ -219,7 +219,7 @@ describeInChromium("A page that keeps what it learns", (open) => {
   it("finds a key after a reload that was set once, and shows it nowhere", async () => {
     await using page = await open();
     for (const persist of [false, true]) {
-      await using provider = await startProvider([answer(), status(401, { error: { message: `Bad key: ${key}` } })]);
+      await using provider = await startProvider([respond(), status(401, { error: { message: `Bad key: ${key}` } })]);
       await page.run(keyKept, { persist, key });
       await page.reload();
       for (const part of ["Hello world", "upstream_auth_error"]) {

@@ -1,5 +1,5 @@
 /** The cache in the dashboard. */
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 import { assertAccessible, assertFits, keepPicture } from "./_accessible.ts";
 import { testInChromium } from "./_chromium.ts";
 import { Dashboard, startDashboardProxy } from "./_dashboard.ts";
@@ -8,7 +8,7 @@ import { Dashboard, startDashboardProxy } from "./_dashboard.ts";
 const looks = [[360, "dark"], [1280, "light"]] as const;
 
 testInChromium("The dashboard shows how often the cache had the response, and what that saved", async (browser) => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   const pricing = { input: 0, output: 0, per_request: 0.5 };
   await using proxy = await startDashboardProxy({
     upstreams: { only: upstream.url },
@@ -36,7 +36,7 @@ testInChromium("The dashboard shows how often the cache had the response, and wh
 });
 
 testInChromium("The dashboard has no figure of a cache without one", async (browser) => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using proxy = await startDashboardProxy({ upstreams: { only: upstream.url } });
   await using dashboard = await Dashboard.open(browser, proxy);
   await dashboard.isLive();

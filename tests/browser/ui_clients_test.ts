@@ -1,6 +1,6 @@
 /** Clients in the dashboard: who may make, change and revoke them, and where their tokens are seen. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 import { assertAccessible, assertFits, keepPicture } from "./_accessible.ts";
 import { testInChromium } from "./_chromium.ts";
 import { Dashboard, startDashboardProxy } from "./_dashboard.ts";
@@ -26,7 +26,7 @@ function start(url: string) {
 }
 
 testInChromium("An administrator makes a client, whose token is shown once and kept nowhere", async (browser) => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using proxy = await start(upstream.url);
   await using dashboard = await Dashboard.open(browser, proxy);
   const { page } = dashboard;
@@ -72,7 +72,7 @@ testInChromium("An administrator makes a client, whose token is shown once and k
 testInChromium(
   "An administrator changes a client, gives it another token, and revokes it by keyboard",
   async (browser) => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await start(upstream.url);
     const made = await fetch(`${proxy.url}/mesh/clients`, {
       method: "POST",
@@ -131,7 +131,7 @@ testInChromium(
 );
 
 testInChromium("A limited client sees its own sums, and no button that it may not use", async (browser) => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using proxy = await start(upstream.url);
   await proxy.chat({}, admin);
   await proxy.chat({}, limited);
@@ -147,7 +147,7 @@ testInChromium("A limited client sees its own sums, and no button that it may no
 testInChromium(
   "The dialogs of clients fit narrow and wide windows, and axe finds nothing serious",
   async (browser, test) => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await start(upstream.url);
     for (const [width, scheme] of [[360, "dark"], [1280, "light"]] as const) {
       await test.step(`${width} px, ${scheme}`, async () => {

@@ -1,6 +1,6 @@
 /** The dashboard's playground. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { answer, Gate, startUpstream, status, stream } from "../support/upstream.ts";
+import { Gate, respond, startUpstream, status, stream } from "../support/upstream.ts";
 import { testInChromium } from "./_chromium.ts";
 import { Dashboard, startDashboardProxy } from "./_dashboard.ts";
 
@@ -45,7 +45,7 @@ testInChromium("The playground shows an error with its status, its code and the 
 });
 
 testInChromium("The playground stops a stream, and sends the next chat", async (browser) => {
-  await using upstream = await startUpstream([stream({ cut: { after: 1, how: "hang" } }), answer({ text: "Next" })]);
+  await using upstream = await startUpstream([stream({ cut: { after: 1, how: "hang" } }), respond({ text: "Next" })]);
   await using proxy = await startDashboardProxy({ upstreams: { only: upstream.url } });
   await using dashboard = await Dashboard.open(browser, proxy);
   await dashboard.isLive();
@@ -63,7 +63,7 @@ testInChromium(
   "The playground offers pools for chats first, and says that an empty answer has no text",
   async (browser) => {
     await using upstream = await startUpstream([
-      answer({ text: null, toolCalls: [{ name: "look", arguments: "{}" }] }),
+      respond({ text: null, toolCalls: [{ name: "look", arguments: "{}" }] }),
     ]);
     const model = (leaf: string) => ({ provider: "only", capabilities: [leaf], model: "plain" });
     const config = {

@@ -1,6 +1,6 @@
 /** Several processes on one storage in the dashboard. */
 import { assertEquals } from "@std/assert";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 import { tempFolder } from "../support/_runtime_clients.ts";
 import { assertAccessible, assertFits, keepPicture } from "./_accessible.ts";
 import { testInChromium } from "./_chromium.ts";
@@ -10,7 +10,7 @@ import { Dashboard, startDashboardProxy } from "./_dashboard.ts";
 const looks = [[360, "light", "All 2 processes"], [1280, "dark", "other:8080"]] as const;
 
 testInChromium("The dashboard offers a choice among the processes of a storage", async (browser) => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using folder = await tempFolder();
   const config = (address: string) => ({
     proxy: { address },

@@ -1,11 +1,11 @@
 /** The dashboard over time: what it shows while nothing happens, while the proxy is away, and in its title. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { answer, startUpstream, status } from "../support/upstream.ts";
+import { respond, startUpstream, status } from "../support/upstream.ts";
 import { testInChromium } from "./_chromium.ts";
 import { Dashboard, startDashboardProxy } from "./_dashboard.ts";
 
 testInChromium("The dashboard says when the proxy is gone, and goes on when it is there again", async (browser) => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using proxy = await startDashboardProxy({ upstreams: { only: upstream.url } });
   await using dashboard = await Dashboard.open(browser, proxy);
   await dashboard.isLive();
@@ -29,7 +29,7 @@ testInChromium("The dashboard says when the proxy is gone, and goes on when it i
 
 testInChromium("The dashboard counts the time to recovery down, and sends nothing meanwhile", async (browser) => {
   await using first = await startUpstream(status(429, { headers: { "retry-after": "40" } }));
-  await using second = await startUpstream(answer());
+  await using second = await startUpstream(respond());
   await using proxy = await startDashboardProxy({ upstreams: { first: first.url, second: second.url } });
   await using dashboard = await Dashboard.open(browser, proxy, { hasFakeTime: true });
   await dashboard.isLive();
@@ -43,7 +43,7 @@ testInChromium("The dashboard counts the time to recovery down, and sends nothin
 
 testInChromium("The dashboard shows a failover within 2 s of its clock", async (browser) => {
   await using first = await startUpstream(status(429, { headers: { "retry-after": "40" } }));
-  await using second = await startUpstream(answer());
+  await using second = await startUpstream(respond());
   await using proxy = await startDashboardProxy({ upstreams: { first: first.url, second: second.url } });
   await using dashboard = await Dashboard.open(browser, proxy, { hasFakeTime: true });
   await dashboard.page.addInitScript(copyEvents);
@@ -79,8 +79,8 @@ const copyEvents = `{
 }`;
 
 testInChromium("The title of the tab says what is in standby or down", async (browser) => {
-  await using first = await startUpstream(answer());
-  await using second = await startUpstream(answer());
+  await using first = await startUpstream(respond());
+  await using second = await startUpstream(respond());
   await using proxy = await startDashboardProxy({ upstreams: { first: first.url, second: second.url } });
   await using dashboard = await Dashboard.open(browser, proxy);
   await dashboard.isLive();
@@ -109,7 +109,7 @@ testInChromium("A rate limit of seconds is not an outage", async (browser) => {
 });
 
 testInChromium("The dashboard's rates are over the time whose records the proxy has kept", async (browser) => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using proxy = await startDashboardProxy({ upstreams: { only: upstream.url } });
   await proxy.chat();
   await using dashboard = await Dashboard.open(browser, proxy);
@@ -143,7 +143,7 @@ testInChromium("The dashboard's rates are over the time whose records the proxy 
 
 testInChromium("A token that is rejected later removes what the page showed", async (browser) => {
   const token = "token-of-the-operator-0123456789";
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using proxy = await startDashboardProxy({ upstreams: { only: upstream.url }, tokens: [token] });
   await using dashboard = await Dashboard.open(browser, proxy);
   await dashboard.signIn(token);

@@ -1,6 +1,6 @@
 /** The dashboard in a browser. */
 import { assert, assertEquals } from "@std/assert";
-import { answer, startUpstream, status } from "../support/upstream.ts";
+import { respond, startUpstream, status } from "../support/upstream.ts";
 import { testInChromium } from "./_chromium.ts";
 import { Dashboard, startDashboardProxy } from "./_dashboard.ts";
 
@@ -8,7 +8,7 @@ const token = "token-of-the-operator-0123456789";
 
 testInChromium("The dashboard shows a failover while it happens, and what it cost", async (browser) => {
   await using first = await startUpstream(status(429, { headers: { "retry-after": "40" } }));
-  await using second = await startUpstream(answer({ text: "Hello" }));
+  await using second = await startUpstream(respond({ text: "Hello" }));
   await using proxy = await startDashboardProxy({ upstreams: { first: first.url, second: second.url } });
   await using dashboard = await Dashboard.open(browser, proxy);
   await dashboard.isLive();
@@ -30,7 +30,7 @@ testInChromium("The dashboard shows a failover while it happens, and what it cos
 testInChromium(
   "The dashboard asks for a token, says when it is refused, and keeps it in its tab alone",
   async (browser) => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startDashboardProxy({ upstreams: { only: upstream.url }, tokens: [token] });
     await using dashboard = await Dashboard.open(browser, proxy);
     await dashboard.page.locator("#gate").waitFor();
@@ -58,7 +58,7 @@ testInChromium(
 testInChromium("The dashboard shows names, prompts, answers and errors as text, never as markup", async (browser) => {
   const evil = `<img src=x onerror="window.wasRun=true">"'&lt;`;
   await using upstream = await startUpstream([
-    answer({ text: evil }),
+    respond({ text: evil }),
     status(400, { error: { message: evil, type: evil } }),
   ]);
   const model = { provider: "only", capabilities: ["chat-completion"], model: "plain" };
@@ -88,7 +88,7 @@ testInChromium("The dashboard shows names, prompts, answers and errors as text, 
 });
 
 testInChromium("The dashboard deactivates and activates by its buttons, as far as the token may", async (browser) => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   const admin = "token-of-the-administrator-0123456789";
   const config = {
     proxy: { auth: { method: "bearer", tokens: [{ token, name: "tenant", rpm: 100 }], admin_tokens: [admin] } },
@@ -122,7 +122,7 @@ testInChromium("The dashboard deactivates and activates by its buttons, as far a
 testInChromium(
   "The dashboard takes 10 000 decisions in less than 200 MB and without asking for anything more",
   async (browser) => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startDashboardProxy({ upstreams: { only: upstream.url } });
     await using dashboard = await Dashboard.open(browser, proxy);
     await dashboard.isLive();
@@ -161,7 +161,7 @@ async function usedBytes({ page }: Dashboard): Promise<number> {
 testInChromium(
   "The dashboard shows what was spent per day and client, also after a reload of the page",
   async (browser) => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const team = { token: "token-of-a-team-0123456789", name: "team" };
     const config = {
       models: {

@@ -26,12 +26,12 @@ import {
 } from "../../browser.ts";
 import type { GivenProvider } from "../../src/contracts/browser_provider.ts";
 import {
-  answer,
   hang,
   hangAfterHeaders,
   json,
   type ReceivedRequest,
   refusingUrl,
+  respond,
   startUpstream,
   status,
 } from "../support/upstream.ts";
@@ -42,7 +42,7 @@ const authorizations = (requests: readonly ReceivedRequest[]) => requests.map(({
 
 describe("create() with providers of the program", () => {
   it("answers non-streaming and streaming, with the key and the model's own id", async () => {
-    await using upstream = await startUpstream(answer({ text: "Hello you" }));
+    await using upstream = await startUpstream(respond({ text: "Hello you" }));
     await using client = create("chat-completion", { providers: [providerAt(upstream.url)] });
     const whole = await client.chat.completions.create({ messages });
     assertEquals(whole.choices[0]?.message.content, "Hello you");
@@ -54,7 +54,7 @@ describe("create() with providers of the program", () => {
   });
 
   it("names models by the provider's host or the id it was given, and takes either name or the upstream id", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const providers = [providerAt(upstream.url), providerAt(upstream.url, { id: "acme", models: ["large"] })];
     await using client = create({ providers });
     const host = `127.0.0.1:${upstream.port}`;
@@ -69,7 +69,7 @@ describe("create() with providers of the program", () => {
 
   it("fails over between two of them, non-streaming and streaming", async () => {
     await using broken = await startUpstream(status(500));
-    await using good = await startUpstream(answer({ text: "Second" }));
+    await using good = await startUpstream(respond({ text: "Second" }));
     const providers = [providerAt(broken.url, { id: "a" }), providerAt(good.url, { id: "b" })];
     await using client = create("chat-completion", { providers, clock: fakeClock({ skipSleeps: true }) });
     const whole = await client.chat.completions.create({ messages });
@@ -84,7 +84,7 @@ describe("create() with providers of the program", () => {
   it("retries as often, and after the statuses, that each provider says", async () => {
     await using first = await startUpstream(status(500));
     await using second = await startUpstream(status(418));
-    await using third = await startUpstream(answer());
+    await using third = await startUpstream(respond());
     const providers = [
       providerAt(first.url, { id: "a", maxRetries: 0 }),
       providerAt(second.url, { id: "b", maxRetries: 1, retryableCodes: [418] }),
@@ -126,7 +126,7 @@ describe("create() with providers of the program", () => {
   });
 
   it("emits events, and takes a strategy of the entry or of the program", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const records: (MeshEvent | RoutingRecord)[] = [];
     const last: SelectionStrategy = { select: (candidates) => candidates.at(-1), score: () => 0 };
     for (const strategy of [undefined, roundRobin, prioritySelection, last]) {
@@ -144,7 +144,7 @@ describe("create() with providers of the program", () => {
 
   it("keeps states in a storage, so that another client does not ask what is in standby", async () => {
     await using limited = await startUpstream(status(429, { headers: { "retry-after": "60" } }));
-    await using good = await startUpstream(answer());
+    await using good = await startUpstream(respond());
     const options = {
       providers: [providerAt(limited.url, { id: "a" }), providerAt(good.url, { id: "b" })],
       storage: stateIn(memoryStorage()),
@@ -158,10 +158,10 @@ describe("create() with providers of the program", () => {
 });
 
 describe("create() with vendors", () => {
-  const document = (path: string) => path.endsWith("/models") ? json({ data: [{ id: "llama" }] }) : answer();
+  const document = (path: string) => path.endsWith("/models") ? json({ data: [{ id: "llama" }] }) : respond();
 
   it("sends each one its key, and names their models by their ids", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const vendors = { openai, groq, mistral, openrouter };
     const providers = Object.entries(vendors).map(([id, vendor]) =>
       vendor({ apiKey: `key-of-${id}-0123456789`, baseUrl: upstream.url, models: ["m"] })
@@ -186,7 +186,7 @@ describe("create() with vendors", () => {
   });
 
   it("has the rules of the newest generation for a model that their catalogue does not know", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const providers = [openai({ apiKey: key, baseUrl: upstream.url, models: ["gpt-9-nova"] })];
     await using client = create("chat-completion", { providers });
     await client.chat.completions.create({ messages, max_tokens: 5, temperature: 0.2, top_k: 9 });
@@ -195,7 +195,7 @@ describe("create() with vendors", () => {
   });
 
   it("knows what their catalogue knows of a model, of a dated one too", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const providers = [openai({ apiKey: key, baseUrl: upstream.url, models: ["gpt-5-mini-2025-08-07"] })];
     await using client = create("chat-completion", { providers });
     await client.chat.completions.create({ messages, max_tokens: 5 });
@@ -204,7 +204,7 @@ describe("create() with vendors", () => {
   });
 
   it("rewords what none of their models takes", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const providers = [groq({ apiKey: key, baseUrl: upstream.url, models: ["m"] })];
     await using client = create("chat-completion", { providers });
     await client.chat.completions.create({ messages, logit_bias: { 1: 2 } });
@@ -227,7 +227,7 @@ describe("create() with vendors", () => {
   });
 
   it("does so for providers of the program too, and takes a key that comes later", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const secrets = memorySecrets();
     const providers = [providerAt(upstream.url, { id: "acme", apiKey: () => secrets.get("ACME_API_KEY") })];
     await using client = create("chat-completion", { providers });
@@ -276,7 +276,7 @@ describe("create() with a configuration", () => {
   });
 
   it("fills its secret references in from the secret store, when it becomes ready", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const secrets = memorySecrets();
     await using client = create({ config: MeshConfig.parse(document(upstream.url), { secrets }) });
     await secrets.set("ACME_KEY", key);
@@ -286,7 +286,7 @@ describe("create() with a configuration", () => {
   });
 
   it("takes the document itself, as on a server: read when it becomes ready, by the same checks", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using client = create({ config: document(upstream.url), env: { ACME_KEY: key } });
     await client.chat.completions.create({ messages });
     assertEquals(authorizations(upstream.requests), [`Bearer ${key}`]);

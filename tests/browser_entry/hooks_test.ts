@@ -9,12 +9,12 @@ import {
   RateLimitError,
 } from "../../browser.ts";
 import type { BrowserProviderOptions } from "../../src/contracts/browser_provider.ts";
-import { answer, errorBody, json, raw, startUpstream, whole } from "../support/upstream.ts";
+import { completeResponse, errorBody, json, raw, respond, startUpstream } from "../support/upstream.ts";
 import { fakeClock, key, messages, read } from "./_provider.ts";
 
 /** A stream of events with these data. */
 function events(...data: readonly string[]) {
-  return whole(200, data.map((one) => `data: ${one}\n\n`).join(""), "text/event-stream");
+  return completeResponse(200, data.map((one) => `data: ${one}\n\n`).join(""), "text/event-stream");
 }
 
 /** A vendor with a dialect of its own, whose every hook is replaced. */
@@ -121,7 +121,7 @@ describe("A subclass of BrowserBaseProvider", () => {
   });
 
   it("needs to replace one hook only, as in plain JavaScript", async () => {
-    await using upstream = await startUpstream(answer({ text: "Hi" }));
+    await using upstream = await startUpstream(respond({ text: "Hi" }));
     const url = upstream.url;
     class OneHook extends BrowserBaseProvider {
       protected override _getCompletionEndpoint() {
@@ -141,7 +141,9 @@ describe("A subclass of BrowserBaseProvider", () => {
 describe("BrowserBaseProvider", () => {
   it("passes an error in OpenAI's shape on, its wait too", async () => {
     const headers = { "retry-after": "30" };
-    await using upstream = await startUpstream(whole(429, JSON.stringify(errorBody(429)), "application/json", headers));
+    await using upstream = await startUpstream(
+      completeResponse(429, JSON.stringify(errorBody(429)), "application/json", headers),
+    );
     const provider = new BrowserBaseProvider(createBrowserProviderConfig({ baseUrl: upstream.url, models: ["m"] }));
     await using client = create("chat-completion", { providers: [provider], clock: fakeClock() });
     const error = await assertRejects(() => client.chat.completions.create({ messages }), RateLimitError);
@@ -150,8 +152,8 @@ describe("BrowserBaseProvider", () => {
 
   it("sends no key when there is none, and keeps one out of every error", async () => {
     await using upstream = await startUpstream([
-      answer(),
-      whole(400, JSON.stringify(errorBody(400, { message: `Bad ${key}` })), "application/json"),
+      respond(),
+      completeResponse(400, JSON.stringify(errorBody(400, { message: `Bad ${key}` })), "application/json"),
     ]);
     const bare = new BrowserBaseProvider(createBrowserProviderConfig({ baseUrl: upstream.url, models: ["m"] }));
     await using client = create("chat-completion", { providers: [bare] });

@@ -2,14 +2,14 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { BrowserBaseProvider, create, createBrowserProviderConfig, ProviderError, routingOf } from "../../browser.ts";
 import { startTestProxy } from "../support/proxy.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 import { key, messages, providerAt, read } from "./_provider.ts";
 
 const token = "token-of-the-page-0123456789";
 
 describe("proxyUrl", () => {
   it("alone is a ModelMesh proxy, which keeps the keys; a version or a slash at its end does not matter", async () => {
-    await using upstream = await startUpstream(answer({ text: "Hello" }));
+    await using upstream = await startUpstream(respond({ text: "Hello" }));
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, tokens: [token] });
     for (const proxyUrl of [proxy.url, `${proxy.url}/`, `${proxy.url}/v1`, `${proxy.url}/v1/`]) {
       const config = createBrowserProviderConfig({ proxyUrl, apiKey: token, models: ["chat"] });
@@ -23,7 +23,7 @@ describe("proxyUrl", () => {
   });
 
   it("that is a ModelMesh proxy says who answered behind it", async () => {
-    await using upstream = await startUpstream(answer({ text: "Hello" }));
+    await using upstream = await startUpstream(respond({ text: "Hello" }));
     await using proxy = await startTestProxy({ upstreams: { alpha: upstream.url } });
     const config = createBrowserProviderConfig({ proxyUrl: proxy.url, models: ["chat"] });
     await using client = create("chat-completion", { providers: [new BrowserBaseProvider(config)] });
@@ -35,7 +35,7 @@ describe("proxyUrl", () => {
   });
 
   it("reports that the proxy requires a token, or does not accept the one of the page, and where both are set", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, tokens: [token] });
     const host = new URL(proxy.url).host;
     const remedy = `set the API key of "${host}" (apiKey, or api_key in a configuration) to a token of the proxy, ` +
@@ -58,7 +58,7 @@ describe("proxyUrl", () => {
   });
 
   it("with an address is a forwarder in front of it", async () => {
-    await using forwarder = await startUpstream(answer());
+    await using forwarder = await startUpstream(respond());
     const proxyUrl = `http://127.0.0.1:${forwarder.port}/to/`;
     const provider = providerAt("https://api.acme.example/v1/", { proxyUrl });
     assertEquals(provider.id, "api.acme.example");
@@ -69,7 +69,7 @@ describe("proxyUrl", () => {
   });
 
   it("forwards a subclass's own address once, whether or not it has resolved it already", async () => {
-    await using forwarder = await startUpstream(answer());
+    await using forwarder = await startUpstream(respond());
     const proxyUrl = `http://127.0.0.1:${forwarder.port}`;
     class Plain extends BrowserBaseProvider {
       protected override _getCompletionEndpoint() {

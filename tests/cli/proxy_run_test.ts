@@ -3,7 +3,7 @@ import { describe, it } from "@std/testing/bdd";
 import { type CommandSetup, inTime, startCommand, withProxyCommand } from "../support/_cli.ts";
 import { assertOutput } from "../support/_cli_outputs.ts";
 import { goodBody } from "../support/_surface.ts";
-import { answer, startUpstream, status } from "../support/upstream.ts";
+import { respond, startUpstream, status } from "../support/upstream.ts";
 
 const key = "canary-key/0123456789+==";
 
@@ -48,7 +48,7 @@ async function greeting(args: readonly string[], setup: CommandSetup) {
 
 describe("modelmesh proxy", () => {
   it("detects providers by the environment, and serves a pool for what they can do", async () => {
-    await using upstream = await startUpstream(answer({ text: "detected" }));
+    await using upstream = await startUpstream(respond({ text: "detected" }));
     const env = { OPENAI_API_KEY: key, OPENAI_BASE_URL: upstream.url, UNRELATED: "x" };
     const { code, out, err } = await withProxyCommand([], { env }, async (url) => {
       const response = await chat(url, { model: "chat-completion" });
@@ -80,7 +80,7 @@ describe("modelmesh proxy", () => {
   });
 
   it("writes events as JSON lines on standard error, and nothing on standard output", async () => {
-    await using upstream = await startUpstream((request) => request.json().model === "one" ? status(401) : answer());
+    await using upstream = await startUpstream((request) => request.json().model === "one" ? status(401) : respond());
     const setup = { files: files(upstream.url) };
     const { out, err } = await withProxyCommand(["--config", "mesh.json"], setup, async (url) => {
       const response = await chat(url);
@@ -102,7 +102,7 @@ describe("modelmesh proxy", () => {
   });
 
   it("writes lines for people on a terminal", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const lineOf = async (env: Record<string, string>) => {
       const setup = { files: files(upstream.url), isTerminal: true, env };
       const { err } = await withProxyCommand(["--config", "mesh.json"], setup, async (url) => {
@@ -117,7 +117,7 @@ describe("modelmesh proxy", () => {
   });
 
   it("leaves records to a console sink of the configuration, each printed once", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const { "mesh.json": text } = files(upstream.url);
     const observability = { routing: { connector: "mesh.console.v1" } };
     const setup = { files: { "mesh.json": JSON.stringify({ ...JSON.parse(text), observability }) } };
@@ -141,7 +141,7 @@ describe("modelmesh proxy", () => {
   });
 
   it("writes records in the form of --log-format", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     for (const [format, isTerminal] of [["json", true], ["text", false]] as const) {
       const setup = { files: files(upstream.url), isTerminal };
       const { err } = await withProxyCommand(["--config", "mesh.json", "--log-format", format], setup, async (url) => {

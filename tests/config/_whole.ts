@@ -3,7 +3,7 @@ import { serverConnectors } from "../../connectors/server.ts";
 import { groupConnectors, type KnownConnectors } from "../../src/config/settings/known.ts";
 
 /** Its path. */
-export const wholePath = "tests/fixtures/config/whole.yaml";
+export const completePath = "tests/fixtures/config/whole.yaml";
 
 const shipped = groupConnectors(serverConnectors);
 

@@ -34,7 +34,7 @@ export function fixture(name: string): Promise<string> {
 }
 
 /** A response of the network. */
-export interface Answer {
+export interface FakeResponse {
   /** HTTP status; 200 unless said. */
   readonly status?: number;
   /** Answer headers. */
@@ -44,12 +44,12 @@ export interface Answer {
 }
 
 /** A whole JSON response. */
-export function answer(text: string, status = 200, headers: Record<string, string> = {}): Answer {
+export function respond(text: string, status = 200, headers: Record<string, string> = {}): FakeResponse {
   return { status, headers: { "content-type": "application/json", ...headers }, pieces: [bytes(text)] };
 }
 
 /** A streamed response, in the pieces it arrives in. */
-export function events(...pieces: readonly Uint8Array[]): Answer {
+export function events(...pieces: readonly Uint8Array[]): FakeResponse {
   return { headers: { "content-type": "text/event-stream; charset=utf-8" }, pieces };
 }
 
@@ -59,7 +59,7 @@ export function bytes(text: string): Uint8Array {
 }
 
 /** A call whose network gives these responses in order and notes what was sent. */
-export function options(answers: readonly Answer[], sent: UpstreamRequest[] = []): CallOptions {
+export function options(answers: readonly FakeResponse[], sent: UpstreamRequest[] = []): CallOptions {
   return {
     signal: new AbortController().signal,
     credential: "sk-ant-test",
@@ -78,12 +78,12 @@ export function provider(settings: Record<string, unknown> = {}): Provider {
 }
 
 /** Asks for a non-streaming response and is given this one. */
-export async function complete(given: Answer): Promise<ChatCompletion> {
+export async function complete(given: FakeResponse): Promise<ChatCompletion> {
   return (await provider().complete(request(), options([given])) as CompletionResponse).body;
 }
 
 /** Asks for a stream and is given this one. */
-export async function stream(given: Answer, of: Provider = provider()): Promise<ChatCompletionChunk[]> {
+export async function stream(given: FakeResponse, of: Provider = provider()): Promise<ChatCompletionChunk[]> {
   const chunks: ChatCompletionChunk[] = [];
   for await (const { value } of of.stream!(request(true), options([given]))) chunks.push(value);
   return chunks;

@@ -47,7 +47,7 @@ export interface CloudCall {
 }
 
 /** What came of a call. */
-export interface CloudAnswer {
+export interface CloudResponse {
   readonly sent: ReceivedRequest;
   readonly body: ChatCompletion;
   /** Parameters that were left out. */
@@ -55,7 +55,7 @@ export interface CloudAnswer {
 }
 
 /** Asks for a non-streaming response. */
-export function ask(call: CloudCall): Promise<CloudAnswer> {
+export function ask(call: CloudCall): Promise<CloudResponse> {
   return over(call, async (provider, options, { sent, dropped }) => {
     const { body } = await provider.complete(toCompletionRequest(call, false), options) as CompletionResponse;
     return { sent: sent(), body, dropped: dropped() };

@@ -18,7 +18,7 @@ export const now: number = Date.UTC(2026, 10, 21, 12);
 const runtime: Runtime = testRuntime({ clock: fakeClock({ now }), random: () => 0.5 });
 
 /** A response of the network. */
-export interface Answer {
+export interface FakeResponse {
   /** HTTP status; 200 unless said. */
   readonly status?: number;
   /** Its type; JSON unless said. */
@@ -40,17 +40,17 @@ export function bytes(text: string): Uint8Array {
 }
 
 /** A JSON response. */
-export function json(text: string, status = 200, headers: Record<string, string> = {}): Answer {
+export function json(text: string, status = 200, headers: Record<string, string> = {}): FakeResponse {
   return { status, headers, pieces: [bytes(text)] };
 }
 
 /** A streamed response, in the pieces it arrives in. */
-export function events(...pieces: readonly Uint8Array[]): Answer {
+export function events(...pieces: readonly Uint8Array[]): FakeResponse {
   return { type: "text/event-stream", pieces };
 }
 
 /** A call whose network gives these responses in order and notes what was sent. */
-export function options(answers: readonly Answer[], sent: UpstreamRequest[] = []): CallOptions {
+export function options(answers: readonly FakeResponse[], sent: UpstreamRequest[] = []): CallOptions {
   return {
     signal: new AbortController().signal,
     credential: "AIza-test",
@@ -79,12 +79,12 @@ export function request(body: Partial<ChatCompletionRequest> = {}, model = "gemi
 }
 
 /** Asks for a non-streaming response and is given this one. */
-export async function complete(given: Answer): Promise<ChatCompletion> {
+export async function complete(given: FakeResponse): Promise<ChatCompletion> {
   return (await provider().complete(request(), options([given])) as CompletionResponse).body;
 }
 
 /** Asks for a stream and is given this one. */
-export async function stream(given: Answer): Promise<ChatCompletionChunk[]> {
+export async function stream(given: FakeResponse): Promise<ChatCompletionChunk[]> {
   const chunks: ChatCompletionChunk[] = [];
   for await (const { value } of provider().stream!(request(), options([given]))) chunks.push(value);
   return chunks;

@@ -11,6 +11,7 @@ import { happens } from "../support/patience.ts";
 import { assertMatchesSchema } from "../support/schema.ts";
 import {
   type Behaviour,
+  completeResponse,
   emptyBody,
   Gate,
   html200,
@@ -18,7 +19,6 @@ import {
   reset,
   status,
   truncatedJson,
-  whole,
 } from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
 import {
@@ -67,7 +67,7 @@ export const senseless: Readonly<Record<string, Behaviour>> = {
   "a list": json([]),
   "null": json(null),
   "an object of something else": json({ ok: true }),
-  "bytes that are no text": whole(200, Uint8Array.of(0xff, 0xfe, 0x00, 0x80), "application/json"),
+  "bytes that are no text": completeResponse(200, Uint8Array.of(0xff, 0xfe, 0x00, 0x80), "application/json"),
 };
 
 /** In the format of every vendor: no numbers, or none that can be. */

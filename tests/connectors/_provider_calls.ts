@@ -22,7 +22,7 @@ import { gather } from "./_anthropic.ts";
 export const pieces: readonly string[] = ["Hello", " wörld", ", how", " are you?"];
 
 /** A connector, and the replies of its vendor. */
-export interface ProviderFixture extends Pick<DialectFacts, "connector" | "model" | "answer" | "eventsToContent"> {
+export interface ProviderFixture extends Pick<DialectFacts, "connector" | "model" | "respond" | "eventsToContent"> {
   /** An event of a stream that means nothing to anybody, as it is written. */
   readonly unknownEvent: string | Uint8Array;
   /** The entry's `config`. */
@@ -55,7 +55,7 @@ export function createScene(fixture: ProviderFixture): Scene {
   return {
     eventsToContent: fixture.eventsToContent,
     unknownEvent: fixture.unknownEvent,
-    reply: (more = {}) => fixture.answer({ pieces, ...more }),
+    reply: (more = {}) => fixture.respond({ pieces, ...more }),
     async over(script, use) {
       await using upstream = await startUpstream(script);
       return await use(createCall(fixture, upstream));

@@ -19,7 +19,7 @@ const gemini: Dialect = { ...speaking.gemini, unknownEvent: 'data: {"news":true}
 const vertex = { project: "my-project", location: "europe-west1" };
 
 /** OpenAI's, with the usage of a stream for all who ask, and for those who do not. */
-const unasked: Dialect = { ...openai, answer: (reply) => asIfAsked(openai.answer(reply)) };
+const unasked: Dialect = { ...openai, respond: (reply) => asIfAsked(openai.respond(reply)) };
 
 /** What a vendor speaks, where it is not OpenAI's dialect alone, and the settings that it needs. */
 const dialects: Readonly<Record<string, readonly Dialect[]>> = {

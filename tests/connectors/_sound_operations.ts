@@ -2,7 +2,7 @@
  * Requests to vendors of sound, and what they answer.
  * @module
  */
-import { whole } from "../support/upstream.ts";
+import { completeResponse } from "../support/upstream.ts";
 import type { OperationFacts } from "./_operation.ts";
 
 const bytes = new TextEncoder().encode("of a kind");
@@ -18,7 +18,7 @@ export const ofSound: Readonly<Record<string, Readonly<Record<string, OperationF
         path: "/v1/text-to-speech/id%2F1/stream?output_format=mp3_44100_128",
         json: { text: "red", model_id: "eleven_flash_v2_5", voice_settings: { speed: 1.1 } },
       },
-      replies: whole(200, bytes, "audio/mpeg"),
+      replies: completeResponse(200, bytes, "audio/mpeg"),
       becomes: "of a kind",
     },
     transcription: {
@@ -33,7 +33,7 @@ export const ofSound: Readonly<Record<string, Readonly<Record<string, OperationF
     speech: {
       body: { input: "red & <green>", voice: "de-DE-KatjaNeural", speed: 1.5 },
       sends: { path: "/v1/v1" },
-      replies: whole(200, bytes, "audio/mpeg"),
+      replies: completeResponse(200, bytes, "audio/mpeg"),
       becomes: "of a kind",
     },
   },
@@ -54,7 +54,7 @@ export const ofSound: Readonly<Record<string, Readonly<Record<string, OperationF
         path: "/v1/speak?model=aura-2-thalia-en&encoding=linear16&container=none&sample_rate=24000",
         json: { text: "red" },
       },
-      replies: whole(200, bytes, "audio/l16"),
+      replies: completeResponse(200, bytes, "audio/l16"),
       becomes: "of a kind",
     },
     transcription: {

@@ -2,7 +2,7 @@
  * Requests for operations other than chat, and what the vendors response to them.
  * @module
  */
-import { whole } from "../support/upstream.ts";
+import { completeResponse } from "../support/upstream.ts";
 import type { OperationFacts } from "./_operation.ts";
 import { found, page, parsed, searched, url } from "./_search_operations.ts";
 
@@ -55,7 +55,7 @@ export const usual: Readonly<Record<string, OperationFacts>> = {
   speech: {
     body: { input: "red", voice: "alloy" },
     sends: { path: "/v1/audio/speech", json: { model: "small", input: "red", voice: "alloy" } },
-    replies: whole(200, bytes, "audio/mpeg"),
+    replies: completeResponse(200, bytes, "audio/mpeg"),
     becomes: "of a kind",
   },
   transcription: { ...transcript, sends: { path: "/v1/audio/transcriptions" } },

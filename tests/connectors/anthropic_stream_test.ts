@@ -4,7 +4,6 @@ import type { CallOptions } from "../../src/contracts/provider.ts";
 import type { UpstreamRequest } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
 import {
-  answer,
   bytes,
   complete,
   events,
@@ -14,18 +13,19 @@ import {
   options,
   provider,
   request,
+  respond,
   stream,
 } from "./_anthropic.ts";
 
 Deno.test("thoughts come back to the API in the order they were answered in", async () => {
   const answered = JSON.parse(await fixture("thinking_tools.json"));
-  const whole = (await complete(answer(JSON.stringify(answered)))).choices[0]!.message;
+  const whole = (await complete(respond(JSON.stringify(answered)))).choices[0]!.message;
   const streamed = gather(await stream(events(bytes(await fixture("stream_thinking_tools.sse")))));
   for (const message of [whole, streamed]) {
     const sent: UpstreamRequest[] = [];
     const results = message.tool_calls!.map(({ id }) => ({ role: "tool" as const, tool_call_id: id, content: "18" }));
     const body = { messages: [{ role: "user" as const, content: "Weather?" }, { ...message }, ...results] };
-    await provider().complete({ ...request(), body }, options([answer(JSON.stringify(answered))], sent));
+    await provider().complete({ ...request(), body }, options([respond(JSON.stringify(answered))], sent));
     assertEquals(JSON.parse(sent[0]!.body as string).messages, [
       { role: "user", content: [{ type: "text", text: "Weather?" }] },
       { role: "assistant", content: answered.content },
@@ -75,7 +75,7 @@ Deno.test("stream() yields role, text, finish reason and usage, wherever the byt
 
 Deno.test("stream() says the same as a non-streaming response", async () => {
   const chunks = await stream(events(bytes((await fixture("stream_thinking_tools.sse")).replaceAll("\n", "\r\n"))));
-  const whole = await complete(answer(await fixture("thinking_tools.json")));
+  const whole = await complete(respond(await fixture("thinking_tools.json")));
   const { tool_calls, ...message } = gather(chunks);
   const { tool_calls: calls, ...expected } = whole.choices[0]!.message;
   assertEquals(message, expected);
@@ -116,8 +116,8 @@ Deno.test("stream() fails when it ends before it has named its end", async () =>
 });
 
 Deno.test("stream() turns a non-streaming response into a stream and refuses a web page", async () => {
-  const chunks = await stream(answer(await fixture("thinking_tools.json")));
-  assertEquals(gather(chunks), (await complete(answer(await fixture("thinking_tools.json")))).choices[0]?.message);
+  const chunks = await stream(respond(await fixture("thinking_tools.json")));
+  assertEquals(gather(chunks), (await complete(respond(await fixture("thinking_tools.json")))).choices[0]?.message);
   assertEquals(chunks.at(-1)?.usage?.prompt_tokens, 512);
   const page = { headers: { "content-type": "text/html" }, pieces: [bytes("<html></html>")] };
   assertEquals((await assertRejects(() => stream(page), UpstreamError)).kind, "invalid_response");

@@ -3,15 +3,15 @@ import { anthropic } from "../../connectors/providers/anthropic.ts";
 import type { FailureKind } from "../../src/contracts/provider.ts";
 import type { UpstreamRequest } from "../../src/contracts/runtime.ts";
 import { UpstreamError } from "../../src/errors.ts";
-import { type Answer, answer, complete, fixture, haiku, now, options, provider, request } from "./_anthropic.ts";
+import { complete, type FakeResponse, fixture, haiku, now, options, provider, request, respond } from "./_anthropic.ts";
 
-async function failure(given: Answer): Promise<UpstreamError> {
+async function failure(given: FakeResponse): Promise<UpstreamError> {
   return await assertRejects(() => complete(given), UpstreamError);
 }
 
 Deno.test("complete() asks the Messages API with key and version", async () => {
   const sent: UpstreamRequest[] = [];
-  await provider().complete(request(), options([answer(await fixture("text.json"))], sent));
+  await provider().complete(request(), options([respond(await fixture("text.json"))], sent));
   const [{ url, headers, body }] = sent as [UpstreamRequest];
   assertEquals(url, "https://api.anthropic.com/v1/messages");
   assertEquals(headers, {
@@ -29,13 +29,13 @@ Deno.test("complete() asks the Messages API with key and version", async () => {
 Deno.test("create() takes an address with and without the version", async () => {
   for (const baseUrl of ["http://localhost:9/anthropic", "http://localhost:9/anthropic/v1/"]) {
     const sent: UpstreamRequest[] = [];
-    await provider({ baseUrl }).complete(request(), options([answer(await fixture("text.json"))], sent));
+    await provider({ baseUrl }).complete(request(), options([respond(await fixture("text.json"))], sent));
     assertEquals(sent[0]?.url, "http://localhost:9/anthropic/v1/messages");
   }
 });
 
 Deno.test("complete() answers with every member OpenAI's schema requires", async () => {
-  assertEquals(await complete(answer(await fixture("text.json"))), {
+  assertEquals(await complete(respond(await fixture("text.json"))), {
     id: "msg_01QXbP4Jk7nVwN3rGmT8sYzD",
     object: "chat.completion",
     created: now / 1000,
@@ -56,7 +56,7 @@ Deno.test("complete() answers with every member OpenAI's schema requires", async
 });
 
 Deno.test("complete() carries thoughts on the call they led to", async () => {
-  const { choices, usage } = await complete(answer(await fixture("thinking_tools.json")));
+  const { choices, usage } = await complete(respond(await fixture("thinking_tools.json")));
   assertEquals(choices[0]?.finish_reason, "tool_calls");
   assertEquals(choices[0]?.message, {
     role: "assistant",
@@ -100,13 +100,13 @@ Deno.test("complete() maps every stop reason", async () => {
       ["something_new", "stop"],
     ]
   ) {
-    const { choices } = await complete(answer(JSON.stringify({ ...text, stop_reason })));
+    const { choices } = await complete(respond(JSON.stringify({ ...text, stop_reason })));
     assertEquals(choices[0]?.finish_reason, expected, stop_reason);
   }
 });
 
 Deno.test("complete() reports why a response was refused", async () => {
-  const { choices } = await complete(answer(await fixture("refusal.json")));
+  const { choices } = await complete(respond(await fixture("refusal.json")));
   assertEquals(choices[0]?.finish_reason, "content_filter");
   assertEquals(choices[0]?.message.content, null);
   assertEquals(choices[0]?.message.refusal, "This request could enable cyber harm.");
@@ -115,7 +115,7 @@ Deno.test("complete() reports why a response was refused", async () => {
 Deno.test("complete() refuses answers that are none", async () => {
   const whole = await fixture("text.json");
   for (const text of ["", "<html>Bad gateway</html>", whole.slice(0, 200), "{}", '{"content":"Paris"}', "[]"]) {
-    assertEquals((await failure(answer(text))).kind, "invalid_response", text);
+    assertEquals((await failure(respond(text))).kind, "invalid_response", text);
   }
 });
 
@@ -149,24 +149,24 @@ Deno.test("errors are reported in OpenAI's terms and classed", async () => {
   ];
   for (const [status, type, message, kind, code] of table) {
     const body = JSON.stringify({ type: "error", error: { type, message }, request_id: "req_1" });
-    const error = await failure(answer(body, status));
+    const error = await failure(respond(body, status));
     assertEquals([error.kind, error.fault?.error.code, error.fault?.error.message], [kind, code, message]);
     assertEquals(error.fault?.status, status);
     if (type === "api_error" || (status < 500 && status !== 404)) {
-      assertEquals((await failure(answer(body))).kind, kind, `${type} under 200`);
+      assertEquals((await failure(respond(body))).kind, kind, `${type} under 200`);
     }
   }
 });
 
 Deno.test("errors name the wait, be it a header or a spend limit's date", async () => {
-  const limited = answer('{"type":"error","error":{"type":"rate_limit_error","message":"Slow down"}}', 429, {
+  const limited = respond('{"type":"error","error":{"type":"rate_limit_error","message":"Slow down"}}', 429, {
     "retry-after": "7",
   });
   assertEquals((await failure(limited)).fault?.retryAfterMs, 7000);
   const message =
     "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.";
   const spent = await failure(
-    answer(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } }), 400),
+    respond(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } }), 400),
   );
   assertEquals(spent.kind, "quota_exhausted");
   assertEquals(spent.fault?.retryAfterMs, Date.UTC(2026, 11, 1) - now);
@@ -174,15 +174,15 @@ Deno.test("errors name the wait, be it a header or a spend limit's date", async 
 
 Deno.test("errors of a gateway in OpenAI's dialect, or in none, are understood", async () => {
   const dialect = await failure(
-    answer('{"error":{"message":"No such key","type":"invalid_request_error","code":"invalid_api_key"}}', 401),
+    respond('{"error":{"message":"No such key","type":"invalid_request_error","code":"invalid_api_key"}}', 401),
   );
   assertEquals([dialect.kind, dialect.fault?.error.code], ["auth", "invalid_api_key"]);
-  assertEquals((await failure(answer("<html>", 502))).fault?.error.message, "HTTP status 502");
+  assertEquals((await failure(respond("<html>", 502))).fault?.error.message, "HTTP status 502");
 });
 
 Deno.test("listModels() pages through and keeps what the catalogue knows", async () => {
   const sent: UpstreamRequest[] = [];
-  const pages = [answer(await fixture("models_page_1.json")), answer(await fixture("models_page_2.json"))];
+  const pages = [respond(await fixture("models_page_1.json")), respond(await fixture("models_page_2.json"))];
   const models = await provider().listModels(options(pages, sent));
   assertEquals(models.map(({ id }) => id), ["claude-sonnet-5-5", "claude-haiku-4-5-20251001", "claude-opus-6"]);
   assertEquals(models[1]?.pricing, haiku.pricing);
@@ -199,7 +199,7 @@ Deno.test("getRateLimits() returns what the last response said", async () => {
   const claude = provider();
   assertEquals(claude.getRateLimits("claude-haiku-4-5"), undefined);
   const headers = { "anthropic-ratelimit-requests-limit": "4000", "anthropic-ratelimit-tokens-limit": "500000" };
-  await claude.complete(request(), options([answer(await fixture("text.json"), 200, headers)]));
+  await claude.complete(request(), options([respond(await fixture("text.json"), 200, headers)]));
   assertEquals(claude.getRateLimits("claude-haiku-4-5"), { rpm: 4000, tpm: 500_000 });
 });
 

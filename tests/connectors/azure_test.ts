@@ -5,6 +5,7 @@ import { create } from "../../mod.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { testRuntime } from "../../src/runtime/test.ts";
 import {
+  completeResponse,
   completion,
   embeddings,
   emptyBody,
@@ -14,7 +15,6 @@ import {
   startUpstream,
   status,
   truncatedJson,
-  whole,
 } from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
 import { ask, catchFault, type CloudCall, list, stream } from "./_clouds.ts";
@@ -160,7 +160,7 @@ Deno.test("the filter's results come back with the response", async () => {
 
 function events(...values: readonly unknown[]) {
   const lines = values.map((value) => `data: ${typeof value === "string" ? value : JSON.stringify(value)}\n\n`);
-  return whole(200, lines.join(""), "text/event-stream");
+  return completeResponse(200, lines.join(""), "text/event-stream");
 }
 
 const head = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "gpt-5" };

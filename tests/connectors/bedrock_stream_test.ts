@@ -2,7 +2,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { fromConverse } from "../../connectors/providers/_bedrock_response.ts";
 import { event, eventFrame, exception } from "../support/event_frames.ts";
-import { emptyBody, html200, json, whole } from "../support/upstream.ts";
+import { completeResponse, emptyBody, html200, json } from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
 import { catchFault, type CloudCall, stream } from "./_clouds.ts";
 
@@ -16,7 +16,7 @@ function joined(...frames: readonly Uint8Array[]): Uint8Array {
 function call(...frames: readonly Uint8Array[]): CloudCall {
   return {
     connector: "aws.bedrock.v1",
-    script: whole(200, joined(...frames), type, { "x-amzn-requestid": "d1e2f3" }),
+    script: completeResponse(200, joined(...frames), type, { "x-amzn-requestid": "d1e2f3" }),
     model: haiku,
     config: { region: "eu-central-1" },
   };
@@ -145,7 +145,7 @@ Deno.test("streams that are none, end early or are damaged are broken ones", asy
     call(start, event("contentBlockDelta", "{oops")),
     call(start, event("contentBlockDelta", "[]")),
     call(start, end("malformed_tool_use")),
-    { ...call(), script: whole(200, "data: {}\n\n", type) },
+    { ...call(), script: completeResponse(200, "data: {}\n\n", type) },
     { ...call(), script: html200() },
     { ...call(), script: emptyBody() },
   ];

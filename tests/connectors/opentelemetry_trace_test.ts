@@ -10,7 +10,7 @@ import { type Dialect, speaking } from "../support/_dialects.ts";
 import { readMetrics, readSpans } from "../support/otlp.ts";
 import { recorder } from "../support/sinks.ts";
 import { startTestProxy } from "../support/proxy.ts";
-import { answer, json, ok, startUpstream, status, type Upstream } from "../support/upstream.ts";
+import { json, ok, respond, startUpstream, status, type Upstream } from "../support/upstream.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const caller = "b7ad6b7169203331";
@@ -235,7 +235,7 @@ Deno.test("spans and metrics name the vendor, and the model as the vendor calls 
   for (const [dialect, vendor] of rows) {
     for (const isStream of [false, true]) {
       await using collector = await startUpstream(json({}));
-      await using upstream = await startUpstream(speaking[dialect].answer());
+      await using upstream = await startUpstream(speaking[dialect].respond());
       const { model } = speaking[dialect];
       const sink = exportingTo(collector);
       const proxy = await startDialectProxy({ mine: { dialect, url: upstream.url } }, {
@@ -260,7 +260,7 @@ Deno.test("spans and metrics name the vendor, and the model as the vendor calls 
 Deno.test("the model of a response is the one that the vendor names in it", async () => {
   for (const isStream of [false, true]) {
     await using collector = await startUpstream(json({}));
-    await using a = await startUpstream(answer({ model: "gpt-4o-2024-08-06" }));
+    await using a = await startUpstream(respond({ model: "gpt-4o-2024-08-06" }));
     const proxy = await startTestProxy({
       upstreams: { a: a.url },
       config: {

@@ -6,7 +6,7 @@ import { UpstreamError } from "../../src/errors.ts";
 import { readRateHeaders } from "../../src/util/rate_headers.ts";
 import { speaking } from "../support/_dialects.ts";
 import { loadedProviders } from "../support/connectors.ts";
-import { emptyBody, html200, json, type Script, status, whole } from "../support/upstream.ts";
+import { completeResponse, emptyBody, html200, json, type Script, status } from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
 import { type Call, catchFailure, connected, createScene } from "./_provider_calls.ts";
 import { recorded } from "./_recorded.ts";
@@ -27,7 +27,7 @@ const others = [
 
 function toStream(events: Recorded["events"]) {
   const lines = events.map((one) => typeof one === "string" ? `${one}\n\n` : `data: ${JSON.stringify(one)}\n\n`);
-  return whole(200, `${lines.join("")}data: [DONE]\n\n`, "text/event-stream");
+  return completeResponse(200, `${lines.join("")}data: [DONE]\n\n`, "text/event-stream");
 }
 
 /** A function called with arguments that are not JSON, as the model wrote them. */

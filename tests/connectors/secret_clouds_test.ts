@@ -42,7 +42,7 @@ for (const [id, make] of clouds) {
     for (const [what, answer] of Object.entries(oddAnswers)) {
       it(`${what}, says for which secret, and why not`, async () => {
         await using used = await make();
-        used.vendor!.answer(answer);
+        used.vendor!.respond(answer);
         const { store } = used;
         const tasks = { "look up": () => store.get("KEY"), "store": () => store.set("KEY", value) };
         for (const [task, run] of Object.entries(tasks)) {
@@ -51,7 +51,7 @@ for (const [id, make] of clouds) {
           assertMatch(message, /it answered \d{3}|returned no access token|set "secrets\.vault"/);
         }
         await catchFailure(store.list());
-        used.vendor!.answer(undefined);
+        used.vendor!.respond(undefined);
         await store.set("KEY", value);
         assertEquals(await store.get("KEY"), value, "and works again once the vendor does");
       });
@@ -60,7 +60,7 @@ for (const [id, make] of clouds) {
     it("200 and {}, does not take it for a missing secret", async () => {
       await using used = await make();
       await used.store.set("KEY", value); // has its token by now
-      used.vendor!.answer(() => Response.json({}));
+      used.vendor!.respond(() => Response.json({}));
       assertEquals((await used.store.list()).length, 0);
       if (id !== "1password.connect.v1") await catchFailure(used.store.get("KEY"));
     });
@@ -244,11 +244,11 @@ describe("microsoft.key-vault.v1", () => {
     await using other = await startVendor(() => Response.json({ value: [] }));
     await used.store.set("A", value);
     for (const nextLink of [`${other.url}/secrets`, `${used.vendor!.url}.evil.example/`, "//x/y"]) {
-      used.vendor!.answer(() => Response.json({ value: [], nextLink }));
+      used.vendor!.respond(() => Response.json({ value: [], nextLink }));
       await catchFailure(used.store.list());
     }
     assertEquals(other.requests, []);
-    used.vendor!.answer(() => Response.json({ value: [], nextLink: `${used.vendor!.url}/secrets?again` }));
+    used.vendor!.respond(() => Response.json({ value: [], nextLink: `${used.vendor!.url}/secrets?again` }));
     assertStringIncludes(await catchFailure(used.store.list()), "more than 1000 pages");
   });
 });

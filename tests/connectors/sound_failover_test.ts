@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { create, routingOf } from "../../mod.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { json, type Script, startUpstream, status, whole } from "../support/upstream.ts";
+import { completeResponse, json, type Script, startUpstream, status } from "../support/upstream.ts";
 
 const busy = status(503);
 const file = new File([new Uint8Array([1, 2, 3])], "a.mp3", { type: "audio/mpeg" });
@@ -61,7 +61,7 @@ Deno.test("a speech keeps its format, and has the voice that stands for the one 
   await using scene = await over([
     ["elevenlabs.tts.v1", "eleven_flash_v2_5", busy, { voices: { alloy: "JBFqnCBsd6RMkjVDRZzb" } }],
     ["google.gemini.v1", "gemini-3.8-flash-tts", busy, { voices: { alloy: "Kore" } }],
-    ["azure.tts.v1", "neural", whole(200, new Uint8Array([1, 2, 3]), "audio/mpeg"), { voices }],
+    ["azure.tts.v1", "neural", completeResponse(200, new Uint8Array([1, 2, 3]), "audio/mpeg"), { voices }],
   ]);
   const speech = await scene.client.audio.speech.create({ input: "Red.", voice: "alloy" });
   assertEquals([speech.headers.get("content-type"), (await speech.bytes()).length], ["audio/mpeg", 3]);

@@ -12,7 +12,7 @@ import type {
 import { denoRuntime } from "../../src/runtime/deno.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { loadedProviders } from "../support/connectors.ts";
-import { json, type Script, startUpstream, whole } from "../support/upstream.ts";
+import { completeResponse, json, type Script, startUpstream } from "../support/upstream.ts";
 import { catchFailure } from "./_provider_calls.ts";
 import { version } from "../../src/version.ts";
 
@@ -56,7 +56,7 @@ function decodeSound({ content }: OperationResponse): string {
 
 describe("Sound by vendors with words of their own", () => {
   it("Azure's speech is asked for in SSML, in which no text is markup", async () => {
-    await using vendor = await over("azure.tts.v1", whole(200, bytes, "audio/mpeg"));
+    await using vendor = await over("azure.tts.v1", completeResponse(200, bytes, "audio/mpeg"));
     const markup = async (body: JsonObject) => {
       const input = 'a < b & "c" > d\u0000\u0007.';
       const { content } = await vendor.ask("speech", { input, voice: "de-DE-KatjaNeural", ...body });
@@ -85,7 +85,7 @@ describe("Sound by vendors with words of their own", () => {
     await using vendor = await over("azure.tts.v1", [
       json([{ ShortName: "en-US-JennyNeural" }]),
       json("no"),
-      whole(200, "<h1>", "text/html"),
+      completeResponse(200, "<h1>", "text/html"),
     ]);
     assertEquals((await vendor.list()).map(({ id }) => id), ["neural"]);
     assertEquals(vendor.requests(), ["GET /v1/voices/list"]);
@@ -128,7 +128,7 @@ describe("Sound by vendors with words of their own", () => {
     const srt = "1\n00:00:00,250 --> 00:00:00,900\nRed.\n";
     const sentences = json({ sentences: [{ text: "Red.", start: 250, end: 900 }] });
     await using vendor = await over("assemblyai.stt.v1", [
-      ...[upload, completed, whole(200, srt, "text/plain")],
+      ...[upload, completed, completeResponse(200, srt, "text/plain")],
       ...[upload, completed, sentences],
       ...[upload, completed],
     ]);

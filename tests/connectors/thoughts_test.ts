@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { create } from "../../mod.ts";
 import type { ChatMessage } from "../../src/contracts/openai.ts";
-import { json, startUpstream, stream as openAiStream, whole } from "../support/upstream.ts";
+import { completeResponse, json, startUpstream, stream as openAiStream } from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
 import { ask, stream } from "./_clouds.ts";
 
@@ -18,7 +18,7 @@ function events(...deltas: readonly object[]) {
     const choices = [{ index: 0, delta, finish_reason }];
     return `data: ${JSON.stringify({ ...head, object: "chat.completion.chunk", choices })}\n\n`;
   });
-  return whole(200, `${lines.join("")}data: [DONE]\n\n`, "text/event-stream");
+  return completeResponse(200, `${lines.join("")}data: [DONE]\n\n`, "text/event-stream");
 }
 
 const call = { connector: "cerebras.api.v1", model: "gpt-oss-120b", path: "/v1" };

@@ -8,7 +8,7 @@ import type { ChatCompletionRequest } from "../../src/contracts/openai.ts";
 import { bedrock } from "../support/_bedrock.ts";
 import { speaking } from "../support/_dialects.ts";
 import { event } from "../support/event_frames.ts";
-import { json, type Script, whole } from "../support/upstream.ts";
+import { completeResponse, json, type Script } from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
 import { type Call, catchFailure, createScene, type ProviderFixture } from "./_provider_calls.ts";
 
@@ -17,9 +17,9 @@ const region = { region: "eu-central-1" };
 const vertex = { project: "my-project", location: "europe-west1" };
 
 const sse = (...events: readonly object[]) =>
-  whole(200, events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""), "text/event-stream");
+  completeResponse(200, events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""), "text/event-stream");
 const frames = (...all: readonly Uint8Array[]) =>
-  whole(200, Uint8Array.from(all.flatMap((one) => [...one])), "application/vnd.amazon.eventstream");
+  completeResponse(200, Uint8Array.from(all.flatMap((one) => [...one])), "application/vnd.amazon.eventstream");
 
 const anthropicStream = sse(
   { type: "message_start", message: { id: "m", model: "x", usage: { input_tokens: 1, output_tokens: 1 } } },

@@ -6,7 +6,15 @@ import type { ChatMessage, Tool } from "../../src/contracts/openai.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { testRuntime } from "../../src/runtime/test.ts";
 import { createForm, makeAccount, readAssertion } from "../support/_token_endpoint.ts";
-import { emptyBody, html200, json, startUpstream, status, truncatedJson, whole } from "../support/upstream.ts";
+import {
+  completeResponse,
+  emptyBody,
+  html200,
+  json,
+  startUpstream,
+  status,
+  truncatedJson,
+} from "../support/upstream.ts";
 import { gather } from "./_anthropic.ts";
 import { ask, catchFault, type CloudCall, list, stream } from "./_clouds.ts";
 
@@ -54,7 +62,7 @@ function events(...values: readonly object[]) {
     const { type } = value as { type?: string };
     return `${type === undefined ? "" : `event: ${type}\n`}data: ${JSON.stringify(value)}\n\n`;
   });
-  return whole(200, lines.join(""), "text/event-stream");
+  return completeResponse(200, lines.join(""), "text/event-stream");
 }
 
 Deno.test("Gemini is asked at the project's address in the version that knows ids of calls", async () => {

@@ -53,7 +53,7 @@ function createDetails(dice: Dice): JsonObject[] {
 }
 
 /** What a model says, and why it ends. */
-export function createAnswer(model: string, dice: Dice): ChatCompletion {
+export function createResponse(model: string, dice: Dice): ChatCompletion {
   const calls = dice.times(3, (index) => ({
     ...{ id: `call_${index}`, type: "function" as const },
     function: { name: `tool_${index}`, arguments: JSON.stringify(dice.object()) },

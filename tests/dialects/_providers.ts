@@ -20,7 +20,7 @@ import { type Any, type Said, splitDataUrl } from "../support/_said.ts";
 import type { Dice } from "./_chance.ts";
 
 /** A response whose text consists of parts, some of which have sources. */
-export interface CitedAnswer extends Said {
+export interface CitedResponse extends Said {
   readonly parts: readonly { readonly text: string; readonly sources: readonly { url: string; title: string }[] }[];
 }
 
@@ -29,8 +29,8 @@ export type Item = readonly [kind: string, ...values: unknown[]];
 
 /** A provider. */
 export interface ProviderDialect {
-  readonly whole: (answer: CitedAnswer) => ChatCompletion;
-  readonly streamed: (answer: CitedAnswer, dice: Dice) => ChatCompletionChunk[];
+  readonly whole: (answer: CitedResponse) => ChatCompletion;
+  readonly streamed: (answer: CitedResponse, dice: Dice) => ChatCompletionChunk[];
   /** What it is sent for a chat request. */
   readonly sent: (chat: ChatCompletionRequest) => Item[];
   /** What it cannot express in a response. */
@@ -49,7 +49,7 @@ function cut(text: string, dice: Dice): string[] {
   return [text.slice(0, at), text.slice(at)].filter((piece) => piece !== "");
 }
 
-function toAnnotations({ parts }: CitedAnswer): Json[] {
+function toAnnotations({ parts }: CitedResponse): Json[] {
   let end = 0;
   return parts.flatMap(({ text, sources }) => {
     const start_index = end;
@@ -183,7 +183,7 @@ const claude: ProviderDialect = {
   },
 };
 
-function toAnthropicMessage({ parts, thoughts, calls, finish, tokens: [input, cached, output] }: CitedAnswer): Json {
+function toAnthropicMessage({ parts, thoughts, calls, finish, tokens: [input, cached, output] }: CitedResponse): Json {
   const words: Json = { stop: "end_turn", length: "max_tokens", tool_calls: "tool_use", content_filter: "refusal" };
   return {
     ...{ id: "c1", type: "message", role: "assistant", model: "m", stop_reason: words[finish], stop_sequence: null },
@@ -247,7 +247,7 @@ const gemini: ProviderDialect = {
 };
 
 function toGeminiAnswer(
-  { parts, thoughts, calls, images, finish, tokens: [input, cached, output] }: CitedAnswer,
+  { parts, thoughts, calls, images, finish, tokens: [input, cached, output] }: CitedResponse,
 ): Json {
   const before = thoughts === "" ? 0 : 1;
   const sources = parts.flatMap(({ sources }) => sources);
@@ -324,7 +324,7 @@ const responses: ProviderDialect = {
   },
 };
 
-function toResponseObject({ parts, thoughts, calls, finish, tokens: [input, cached, output] }: CitedAnswer): Json {
+function toResponseObject({ parts, thoughts, calls, finish, tokens: [input, cached, output] }: CitedResponse): Json {
   const reason = { length: "max_output_tokens", content_filter: "content_filter" }[finish];
   const encrypted_content = "c2VhbA==";
   return {

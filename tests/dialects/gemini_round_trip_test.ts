@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { toGenerateContent } from "../../connectors/providers/_gemini_request.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import { gemini } from "../../src/dialects/gemini/gemini.ts";
-import { createAnswer, Dice, toChunks } from "./_chance.ts";
+import { createResponse, Dice, toChunks } from "./_chance.ts";
 
 const rounds = 80;
 const model = "gemini-2.5-flash";
@@ -87,7 +87,7 @@ Deno.test("a request of Gemini goes through chat and comes back as it was", () =
 Deno.test("a response of chat becomes a content, and as the history of the next request what it was", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
-    const answer = createAnswer(model, dice);
+    const answer = createResponse(model, dice);
     const { toResponse } = gemini.translate({ contents: [hello], ...wantsThoughts }, request);
     const { candidates: [candidate] } = toResponse(answer) as {
       candidates: [{ content: JsonObject; finishReason: string }];
@@ -129,7 +129,7 @@ Deno.test("a streamed response makes the content that the whole one makes, as ev
   for (let seed = 0; seed < rounds; seed++) {
     for (const alt of ["sse", "json"]) {
       const dice = new Dice(seed);
-      const answer = createAnswer(model, dice);
+      const answer = createResponse(model, dice);
       const { toResponse, events } = gemini.translate(
         { contents: [hello], ...wantsThoughts },
         { ...request, url: request.url.replace("sse", alt) },

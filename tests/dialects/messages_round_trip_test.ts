@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { toMessagesRequest } from "../../connectors/providers/_anthropic_request.ts";
 import type { JsonObject } from "../../src/contracts/openai.ts";
 import { messages } from "../../src/dialects/messages/messages.ts";
-import { createAnswer, Dice, toChunks } from "./_chance.ts";
+import { createResponse, Dice, toChunks } from "./_chance.ts";
 
 const rounds = 80;
 const model = "claude-haiku-4-5";
@@ -115,7 +115,7 @@ function joined({ content, ...message }: JsonObject): JsonObject {
 Deno.test("a response of chat becomes a message, and as the history of the next request what it was", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
-    const answer = createAnswer(model, dice);
+    const answer = createResponse(model, dice);
     const { toResponse } = messages.translate(
       { model, max_tokens: 1, messages: [{ role: "user", content: "Hi" }] },
       request,
@@ -139,7 +139,7 @@ Deno.test("a response of chat becomes a message, and as the history of the next 
 Deno.test("a streamed response makes the message that the whole one makes", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
-    const answer = createAnswer(model, dice);
+    const answer = createResponse(model, dice);
     const { toResponse, events } = messages.translate(
       { model, max_tokens: 1, messages: [{ role: "user", content: "Hi" }] },
       request,

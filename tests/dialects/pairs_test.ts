@@ -8,11 +8,11 @@ import type { Dialect, Translation } from "../../src/dialects/dialect.ts";
 import { gemini } from "../../src/dialects/gemini/gemini.ts";
 import { messages } from "../../src/dialects/messages/messages.ts";
 import { responses } from "../../src/dialects/responses/responses.ts";
-import { dataIn, saidIn } from "../support/_dialect_answers.ts";
+import { dataIn, saidIn } from "../support/_dialect_responses.ts";
 import type { Json } from "../support/_dialects.ts";
 import type { Said, SaidCall, Turn } from "../support/_said.ts";
 import { Dice } from "./_chance.ts";
-import { type CitedAnswer, type Item, type ProviderDialect, providers } from "./_providers.ts";
+import { type CitedResponse, type Item, type ProviderDialect, providers } from "./_providers.ts";
 
 const rounds = 30;
 const image = { png: "data:image/png;base64,iVBORw0KGgo=", jpeg: "data:image/jpeg;base64,/9j/4AAQ" };
@@ -46,7 +46,7 @@ function createCalls(dice: Dice, turn: number): SaidCall[] {
   return dice.times(2, (index) => ({ id: `call_${turn}_${index}`, name: `tool_${index}`, input: dice.object() }));
 }
 
-function createAnswer(dice: Dice): CitedAnswer {
+function createAnswer(dice: Dice): CitedResponse {
   const parts = dice.times(3, (at) => ({
     text: `${at} ${dice.word()} `,
     sources: dice.times(2, (index) => ({ url: `https://${at}.example/${index}`, title: dice.word() })),

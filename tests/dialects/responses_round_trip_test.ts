@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import type { ChatCompletionRequest, ChatMessage, ContentPart, JsonObject } from "../../src/contracts/openai.ts";
 import { responses } from "../../src/dialects/responses/responses.ts";
-import { createAnswer, Dice, toChunks } from "./_chance.ts";
+import { createResponse, Dice, toChunks } from "./_chance.ts";
 
 const rounds = 80;
 const request = { url: "http://localhost/v1/responses", headers: new Headers() };
@@ -116,7 +116,7 @@ Deno.test("a request of Responses goes through chat and comes back as it was", (
 Deno.test("a response of chat becomes a response, and as the history of the next request what it was", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
-    const answer = createAnswer("m", dice);
+    const answer = createResponse("m", dice);
     const { output } = translate({ input: "Hi" }).toResponse(answer) as { output: JsonObject[] };
     const results = output.filter(({ type }) => type === "function_call")
       .map(({ call_id }) => ({ type: "function_call_output", call_id, output: "" }));
@@ -129,7 +129,7 @@ Deno.test("a response of chat becomes a response, and as the history of the next
 Deno.test("a streamed response makes the response that the whole one makes", () => {
   for (let seed = 0; seed < rounds; seed++) {
     const dice = new Dice(seed);
-    const answer = createAnswer("m", dice);
+    const answer = createResponse("m", dice);
     const { toResponse, events } = translate({ input: "Hi" });
     const translator = events();
     const all = toChunks(answer, dice).map((chunk) => translator.push(chunk)).join("") + translator.end();

@@ -12,7 +12,7 @@ import { healthy, Mock, type ReceivedCall } from "./_mock.ts";
 import type { Vendor } from "./_vendors.ts";
 
 /** What the caller sees of one response. */
-export interface SeenAnswer extends Reading {
+export interface SeenResponse extends Reading {
   readonly status: number;
   /** When it was requested, ms. */
   readonly startedAt: number;
@@ -26,7 +26,7 @@ export interface SeenAnswer extends Reading {
 
 /** What is seen of a fault. */
 export interface Seen {
-  readonly answers: readonly SeenAnswer[];
+  readonly answers: readonly SeenResponse[];
   /** Calls that the first model received. */
   readonly first: readonly ReceivedCall[];
   /** Calls that the other model received. */
@@ -58,7 +58,7 @@ export async function see(fault: Fault, setting: Setting): Promise<Seen> {
   await using second = new Mock("b", { vendor, clock, conduct: fault.second ?? healthy });
   const urls = { a: await first.start(), b: await second.start() };
   await using caller = await Caller.start(setting.configuration(urls, vendor), { clock, ...setting });
-  const answers: SeenAnswer[] = [];
+  const answers: SeenResponse[] = [];
   for (let count = fault.requests ?? 1; count > 0; count--) {
     const answer = await caller.ask();
     answers.push(answer);
@@ -122,7 +122,7 @@ class Caller implements AsyncDisposable {
   }
 
   /** Asks the pool. */
-  async ask(): Promise<SeenAnswer> {
+  async ask(): Promise<SeenResponse> {
     const { client, isStream } = this.#setting;
     const clock = this.#clock;
     const startedAt = clock.monotonic();

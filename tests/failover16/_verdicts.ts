@@ -3,7 +3,7 @@
  * @module
  */
 import type { Fault } from "./_faults.ts";
-import { see, type Seen, type SeenAnswer, type Setting } from "./_scene.ts";
+import { see, type Seen, type SeenResponse, type Setting } from "./_scene.ts";
 
 /**
  * - `pass`: the complete response, good conduct
@@ -38,7 +38,7 @@ export function toVerdict(fault: Fault, seen: Seen): Verdict {
   return fault.isError && fault.isGood(seen) ? "pass" : "safe";
 }
 
-function isWhole({ end, text, status }: SeenAnswer): boolean {
+function isWhole({ end, text, status }: SeenResponse): boolean {
   const names = text.trim().split(" ");
   const [name = ""] = names[0]!.split("-");
   return status === 200 && end === "complete" && names.join(" ") === wholeText(name);
@@ -49,13 +49,13 @@ function wholeText(name: string): string {
 }
 
 /** An error in time, in its dialect, after a part of the text or none. */
-function isCleanError({ end, status, ms, error }: SeenAnswer): boolean {
+function isCleanError({ end, status, ms, error }: SeenResponse): boolean {
   const isError = status >= 400 || end === "error";
   return isError && ms <= boundMs && error !== undefined && error !== "";
 }
 
 /** Name and usage are those of the model that served, and its tokens are all that is billed, but for partial answers. */
-function isHonest({ model, text, tokens, costUsd }: SeenAnswer): boolean {
+function isHonest({ model, text, tokens, costUsd }: SeenResponse): boolean {
   return text.startsWith(`${model}-`) && tokens === 60 && costUsd !== undefined && costUsd >= callUsd;
 }
 

@@ -10,7 +10,7 @@ import { readJsonBody } from "../../src/proxy/body.ts";
 import { readDocument } from "../../src/proxy/clients/client_record.ts";
 import { readUsageDay } from "../../src/proxy/usage/usage_day.ts";
 import { fakeClock } from "../../src/runtime/test.ts";
-import { createAnswer, createChunk, customProvider } from "../support/_custom_provider.ts";
+import { createChunk, createResponse, customProvider } from "../support/_custom_provider.ts";
 import { type GrowthCase, prepared, times } from "./_case.ts";
 import { createHandler } from "../../proxy.ts";
 
@@ -113,8 +113,8 @@ export const proxyCases: readonly GrowthCase[] = [
     what: "choices",
     size: 2_000,
     input: (size) => ({
-      ...createAnswer("Hi"),
-      choices: times(size, (index) => ({ ...createAnswer("Hi").choices[0]!, index })),
+      ...createResponse("Hi"),
+      choices: times(size, (index) => ({ ...createResponse("Hi").choices[0]!, index })),
     }),
     work: toEvents,
   }),

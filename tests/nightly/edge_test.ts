@@ -8,7 +8,7 @@ import { build, stop } from "../../scripts/npm/esbuild.ts";
 import { run } from "../../scripts/npm/process.ts";
 import { makeFolder, type TestFolder } from "../support/_library.ts";
 import { findPackage } from "../support/_package.ts";
-import { answer, startUpstream, type Upstream } from "../support/upstream.ts";
+import { respond, startUpstream, type Upstream } from "../support/upstream.ts";
 
 const token = "token-of-the-client-0123456789";
 
@@ -69,7 +69,7 @@ describe("The package on an edge runtime", () => {
 
   beforeAll(async () => {
     folder = await makeFolder();
-    upstream = await startUpstream(answer({ text: "Hello" }));
+    upstream = await startUpstream(respond({ text: "Hello" }));
     variables = JSON.stringify({
       OPENAI_API_KEY: "sk-of-the-operator-0123456789",
       OPENAI_BASE_URL: upstream.url,

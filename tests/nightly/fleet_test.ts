@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import process from "node:process";
 import { spawnCommand } from "../support/_cli.ts";
 import { makeFolder } from "../support/_library.ts";
-import { askFleet, assertExactBudgets, fleetConfig, fleetTokens, paidAnswer } from "../support/fleet.ts";
+import { askFleet, assertExactBudgets, fleetConfig, fleetTokens, paidResponse } from "../support/fleet.ts";
 import { fleetEngines } from "../support/fleet_engines.ts";
 import { until } from "../support/patience.ts";
 import { startUpstream } from "../support/upstream.ts";
@@ -43,7 +43,7 @@ for (const { title, isInstalled, start } of fleetEngines) {
 
     it("loses nothing and spends nothing twice while a proxy is stopped, one killed, and the engine fails over", async () => {
       await using engine = await start("failures");
-      await using upstream = await startUpstream(paidAnswer);
+      await using upstream = await startUpstream(paidResponse);
       await using folder = await makeFolder();
       const path = `${folder.path}/mesh.json`;
       writeFileSync(path, JSON.stringify(fleetConfig({ url: upstream.url, limits, storage: engine.storage })));

@@ -11,7 +11,7 @@ import { testConfig } from "../support/proxy.ts";
 import { spawnProxy } from "../support/_proxy_process.ts";
 import { sendBytes } from "../support/_surface.ts";
 import { tlsFile } from "../support/_tls.ts";
-import { answer, startUpstream, type Upstream } from "../support/upstream.ts";
+import { respond, startUpstream, type Upstream } from "../support/upstream.ts";
 
 const servers: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   ...(onDeno ? { "Deno.serve": { listener: "deno" as const } } : {}),
@@ -165,7 +165,7 @@ for (const [name, options] of Object.entries(servers)) {
   for (const [what, attack] of Object.entries(attacks)) {
     describe(`A proxy on ${name}, beside ${what},`, () => {
       it("answers others", async () => {
-        await using upstream = await startUpstream(answer());
+        await using upstream = await startUpstream(respond());
         const config = { proxy: { body_limit: "1MiB", ...options } };
         await using proxy = await spawnProxy(testConfig({ upstreams: { a: upstream.url }, config }));
         const port = Number(new URL(proxy.url).port);

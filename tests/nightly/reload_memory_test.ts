@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { makeFolder, runProgram } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 
 /** Reloads in each process. */
 const reloads = 30;
@@ -18,7 +18,7 @@ function numbered<Value>(count: number, prefix: string, value: Value): Record<st
 describe("A proxy with 300 models in 20 pools", () => {
   for (const [between, step, calls] of [["without", "", 0], ["with", "await ask(times % 2 === 0);", 1]] as const) {
     it(`is reloaded ${reloads} times within ${heapMb} MB, ${between} requests between`, async () => {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       await using folder = await makeFolder();
       const config = testConfig({
         upstreams: { a: upstream.url },

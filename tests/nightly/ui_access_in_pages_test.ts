@@ -1,6 +1,6 @@
 /** The dashboard for everyone: on every width, by keyboard, read out by a screen reader, in light and dark. */
 import { assertEquals } from "@std/assert";
-import { answer, startUpstream, status } from "../support/upstream.ts";
+import { respond, startUpstream, status } from "../support/upstream.ts";
 import { assertAccessible, assertFits, keepPicture } from "../browser/_accessible.ts";
 import { testInChromium } from "../browser/_chromium.ts";
 import { Dashboard, type DashboardProxy, startDashboardProxy } from "../browser/_dashboard.ts";
@@ -13,8 +13,8 @@ const windows = [[360, "light"], [768, "dark"], [1280, "light"], [1680, "dark"]]
 testInChromium(
   "In the dashboard axe finds nothing serious, Tab reaches each control, and no page is wider than its window",
   async (browser, test) => {
-    await using first = await startUpstream([status(429, { headers: { "retry-after": "40" } }), answer()]);
-    await using second = await startUpstream(answer());
+    await using first = await startUpstream([status(429, { headers: { "retry-after": "40" } }), respond()]);
+    await using second = await startUpstream(respond());
     const config = {
       models: { first: priced("first"), second: priced("second") },
       budget: { daily_limit: 20 },
@@ -55,7 +55,7 @@ testInChromium(
 );
 
 testInChromium("The dashboard has room for 20 pools of 60 models with long names", async (browser, test) => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using proxy = await startLargeProxy(upstream.url);
   proxy.mesh.deactivate(getName(2));
   for (let pool = 0; pool < 20; pool++) await proxy.chat({ model: `pool-${pool}-${"of-a-tenant-".repeat(5)}` });
@@ -79,7 +79,7 @@ testInChromium("The dashboard has room for 20 pools of 60 models with long names
 });
 
 testInChromium("The dashboard says in each part that there is nothing yet", async (browser) => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using proxy = await startDashboardProxy({ upstreams: { only: upstream.url } });
   await using dashboard = await Dashboard.open(browser, proxy, { width: 360 });
   await dashboard.isLive();

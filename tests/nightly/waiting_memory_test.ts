@@ -6,7 +6,7 @@ import { onDeno } from "../support/_programs.ts";
 import { type ProxyProcess, spawnProxy } from "../support/_proxy_process.ts";
 import { happens, until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
-import { answer, hang, startUpstream, type Upstream } from "../support/upstream.ts";
+import { hang, respond, startUpstream, type Upstream } from "../support/upstream.ts";
 import { tally } from "../support/_tuned.ts";
 
 const heapMb = 512;
@@ -55,7 +55,7 @@ for (const listener of onDeno ? ["node", "deno"] : ["node"]) {
       assertGreater(upstream.calls, 0);
       for (const controller of controllers) controller.abort();
       await Promise.all(sent);
-      upstream.follow(answer());
+      upstream.follow(respond());
       await until(async () => {
         const response = await chat(proxy, content);
         await response.body?.cancel();
@@ -64,7 +64,7 @@ for (const listener of onDeno ? ["node", "deno"] : ["node"]) {
     });
 
     it("keeps little for readers of records that do not read", async () => {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       await using proxy = await start(upstream, listener);
       const content = "word ".repeat(1_000);
       for (let round = 0; round < 20; round++) {

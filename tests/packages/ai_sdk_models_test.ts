@@ -5,7 +5,7 @@ import { embedMany, generateImage, generateSpeech, rerank, transcribe } from "ai
 import { mesh } from "../../ai_sdk.ts";
 import { drawn, images } from "../support/_images.ts";
 import { type OperationStage, operationStage } from "../support/_operations.ts";
-import { embeddings, json, type Script, status, whole } from "../support/upstream.ts";
+import { completeResponse, embeddings, json, type Script, status } from "../support/upstream.ts";
 
 /** Two models, of which the first one always fails: what `ai` gets came by a failover. */
 function stage(capability: string, script: Script): Promise<OperationStage> {
@@ -40,7 +40,7 @@ describe("the other models of mesh()", () => {
   });
 
   it("speak", async () => {
-    await using scene = await stage("text-to-speech", whole(200, Uint8Array.from([1, 2, 3]), "audio/mpeg"));
+    await using scene = await stage("text-to-speech", completeResponse(200, Uint8Array.from([1, 2, 3]), "audio/mpeg"));
     const { audio } = await generateSpeech({
       model: mesh(scene.client).speechModel("pool"),
       ...{ text: "Hi", voice: "alloy", outputFormat: "mp3", maxRetries: 0 },

@@ -100,7 +100,7 @@ describe("a language model of mesh()", () => {
   each(
     "streams text and thoughts",
     (dialect) =>
-      withModel(dialect, speaking[dialect].answer({ thoughts: "Let me see" }), async (model) => {
+      withModel(dialect, speaking[dialect].respond({ thoughts: "Let me see" }), async (model) => {
         const result = streamText({ model, ...asked });
         assertEquals((await Array.fromAsync(result.textStream)).join(""), hello);
         assertEquals([await result.reasoningText, (await result.totalUsage).totalTokens], ["Let me see", 15]);
@@ -110,7 +110,7 @@ describe("a language model of mesh()", () => {
 
   for (const isStream of [false, true]) {
     each(`calls tools over several steps, ${isStream ? "streamed" : "whole"}`, (dialect) => {
-      const script = [speaking[dialect].answer({ calls }), speaking[dialect].answer()];
+      const script = [speaking[dialect].respond({ calls }), speaking[dialect].respond()];
       return withModel(dialect, script, async (model, upstream) => {
         const tools = Object.fromEntries(calls.map(({ name }) => [
           name,
@@ -166,7 +166,7 @@ describe("a language model of mesh()", () => {
             }],
           },
         });
-      await withModel("openai", [reply, speaking.openai.answer()], async (model, upstream) => {
+      await withModel("openai", [reply, speaking.openai.respond()], async (model, upstream) => {
         const result = isStream ? streamText({ model, ...asked }) : await generateText({ model, ...asked });
         if ("textStream" in result) await result.consumeStream();
         assertEquals((await result.files).map(({ base64, mediaType }) => [base64, mediaType]), [
@@ -292,7 +292,7 @@ describe("a language model of mesh()", () => {
 
   it("ends the provider's call with the signal", async () => {
     const gate = new Gate();
-    await withModel("openai", speaking.openai.answer({ gate }), async (model, upstream) => {
+    await withModel("openai", speaking.openai.respond({ gate }), async (model, upstream) => {
       gate.open(3);
       const controller = new AbortController();
       const { textStream } = streamText({ model, ...asked, abortSignal: controller.signal });

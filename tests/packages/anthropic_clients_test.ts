@@ -25,7 +25,7 @@ async function withModel(
   replies: readonly Reply[],
   body: (model: ReturnType<AnthropicProvider>, upstream: Upstream) => Promise<void>,
 ): Promise<void> {
-  await using upstream = await startUpstream(replies.map((reply) => speaking[dialect].answer(reply)));
+  await using upstream = await startUpstream(replies.map((reply) => speaking[dialect].respond(reply)));
   await using proxy = await startDialectProxy({ only: { dialect, url: upstream.url } });
   await body(createAnthropic({ baseURL: `${proxy.url}/v1`, apiKey: "any" })("chat"), upstream);
 }

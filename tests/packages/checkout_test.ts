@@ -5,7 +5,7 @@ import { findNode } from "../../scripts/npm/node.ts";
 import { run } from "../../scripts/npm/process.ts";
 import { makeFolder } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 import { stringify } from "@std/yaml";
 
 const url = (path: string) => JSON.stringify(new URL(`../../${path}`, import.meta.url));
@@ -33,7 +33,7 @@ const program = `
 
 async function runsOn(command: readonly string[]): Promise<void> {
   await using folder = await makeFolder();
-  await using upstream = await startUpstream([answer({ text: "Hello" })]);
+  await using upstream = await startUpstream([respond({ text: "Hello" })]);
   const storage = { path: "state/state.yaml", persistence: { format: "yaml" } };
   const config = testConfig({ upstreams: { a: upstream.url }, config: { storage } });
   await folder.write("mesh.yaml", stringify(config));

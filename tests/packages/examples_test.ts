@@ -3,7 +3,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { runExample, startDemoProcess } from "../support/_examples.ts";
 import { startTestProxy } from "../support/proxy.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 
 const hello = (question: string) => `Hello from \\w+, a simulated provider\\. You said: ${question}\n`;
 
@@ -23,9 +23,9 @@ describe("examples", () => {
   it("coding_agent.ts reads what it is asked to read, and nothing outside of its folder", async () => {
     const call = (name: string, input: object, id: string) => ({ name, arguments: JSON.stringify(input), id });
     await using upstream = await startUpstream([
-      answer({ toolCalls: [call("list_files", {}, "a"), call("read_file", { name: "../deno.json" }, "b")] }),
-      answer({ toolCalls: [call("read_file", { name: "two_proxies.yaml" }, "c")] }),
-      answer({ text: "two_proxies.yaml" }),
+      respond({ toolCalls: [call("list_files", {}, "a"), call("read_file", { name: "../deno.json" }, "b")] }),
+      respond({ toolCalls: [call("read_file", { name: "two_proxies.yaml" }, "c")] }),
+      respond({ text: "two_proxies.yaml" }),
     ]);
     await using proxy = await startTestProxy({
       upstreams: { a: upstream.url },

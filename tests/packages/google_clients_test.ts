@@ -46,7 +46,7 @@ const each = (title: string, test: (dialect: Dialect) => Promise<void>) =>
 
 describe("@google/genai", () => {
   each("generates", (dialect) =>
-    withClient(dialect, speaking[dialect].answer(), async (client) => {
+    withClient(dialect, speaking[dialect].respond(), async (client) => {
       const answer = await client.models.generateContent({ model, contents, config: { systemInstruction: "Be kind" } });
       assertEquals([answer.text, answer.candidates?.[0]?.finishReason], [text, "STOP"]);
       const { promptTokenCount, candidatesTokenCount } = answer.usageMetadata!;
@@ -56,7 +56,7 @@ describe("@google/genai", () => {
   each(
     "streams",
     (dialect) =>
-      withClient(dialect, speaking[dialect].answer({ thoughts: "Let me see" }), async (client) => {
+      withClient(dialect, speaking[dialect].respond({ thoughts: "Let me see" }), async (client) => {
         const thinking = { thinkingConfig: { includeThoughts: true, thinkingBudget: 1_024 } };
         const answers = await Array.fromAsync(
           await client.models.generateContentStream({ model, contents, config: thinking }),
@@ -71,7 +71,7 @@ describe("@google/genai", () => {
 
   for (const isStream of [false, true]) {
     each(`goes there and back with parallel calls, ${isStream ? "streamed" : "whole"}`, (dialect) => {
-      const script = [speaking[dialect].answer({ calls }), speaking[dialect].answer()];
+      const script = [speaking[dialect].respond({ calls }), speaking[dialect].respond()];
       return withClient(dialect, script, async (client, upstream) => {
         const asked = { model, contents, config };
         const first = isStream
@@ -92,7 +92,7 @@ describe("@google/genai", () => {
   }
 
   it("keeps the history of a chat", () =>
-    withClient("anthropic", speaking.anthropic.answer(), async (client, upstream) => {
+    withClient("anthropic", speaking.anthropic.respond(), async (client, upstream) => {
       const chat = client.chats.create({ model });
       for await (const _ of await chat.sendMessageStream({ message: "One" }));
       await chat.sendMessage({ message: "Two" });
@@ -101,7 +101,7 @@ describe("@google/genai", () => {
     }));
 
   it("asks for a response in JSON", () =>
-    withClient("openai", speaking.openai.answer({ pieces: ['{"at":1}'] }), async (client, upstream) => {
+    withClient("openai", speaking.openai.respond({ pieces: ['{"at":1}'] }), async (client, upstream) => {
       const schema = { type: Type.OBJECT, properties: { at: { type: Type.INTEGER } }, required: ["at"] };
       const answer = await client.models.generateContent({
         ...{ model, contents },
@@ -146,7 +146,7 @@ describe("@google/genai", () => {
   each(
     "throws where a stream breaks midway",
     (dialect) =>
-      withClient(dialect, speaking[dialect].answer({ failsAfter: 4 }), async (client) => {
+      withClient(dialect, speaking[dialect].respond({ failsAfter: 4 }), async (client) => {
         const bodies: ReadableStream[] = [];
         const { fetch } = globalThis;
         globalThis.fetch = async (...asked) => {
@@ -177,7 +177,7 @@ describe("Vercel's ai with its provider for Google", () => {
   }
 
   each("generates and streams", (dialect) =>
-    withAi(dialect, speaking[dialect].answer(), async (google) => {
+    withAi(dialect, speaking[dialect].respond(), async (google) => {
       const { text: said, usage, finishReason } = await generateText({
         model: google(model),
         prompt: "Hi",
@@ -189,7 +189,7 @@ describe("Vercel's ai with its provider for Google", () => {
     }));
 
   each("calls tools over several steps", (dialect) => {
-    const script = [speaking[dialect].answer({ calls }), speaking[dialect].answer()];
+    const script = [speaking[dialect].respond({ calls }), speaking[dialect].respond()];
     return withAi(dialect, script, async (google, upstream) => {
       const answering = ({ name }: { readonly name: string }) =>
         tool({
@@ -210,7 +210,7 @@ describe("Vercel's ai with its provider for Google", () => {
   });
 
   it("generates objects", () =>
-    withAi("openai", speaking.openai.answer({ pieces: ['{"at":1}'] }), async (google) => {
+    withAi("openai", speaking.openai.respond({ pieces: ['{"at":1}'] }), async (google) => {
       const schema = jsonSchema<{ at: number }>({ type: "object", properties: { at: { type: "number" } } });
       const { object } = await generateObject({ model: google(model), prompt: "Hi", schema, maxRetries: 0 });
       assertEquals(object, { at: 1 });

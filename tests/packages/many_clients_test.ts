@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { findNode } from "../../scripts/npm/node.ts";
 import { run } from "../../scripts/npm/process.ts";
 import { makeFolder } from "../support/_library.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 
 const root = new URL("../../", import.meta.url);
 
@@ -90,7 +90,7 @@ const program = `
 describe("A request of a client", () => {
   it("executes as much among 10 000 clients and 1 000 teams as among ten and one", async () => {
     await using folder = await makeFolder();
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const args = [root.href, upstream.url, folder.path, "10x1", "10000x1000"];
     const command = [await findNode("24"), "--input-type=module", "--eval", program, ...args];
     const [few, many] = JSON.parse((await run(command, { folder: folder.path })).out);

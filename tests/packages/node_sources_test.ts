@@ -8,7 +8,7 @@ import { spawnCommand } from "../support/_cli.ts";
 import { makeFolder } from "../support/_library.ts";
 import { goodBody } from "../support/_surface.ts";
 import { testConfig } from "../support/proxy.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 
 const url = (path: string) => new URL(`../../${path}`, import.meta.url);
 
@@ -45,7 +45,7 @@ async function stdHooks(): Promise<string> {
 describe("Node 24", () => {
   it("imports mod.ts and proxy.ts, where nothing is installed", async () => {
     await using folder = await makeFolder();
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const input = JSON.stringify({ config: testConfig({ upstreams: { a: upstream.url } }), body: goodBody });
     const command = [await findNode("24"), "--input-type=module", "--eval", program, input];
     const { out, err } = await run(command, { folder: folder.path });
@@ -54,7 +54,7 @@ describe("Node 24", () => {
 
   it("runs proxy.ts, with the standard library as an installed package", async () => {
     await using folder = await makeFolder();
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const config = JSON.stringify(testConfig({ upstreams: { a: upstream.url } })); // JSON is YAML, too
     await folder.write("mesh.yaml", config);
     await using child = spawnCommand(["--port", "0", "--config", "mesh.yaml"], {

@@ -4,10 +4,10 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { createSdk } from "../support/_dialect_proxy.ts";
 import { memoryStage } from "../support/_stored_responses.ts";
-import { answer, Gate, hang, type ReceivedRequest, stream } from "../support/upstream.ts";
+import { Gate, hang, type ReceivedRequest, respond, stream } from "../support/upstream.ts";
 
 const numbered = ({ number }: ReceivedRequest) =>
-  answer({ text: `answer ${number}`, pieces: ["answer ", `${number}`] });
+  respond({ text: `answer ${number}`, pieces: ["answer ", `${number}`] });
 const ask = { model: "chat", input: "Hi" };
 
 describe("OpenAI's client of a proxy that stores responses", () => {

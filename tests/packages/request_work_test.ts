@@ -7,7 +7,7 @@ import { describe, it } from "@std/testing/bdd";
 import { findNode } from "../../scripts/npm/node.ts";
 import { run } from "../../scripts/npm/process.ts";
 import { makeFolder } from "../support/_library.ts";
-import { answer, embeddings, startUpstream } from "../support/upstream.ts";
+import { embeddings, respond, startUpstream } from "../support/upstream.ts";
 
 const root = new URL("../../", import.meta.url);
 
@@ -157,7 +157,7 @@ const maxAllocatedPerEvent = 4_050;
 describe("A warm request enters few files and functions", () => {
   it("whatever it asks for, and so does a start", async () => {
     await using folder = await makeFolder();
-    await using upstream = await startUpstream(({ path }) => path.includes("embeddings") ? embeddings() : answer());
+    await using upstream = await startUpstream(({ path }) => path.includes("embeddings") ? embeddings() : respond());
     const command = [await findNode("24"), "--input-type=module", "--eval", program, root.href, upstream.url];
     const { out } = await run(command, { folder: folder.path });
     const { entered, statuses } = JSON.parse(out);

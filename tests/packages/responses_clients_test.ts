@@ -8,7 +8,7 @@ import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type OperationStage, operationStage } from "../support/_operations.ts";
 import { memoryStage } from "../support/_stored_responses.ts";
-import { answer, type Script, status } from "../support/upstream.ts";
+import { respond, type Script, status } from "../support/upstream.ts";
 
 const text = "Hello world";
 const place = {
@@ -38,7 +38,7 @@ describe("Vercel's ai with its provider for OpenAI", () => {
   const tools = { look };
 
   it("chats", async () => {
-    await using scene = await stage(answer({ reasoning: "Hm" }));
+    await using scene = await stage(respond({ reasoning: "Hm" }));
     const { text: said, reasoningText, usage, finishReason } = await generateText({
       ...{ model: modelOf(scene), prompt: "Hi", maxRetries: 0 },
     });
@@ -47,13 +47,13 @@ describe("Vercel's ai with its provider for OpenAI", () => {
   });
 
   it("streams", async () => {
-    await using scene = await stage(answer());
+    await using scene = await stage(respond());
     const { textStream, totalUsage } = streamText({ model: modelOf(scene), prompt: "Hi", maxRetries: 0 });
     assertEquals([(await Array.fromAsync(textStream)).join(""), (await totalUsage).totalTokens], [text, 15]);
   });
 
   it("makes objects", async () => {
-    await using scene = await stage(answer({ text: '{"city":"Bern"}' }));
+    await using scene = await stage(respond({ text: '{"city":"Bern"}' }));
     const { output } = await generateText({
       ...{ model: modelOf(scene), prompt: "Where?", maxRetries: 0 },
       output: Output.object({ schema: jsonSchema<{ city: string }>(place) }),
@@ -63,7 +63,7 @@ describe("Vercel's ai with its provider for OpenAI", () => {
   });
 
   it("calls tools, step by step", async () => {
-    await using scene = await stage([answer({ toolCalls }), answer()]);
+    await using scene = await stage([respond({ toolCalls }), respond()]);
     const { text: said, steps } = await generateText({
       ...{ model: modelOf(scene), prompt: "Hi", tools, stopWhen: stepCountIs(3), maxRetries: 0 },
     });
@@ -72,7 +72,7 @@ describe("Vercel's ai with its provider for OpenAI", () => {
   });
 
   it("goes on from texts of its own, where it is asked to send them", async () => {
-    await using scene = await stage([answer({ toolCalls, text: "I look" }), answer()]);
+    await using scene = await stage([respond({ toolCalls, text: "I look" }), respond()]);
     const { fullStream } = streamText({
       ...{ model: modelOf(scene), prompt: "Hi", tools, stopWhen: stepCountIs(3), maxRetries: 0 },
       providerOptions: { openai: { store: false } },
@@ -86,9 +86,9 @@ describe("Vercel's ai with its provider for OpenAI", () => {
 describe("Vercel's ai with its provider for OpenAI, of a proxy that stores responses", () => {
   const ask = { tools: { look }, stopWhen: stepCountIs(3), maxRetries: 0 };
   const script: Script = [
-    answer({ toolCalls, text: "I look", reasoning: "Hm" }),
-    answer({ pieces: ["Sunny"] }),
-    answer(),
+    respond({ toolCalls, text: "I look", reasoning: "Hm" }),
+    respond({ pieces: ["Sunny"] }),
+    respond(),
   ];
 
   for (const how of ["streamed", "not streamed"]) {
@@ -124,7 +124,7 @@ describe("OpenAI's agents SDK", () => {
     new Runner({ modelProvider: new OpenAIProvider({ baseURL: `${proxy.url}/v1`, apiKey: "any" }) });
 
   it("runs an agent with a tool", async () => {
-    await using scene = await stage([answer({ toolCalls, reasoning: "Hm" }), answer()]);
+    await using scene = await stage([respond({ toolCalls, reasoning: "Hm" }), respond()]);
     const { finalOutput } = await runnerOf(scene).run(agent, "Hi");
     assertEquals(finalOutput, text);
     const { messages } = lastSent(scene);
@@ -133,7 +133,7 @@ describe("OpenAI's agents SDK", () => {
   });
 
   it("streams a run", async () => {
-    await using scene = await stage([answer({ toolCalls }), answer()]);
+    await using scene = await stage([respond({ toolCalls }), respond()]);
     const result = await runnerOf(scene).run(agent, "Hi", { stream: true });
     const said: string[] = [];
     for await (const event of result) {

@@ -1,7 +1,7 @@
 /** Requests and responses beyond bounds: they are refused, or rotate, before they take much work. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { startTestProxy } from "../support/proxy.ts";
-import { answer, raw, startUpstream } from "../support/upstream.ts";
+import { raw, respond, startUpstream } from "../support/upstream.ts";
 
 const user = { role: "user", content: "Hi" };
 const times = <Item>(count: number, item: (index: number) => Item) =>
@@ -64,7 +64,7 @@ const rows: readonly Row[] = [
 ];
 
 Deno.test("what a client sends beyond bounds is refused with 400, and no provider is called", async () => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using proxy = await startTestProxy({ upstreams: { a: `${upstream.url}/v1` } });
   for (const [what, path, body, param, says] of rows) {
     const headers = { "content-type": "application/json" };
@@ -96,7 +96,7 @@ Deno.test("what a provider sends beyond bounds is an invalid response, and rotat
     ...bodies.map((body) => raw(head(`content-length: ${body.length}\r\n`) + body)),
     ...heads.map((one) => raw(one)),
   ];
-  await using good = await startUpstream(answer({ text: "Good" }));
+  await using good = await startUpstream(respond({ text: "Good" }));
   for (const behaviour of behaviours) {
     await using bad = await startUpstream(behaviour);
     await using proxy = await startTestProxy({

@@ -3,10 +3,10 @@ import { assertEquals } from "@std/assert";
 import { makeFolder } from "../support/_library.ts";
 import { startOnFile } from "../support/_renewed.ts";
 import { testConfig } from "../support/proxy.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 
 Deno.test("a reload keeps the responses of the same models in memory, and no others", async () => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using folder = await makeFolder();
   const config = testConfig({ upstreams: { a: upstream.url }, config: { cache: {} } });
   const { models: { a: model } } = config as { models: { a: object } };

@@ -11,11 +11,11 @@ import { serverShell } from "../../src/runtime/server_shell.ts";
 import { fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { startIssuer, startS } from "../support/_issuer.ts";
 import { adminToken, clientsConfig, clientsProxy } from "../support/_runtime_clients.ts";
-import { answer, startUpstream, status } from "../support/upstream.ts";
+import { respond, startUpstream, status } from "../support/upstream.ts";
 
 /** A proxy with a storage in memory, whose configuration can change. */
 async function startStage(jwt: Readonly<Record<string, unknown>>) {
-  const [upstream, issuer] = [await startUpstream(answer()), await startIssuer()];
+  const [upstream, issuer] = [await startUpstream(respond()), await startIssuer()];
   const clock = fakeClock({ skipSleeps: true });
   const configure = (clients: readonly object[] = []) => {
     const tokens = [adminToken, ...clients];
@@ -66,7 +66,7 @@ Deno.test("a reload keeps the keys of an issuer that cannot be reached, and forg
   await stage.reload([app]);
   const token = await stage.issuer.token({ client: "app" });
   assertEquals([await stage.chat(token), stage.issuer.fetches], [200, 1]);
-  stage.issuer.answer(status(500));
+  stage.issuer.respond(status(500));
   await stage.reload([app]);
   assertEquals([await stage.chat(token), stage.issuer.fetches], [200, 1]);
   await stage.reload();

@@ -9,7 +9,7 @@ import { serverShell } from "../../src/runtime/server_shell.ts";
 import { type FakeClock, fakeClock, testRuntime } from "../../src/runtime/test.ts";
 import { goodBody } from "../support/_surface.ts";
 import { testConfig } from "../support/proxy.ts";
-import { answer, Gate, ok, startUpstream, status, stream, type Upstream } from "../support/upstream.ts";
+import { Gate, ok, respond, startUpstream, status, stream, type Upstream } from "../support/upstream.ts";
 
 type Sections = Readonly<Record<string, unknown>>;
 
@@ -90,8 +90,8 @@ async function readBody(response: Response): Promise<string> {
 }
 
 Deno.test("new requests go by the new configuration, those under way end by the old one", async () => {
-  await using old = await startUpstream(answer({ text: "old" }));
-  await using young = await startUpstream(answer({ text: "young" }));
+  await using old = await startUpstream(respond({ text: "old" }));
+  await using young = await startUpstream(respond({ text: "young" }));
   await using started = await start(over(old));
   const gate = new Gate();
   old.follow(() => stream({ gate }));
@@ -148,7 +148,7 @@ Deno.test("standby, failures in a row and their time are carried over, and come 
 });
 
 Deno.test("what a request under way finds out after a reload holds for the model, and the next reload", async () => {
-  await using upstream = await startUpstream(answer({ text: "served" }));
+  await using upstream = await startUpstream(respond({ text: "served" }));
   await using started = await start(over(upstream, {}, { retry: { max_attempts: 0 } }));
   const gate = new Gate();
   upstream.follow({
@@ -183,7 +183,7 @@ Deno.test("spending and reservations count on under new limits, with requests un
       },
     },
   });
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using started = await start(over(upstream, budgets(2)));
   const ask = (name: "the-app" | "another") => started.ask({}, `of-${name}-0123456789`);
   const gate = new Gate();
@@ -212,7 +212,7 @@ Deno.test("requests a minute, of a client and of a model, and limits of a pool c
       },
     }, { deactivation: { request_limit: 5 } }),
   });
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using started = await start(limited("one"));
   const codes: number[] = [];
   for (const alias of ["two", "three", "four", "five"]) {
@@ -229,7 +229,7 @@ Deno.test("requests a minute, of a client and of a model, and limits of a pool c
 });
 
 Deno.test("an invalid configuration is refused whole, and the old one stays in force", async () => {
-  await using upstream = await startUpstream(answer({ text: "old" }));
+  await using upstream = await startUpstream(respond({ text: "old" }));
   await using started = await start(over(upstream));
   const { mesh, url } = started.proxy;
   const port = Number(new URL(url).port);
@@ -253,7 +253,7 @@ Deno.test("an invalid configuration is refused whole, and the old one stays in f
 });
 
 Deno.test("tokens come and go, and what a server decides at its start asks for a restart", async () => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using started = await start(over(upstream));
   assertEquals(await readCode(started.ask()), 200);
   const warnings = await started.renew(
@@ -272,7 +272,7 @@ Deno.test("tokens come and go, and what a server decides at its start asks for a
 });
 
 Deno.test("reloads that come at once are one or two, and none takes over after the stop", async () => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using started = await start(over(upstream));
   const meshes = new Set([started.proxy.mesh]);
   await Promise.all(
@@ -298,7 +298,7 @@ Deno.test("a provider that has another key or address begins anew", async () => 
   assertEquals([await readCode(started.ask()), await readCode(started.ask())], [502, 503]);
   await started.renew(config("key-that-is-refused-0123"));
   assertEquals(await readCode(started.ask()), 503);
-  upstream.follow(answer());
+  upstream.follow(respond());
   await started.renew(config("key-that-is-good-0123456"));
   assertEquals(await readCode(started.ask()), 200);
 });
@@ -308,7 +308,7 @@ Deno.test("a pool that is removed while its model is in standby leaves nothing b
   const noRetry = { retry: { max_attempts: 0 }, deactivation: { retry_limit: 1 } };
   await using started = await start(over(upstream, {}, noRetry));
   await readCode(started.ask());
-  upstream.follow(answer({ text: "good" }));
+  upstream.follow(respond({ text: "good" }));
   await started.renew(over(upstream, { pools: { other: { models: ["a"] } } }));
   await started.clock.advance(3_600_000);
   const down = [

@@ -12,6 +12,7 @@ import { version } from "../../src/version.ts";
 import { happens, standsStill, until } from "../support/patience.ts";
 import {
   type Behaviour,
+  completeResponse,
   cutAt,
   formatHead,
   Gate,
@@ -24,7 +25,6 @@ import {
   startUpstream,
   status,
   stream,
-  whole,
 } from "../support/upstream.ts";
 
 const secret = "sk-canary-1234567890";
@@ -61,7 +61,7 @@ const insideBody: [name: string, behaviour: Behaviour][] = [
   ["stream closed", stream({ cut: { after: 1, how: "close" } })],
   ["stream reset", stream({ cut: { after: 1, how: "reset" } })],
   ["bad chunk", raw(formatHead(200, { "transfer-encoding": "chunked" }) + "3\r\nabc\r\nXYZ\r\n")],
-  ["bad gzip", whole(200, "plain text", "text/plain", { "content-encoding": "gzip" })],
+  ["bad gzip", completeResponse(200, "plain text", "text/plain", { "content-encoding": "gzip" })],
 ];
 
 /**
@@ -228,7 +228,9 @@ export function describeSend(
     it("takes a body apart that is compressed, and no longer calls it so", async () => {
       const gzip = new Blob(["hello ".repeat(100)]).stream().pipeThrough(new CompressionStream("gzip"));
       const bytes = new Uint8Array(await new Response(gzip).arrayBuffer());
-      await using upstream = await startUpstream(whole(200, bytes, "text/plain", { "content-encoding": "gzip" }));
+      await using upstream = await startUpstream(
+        completeResponse(200, bytes, "text/plain", { "content-encoding": "gzip" }),
+      );
       const answer = await call(upstream.url);
       assertEquals([answer.headers.get("content-encoding"), answer.headers.get("content-length")], [null, null]);
       assertEquals(await new Response(answer.body).text(), "hello ".repeat(100));

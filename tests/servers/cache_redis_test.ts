@@ -6,7 +6,7 @@ import { createHandler, listen } from "../../proxy.ts";
 import { until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
 import { hasRedis, TestRedis } from "../support/redis.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 
 /** A proxy over real time, whose entries are in a Redis. */
 async function open(upstream: string, sections: Readonly<Record<string, unknown>>) {
@@ -50,7 +50,7 @@ const places = {
   for (const [place, toSections] of Object.entries(places)) {
     it(`serves another proxy, and the next one, from ${place}`, async () => {
       await using redis = await TestRedis.start();
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       const sections = toSections({ connector: "redis.redis.v1", url: redis.url, prefix: crypto.randomUUID() });
       await using other = await open(upstream.url, sections);
       let first: Awaited<ReturnType<typeof other.ask>>;
@@ -70,7 +70,7 @@ const places = {
 
   it("is counted by all proxies, and deleted for all of them by one; hits are each one's own", async () => {
     await using redis = await TestRedis.start();
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const sections = { cache: { storage: { connector: "redis.redis.v1", url: redis.url } } };
     await using one = await open(upstream.url, sections);
     await using other = await open(upstream.url, sections);
@@ -91,7 +91,7 @@ const places = {
 
   it("is done without while the Redis is down, and found again afterwards", async () => {
     await using redis = await TestRedis.start();
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const storage = { connector: "redis.redis.v1", url: redis.url };
     await using proxy = await open(upstream.url, { cache: { storage } });
     assertEquals([(await proxy.ask()).cache, (await proxy.ask()).cache], ["MISS", "HIT;"]);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { goodBody } from "../support/_surface.ts";
 import { hasRedis, TestRedis } from "../support/redis.ts";
 import { startSharedProxies } from "../support/shared_proxies.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 import { tally } from "../support/_tuned.ts";
 
 let redis: TestRedis;
@@ -15,7 +15,7 @@ const token = "token-of-the-app-0123456789";
   afterAll(() => redis[Symbol.asyncDispose]());
 
   it("are those that are routed, or list files, and none that were refused before", async () => {
-    await using a = await startUpstream(answer());
+    await using a = await startUpstream(respond());
     const config = { proxy: { auth: { tokens: [{ token, name: "app", rpm: 7 }] } } };
     const provider = { files: { upload: true } };
     await using proxies = await startSharedProxies({ redis, upstreams: { a: a.url }, config, provider });

@@ -7,7 +7,7 @@ import { assert, assertEquals } from "@std/assert";
 import { create, routingOf } from "../../mod.ts";
 import { getText, messages } from "../support/_library.ts";
 import { until } from "../support/patience.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 
 /** The command; undefined where it is not installed. */
 function findServer(): string | undefined {
@@ -58,7 +58,7 @@ if (command === undefined) {
     });
 
     it("answers for a model that it cannot load by an error, and the next provider is asked", async () => {
-      await using other = await startUpstream(answer());
+      await using other = await startUpstream(respond());
       const local = { connector: "openai.compatible.v1", base_url: server.url };
       const client = create({
         config: {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, it } from "@std/testing/bdd";
 import { drawn, images } from "../support/_images.ts";
 import { operationStage } from "../support/_operations.ts";
 import { findPython, PythonProcess } from "../support/_python.ts";
-import { answer, embeddings, json, ok, type Script, status } from "../support/upstream.ts";
+import { embeddings, json, ok, respond, type Script, status } from "../support/upstream.ts";
 
 const openai = `import io, json, sys, openai
 client = openai.OpenAI(base_url=sys.argv[1] + '/v1', api_key='any', max_retries=0)
@@ -98,7 +98,7 @@ print(json.dumps([answer.output_text, answer.status, answer.usage.total_tokens])
 first = client.responses.create(model='pool', input='Hi', tools=[tool])
 call = [item for item in first.output if item.type == 'function_call'][0]
 print(json.dumps([call.name, json.loads(call.arguments), call.call_id]))`;
-      assertEquals(await printed(python.process, program, { capability, script: answer({ toolCalls }) }), [
+      assertEquals(await printed(python.process, program, { capability, script: respond({ toolCalls }) }), [
         ...["look", { city: "Bern" }, "call_1"],
       ]);
     });
@@ -109,7 +109,7 @@ class Place(pydantic.BaseModel):
     city: str
 answer = client.responses.parse(model='pool', input='Where?', text_format=Place)
 print(json.dumps(answer.output_parsed.city))`;
-      const script = answer({ text: '{"city":"Bern"}' });
+      const script = respond({ text: '{"city":"Bern"}' });
       assertEquals(await printed(python.process, program, { capability, script }), "Bern");
     });
 
@@ -171,7 +171,7 @@ print(json.dumps([message.content[0].text, message.stop_reason, message.usage.in
         `message = client.messages.create(${asked}, tools=[{'name': 'look', 'input_schema': {'type': 'object'}}])
 use = message.content[0]
 print(json.dumps([use.name, use.input, message.stop_reason]))`;
-      const script = answer({ toolCalls });
+      const script = respond({ toolCalls });
       assertEquals(await printed(python.process, program, { capability, script, head: anthropic }), [
         ...["look", { city: "Bern" }, "tool_use"],
       ]);

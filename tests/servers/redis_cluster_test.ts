@@ -5,7 +5,7 @@ import { openStorage } from "../../mod.ts";
 import { until } from "../support/patience.ts";
 import { hasRedis, type TestRedis } from "../support/redis.ts";
 import { TestRedisCluster } from "../support/redis_groups.ts";
-import { answer, askAll, spendAll, startSharedBudget, untilAllSay } from "../support/shared_budget.ts";
+import { askAll, costlyResponse, spendAll, startSharedBudget, untilAllSay } from "../support/shared_budget.ts";
 import { tally } from "../support/_tuned.ts";
 import { startUpstream } from "../support/upstream.ts";
 
@@ -45,7 +45,7 @@ async function ownSlot(prefix: string): Promise<[master: TestRedis, slot: string
 
   for (const count of [2, 4]) {
     it(`holds a budget of three levels exactly for ${count} proxies, asked a hundred times at once`, async () => {
-      await using upstream = await startUpstream(answer);
+      await using upstream = await startUpstream(costlyResponse);
       await using proxies = await startSharedBudget({
         attributes: { cluster: cluster.nodes.slice(0, 1) },
         upstream,
@@ -101,7 +101,7 @@ async function ownSlot(prefix: string): Promise<[master: TestRedis, slot: string
 
   it("loses no dollar and spends none twice while the master of the budget is killed", async () => {
     const dollars = 150;
-    await using upstream = await startUpstream(answer);
+    await using upstream = await startUpstream(costlyResponse);
     await using proxies = await startSharedBudget({
       attributes: { cluster: cluster.nodes, read_from: "replica" },
       upstream,

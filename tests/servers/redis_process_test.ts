@@ -7,7 +7,7 @@ import { makeFolder, runProgram } from "../support/_library.ts";
 import { testConfig } from "../support/proxy.ts";
 import { hasRedis, TestRedis } from "../support/redis.ts";
 import { goodBody } from "../support/_surface.ts";
-import { answer, startUpstream, type Upstream } from "../support/upstream.ts";
+import { respond, startUpstream, type Upstream } from "../support/upstream.ts";
 
 let redis: TestRedis;
 /** The way to it, as long as to another machine: on this one answers are there before anybody looks. */
@@ -46,7 +46,7 @@ function configText(): string {
   beforeAll(async () => {
     redis = await TestRedis.start();
     way = await longWay(redis.port);
-    upstream = await startUpstream(answer());
+    upstream = await startUpstream(respond());
   });
   afterAll(async () => {
     await new Promise((resolve) => way.close(resolve));

@@ -6,7 +6,7 @@ import { fakeClock } from "../../src/runtime/test.ts";
 import { until } from "../support/patience.ts";
 import { hasRedis, type TestRedis } from "../support/redis.ts";
 import { TestRedisSentinel } from "../support/redis_groups.ts";
-import { answer, askAll, spendAll, startSharedBudget, untilAllSay } from "../support/shared_budget.ts";
+import { askAll, costlyResponse, spendAll, startSharedBudget, untilAllSay } from "../support/shared_budget.ts";
 import { tally } from "../support/_tuned.ts";
 import { startUpstream } from "../support/upstream.ts";
 
@@ -23,7 +23,7 @@ const open = (sentinel: Readonly<Record<string, unknown>>, more: Readonly<Record
   it("loses no dollar and spends none twice while its master is killed", async () => {
     const dollars = 150;
     await using redis = await TestRedisSentinel.start();
-    await using upstream = await startUpstream(answer);
+    await using upstream = await startUpstream(costlyResponse);
     const { master, nodes } = redis.setting;
     const sentinel = { master, nodes: ["127.0.0.1:1", ...nodes] }; // the first one is down
     await using proxies = await startSharedBudget({ attributes: { sentinel }, upstream, dollars, prefix: "killed" });

@@ -9,7 +9,7 @@ import { startThreeVendors } from "../support/_three_vendors.ts";
 import { until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
 import { hasRedis, TestRedis } from "../support/redis.ts";
-import { answer, Gate, hang, type Script, startUpstream, stream, type Upstream } from "../support/upstream.ts";
+import { Gate, hang, respond, type Script, startUpstream, stream, type Upstream } from "../support/upstream.ts";
 
 const state = { proxy: { responses: { state: true } } };
 
@@ -45,7 +45,7 @@ async function withProxies(script: Script, test: (stage: Stage) => Promise<void>
   });
 
   it("are those of all proxies, in concurrent turns as well", async () => {
-    await withProxies(answer({ text: "Hi", pieces: ["Hi"] }), async ({ one, other, upstream }) => {
+    await withProxies(respond({ text: "Hi", pieces: ["Hi"] }), async ({ one, other, upstream }) => {
       const { text } = await one.create({ input: "One", stream: true });
       const { id } = parseEvents(text).at(-1)!.response as { id: string };
       const turns = await Promise.all(
@@ -86,7 +86,7 @@ async function withProxies(script: Script, test: (stage: Stage) => Promise<void>
   });
 
   it("are served while Redis is away, and unknown then", async () => {
-    await withProxies(answer({ text: "Hi", pieces: ["Hi"] }), async ({ one, redis }) => {
+    await withProxies(respond({ text: "Hi", pieces: ["Hi"] }), async ({ one, redis }) => {
       const { text } = await one.create({ input: "One", stream: true });
       const { id } = parseEvents(text).at(-1)!.response as { id: string };
       await redis.kill();

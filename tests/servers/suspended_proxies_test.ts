@@ -9,7 +9,7 @@ import { happens, until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
 import { hasRedis, TestRedis } from "../support/redis.ts";
 import { tally } from "../support/_tuned.ts";
-import { answer } from "../support/_workers.ts";
+import { workerResponse } from "../support/_workers.ts";
 import { Gate, json, startUpstream, type Upstream } from "../support/upstream.ts";
 
 /** Leases are as short as a busy machine allows. */
@@ -115,7 +115,7 @@ function configFor(upstream: Upstream) {
         return isHeld ? { play: (exchange) => tokens.pass().then(() => token.play(exchange)) } : token;
       }
       sent.push(path);
-      return isHeld ? { play: (exchange) => answers.pass().then(() => answer.play(exchange)) } : answer;
+      return isHeld ? { play: (exchange) => answers.pass().then(() => workerResponse.play(exchange)) } : workerResponse;
     });
     const config = configFor(upstream);
     await using one = await start("suspended", config);

@@ -8,7 +8,7 @@ import { tally } from "../support/_tuned.ts";
 import { until } from "../support/patience.ts";
 import { hasRedis, TestRedis } from "../support/redis.ts";
 import { startSharedProxies } from "../support/shared_proxies.ts";
-import { answer, Gate, ok, type Script, startUpstream } from "../support/upstream.ts";
+import { Gate, ok, respond, type Script, startUpstream } from "../support/upstream.ts";
 
 let redis: TestRedis;
 const token = "token-of-the-app-0123456789";
@@ -56,7 +56,7 @@ async function startTeam(behaviour: Script, config: Readonly<Record<string, unkn
   for (const tightest of ["client", "team", "tag", "user"]) {
     it(`of money: 100 requests at once spend that of the ${tightest} to the dollar, and reserve nothing else`, async () => {
       const limit = (level: string) => daily(level === tightest ? 7 : 50);
-      await using team = await startTeam(answer(), {
+      await using team = await startTeam(respond(), {
         teams: { red: limit("team") },
         tags: { beta: limit("tag") },
         users: limit("user"),
@@ -72,7 +72,7 @@ async function startTeam(behaviour: Script, config: Readonly<Record<string, unkn
   }
 
   it("of requests a minute: what one of them denies is counted by none", async () => {
-    await using team = await startTeam(answer(), { teams: { red: { rpm: 9 } }, users: { rpm: 4 } });
+    await using team = await startTeam(respond(), { teams: { red: { rpm: 9 } }, users: { rpm: 4 } });
     assertEquals(await team.atOnce(20), { 200: 4, rate_limit_exceeded: 16 });
     const others = await Promise.all(Array.from({ length: 12 }, (_, index) => team.ask(index, `user ${index}`)));
     assertEquals(tally(others), { 200: 5, rate_limit_exceeded: 7 });

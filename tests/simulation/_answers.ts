@@ -3,7 +3,7 @@
  * @module
  */
 import type { ChatCompletion, CompletionChunk, CompletionUsage } from "../../mod.ts";
-import { createAnswer, createChunk } from "../support/_custom_provider.ts";
+import { createChunk, createResponse } from "../support/_custom_provider.ts";
 import type { Arrival } from "./_traffic.ts";
 
 /** What a request takes at any vendor. Its text is counted low, so that no estimate can be too low. */
@@ -18,8 +18,8 @@ export function textFor({ id }: Arrival): string {
 }
 
 /** A non-streaming response. */
-export function answerFor(arrival: Arrival, isEmpty: boolean): ChatCompletion {
-  return { ...createAnswer(isEmpty ? "" : textFor(arrival)), usage: arrival.oddUsage ?? usageFor(arrival) };
+export function respondTo(arrival: Arrival, isEmpty: boolean): ChatCompletion {
+  return { ...createResponse(isEmpty ? "" : textFor(arrival)), usage: arrival.oddUsage ?? usageFor(arrival) };
 }
 
 /** One of the three events of a streamed response. */

@@ -9,7 +9,7 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { getEngine } from "../../src/engine/get_engine.ts";
 import { chat } from "../../src/pipeline/operations/chat.ts";
 import { FakeClock, settle } from "../../src/runtime/test.ts";
-import { createAnswer, customProvider } from "../support/_custom_provider.ts";
+import { createResponse, customProvider } from "../support/_custom_provider.ts";
 import { Chance } from "./chance.ts";
 import { loadModules } from "./_load_modules.ts";
 import { minute, second } from "./_times.ts";
@@ -92,7 +92,7 @@ class QueueWorld {
         async complete(_request, { send }) {
           const { status } = await send({ url: `https://${model.name}.test/`, headers: {} });
           if (status !== 200) throw new UpstreamError("failed", { kind: "server" });
-          return { body: createAnswer("served") };
+          return { body: createResponse("served") };
         },
         classifyError: (error) => (error as UpstreamError).kind,
         isRetryable: () => true,

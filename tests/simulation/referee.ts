@@ -11,14 +11,14 @@ import { lengthRule, waitRule } from "./_queues.ts";
 import { createJourney, type Journey, noteCall, noteEnd } from "./journeys.ts";
 import { BudgetScopes, getCost } from "./budget_scopes.ts";
 import {
-  answeredRule,
-  answerRule,
   errorRule,
   type Facts,
   getPlace,
   idleRule,
   recordRule,
+  responseRule,
   ruledOutRule,
+  servedRule,
   standbyRule,
   trialRule,
 } from "./rules.ts";
@@ -37,7 +37,7 @@ export interface RefereeParts {
 }
 
 /** A response that was read to its end. */
-export interface Answered {
+export interface Responded {
   /** The model's name. */
   readonly by: string;
   readonly text: string;
@@ -178,11 +178,11 @@ export class Referee implements VendorWatch {
   }
 
   /** A request is answered, and its response read to the end. */
-  answered(journey: Journey, { by, text, costNanoUsd }: Answered): void {
+  answered(journey: Journey, { by, text, costNanoUsd }: Responded): void {
     const { arrival } = journey;
     const model = this.models.get(by)!;
     this.note(() => `request ${arrival.id} is answered by ${by}`);
-    this.hold("right answer", answeredRule(journey, by, text));
+    this.hold("right answer", servedRule(journey, by, text));
     this.#over(journey);
     // an engine that has taken over meanwhile has its own trial
     const { order, wall } = journey.asks.get(by)!;
@@ -232,7 +232,7 @@ export class Referee implements VendorWatch {
     this.hold("queues", waitRule(journey, record, this.#stoppedMs - journey.stoppedMs));
     this.hold("queues", lengthRule(this.pools()));
     this.hold("records", recordRule(journey, record));
-    this.hold("answered if anybody could", answerRule(journey, record, this.#facts));
+    this.hold("answered if anybody could", responseRule(journey, record, this.#facts));
   }
 
   #over(journey: Journey): void {

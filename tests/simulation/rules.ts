@@ -100,7 +100,7 @@ export function errorRule(journey: Journey, error: unknown, client: AbortSignal)
 }
 
 /** A request goes unanswered only when no model is left that could be asked. */
-export function answerRule(journey: Journey, record: RoutingRecord, facts: Facts): string | undefined {
+export function responseRule(journey: Journey, record: RoutingRecord, facts: Facts): string | undefined {
   if (journey.reloads < facts.reloads || journey.client?.aborted) return undefined;
   const outcomes = record.fallback_chain.map(({ outcome }) => outcome);
   if (["ok", "empty", "aborted", "stream_interrupted"].some((end) => outcomes.includes(end)) || isFaulty(journey)) {
@@ -162,7 +162,7 @@ function isAwaited(journey: Journey, { name }: ModelPlan, { open }: Facts): bool
 }
 
 /** A response is the right one, and of the model asked last; an empty or hedged one may be an earlier model's. */
-export function answeredRule({ arrival, asked, pool }: Journey, by: string, text: string): string | undefined {
+export function servedRule({ arrival, asked, pool }: Journey, by: string, text: string): string | undefined {
   if (text === "" && asked.includes(by)) return undefined;
   if (by !== asked.at(-1) && (pool.hedge === undefined || !asked.includes(by))) {
     return `request ${arrival.id} was answered by ${by}, expected ${asked.at(-1)}`;

@@ -17,7 +17,7 @@ import {
 import { type FakeClock, settle } from "../../src/runtime/test.ts";
 import { customProvider } from "../support/_custom_provider.ts";
 import { Chance } from "./chance.ts";
-import { answerFor, chunkFor, usageFor } from "./_answers.ts";
+import { chunkFor, respondTo, usageFor } from "./_answers.ts";
 import { second } from "./_times.ts";
 import type { Arrival } from "./_traffic.ts";
 import type { ModelPlan, Scenario } from "./scenario.ts";
@@ -175,7 +175,7 @@ export class Vendors {
       await this.#send(call, options);
       if (call.trouble?.kind === "cut") throw failure("The answer is unreadable", "invalid_response");
       end = "served";
-      return answerFor(call.arrival, call.trouble?.kind === "empty");
+      return respondTo(call.arrival, call.trouble?.kind === "empty");
     } catch (error) {
       if (!options.signal.aborted) end = "failed";
       throw error;

@@ -5,7 +5,7 @@ import { makeFolder } from "../support/_library.ts";
 import { happens } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
 import { assertRefused, checkRefused, getRaw, goodBody } from "../support/_surface.ts";
-import { answer, Gate, startUpstream, stream } from "../support/upstream.ts";
+import { Gate, respond, startUpstream, stream } from "../support/upstream.ts";
 
 const module = new URL("../../proxy.ts", import.meta.url).pathname;
 const token = "a-long-secret-0123456789";
@@ -28,7 +28,7 @@ function chat(url: string, body: Record<string, unknown> = {}, bearer = token): 
 }
 
 Deno.test("deno serve serves the configuration of MODELMESH_CONFIG, and saves its state when it stops", async () => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using folder = await makeFolder();
   const storage = { connector: "mesh.local-file.v1", path: `${folder.path}/state.json` };
   const config = testConfig({ upstreams: { a: upstream.url }, config: { storage } });
@@ -67,7 +67,7 @@ Deno.test("deno serve detects providers, and aborts the call of a client that le
 });
 
 Deno.test("deno serve --parallel serves from every thread", async () => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   await using child = serve({ OPENAI_API_KEY: "sk-child-0123456789", OPENAI_BASE_URL: upstream.url }, "--parallel");
   const url = await child.url();
   const asked = Array.from({ length: 20 }, () => chat(url, { model: "chat-completion" }));

@@ -8,7 +8,7 @@ import { onDeno, programCommand } from "../support/_programs.ts";
 import { sendRaw } from "../support/_surface.ts";
 import { testConfig } from "../support/proxy.ts";
 import { tally } from "../support/_tuned.ts";
-import { answer, Gate, startUpstream, type Upstream } from "../support/upstream.ts";
+import { Gate, respond, startUpstream, type Upstream } from "../support/upstream.ts";
 import { behind } from "../support/_failover.ts";
 import { until } from "../support/patience.ts";
 
@@ -56,7 +56,7 @@ const isUnix = process.platform !== "win32";
 (isUnix ? describe : describe.skip)("a proxy with 64 file descriptors", () => {
   it("refuses what it cannot send, blames no provider for it, and serves on", async () => {
     const gate = new Gate();
-    await using upstream = await startUpstream(behind(gate, answer()));
+    await using upstream = await startUpstream(behind(gate, respond()));
     await using proxy = await startLimited(64, upstream);
     let answered = 0;
     const asked = Array.from({ length: 80 }, () => ask(proxy.url).finally(() => answered++));

@@ -8,7 +8,7 @@ import { makeFolder } from "../support/_library.ts";
 import { nodeStarter } from "../support/_programs.ts";
 import { goodBody } from "../support/_surface.ts";
 import { testConfig } from "../support/proxy.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 
 /** A command that ends by itself. */
 async function run(args: readonly string[], options: ChildOptions = {}) {
@@ -47,7 +47,7 @@ describe("A command as a process of its own", () => {
   }
 
   it("proxy: stays, serves, and leaves its state in a file when a signal ends it", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using folder = await makeFolder();
     const config = { storage: { connector: "mesh.local-file.v1", path: "state.json" } };
     await folder.write("mesh.json", JSON.stringify(testConfig({ upstreams: { a: upstream.url }, config })));

@@ -8,7 +8,7 @@ import { makeFolder } from "../support/_library.ts";
 import { goodBody } from "../support/_surface.ts";
 import { until } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
-import { answer, startUpstream, type Upstream } from "../support/upstream.ts";
+import { respond, startUpstream, type Upstream } from "../support/upstream.ts";
 
 function textFor(upstream: Upstream, config: Readonly<Record<string, unknown>> = {}): string {
   return JSON.stringify(testConfig({ upstreams: { a: upstream.url }, config }));
@@ -56,8 +56,8 @@ function load(url: string, workers: number) {
 
 describe("SIGHUP", () => {
   it("takes over 12 times under load, 4 of them in vain, and costs no request", async () => {
-    await using one = await startUpstream(answer({ text: "one" }));
-    await using two = await startUpstream(answer({ text: "two" }));
+    await using one = await startUpstream(respond({ text: "one" }));
+    await using two = await startUpstream(respond({ text: "two" }));
     await using folder = await makeFolder();
     const path = await folder.write("mesh.json", textFor(one));
     await using child = spawnCommand(["proxy", "--config", path, "--port", "0", "--log-level", "error"]);
@@ -86,8 +86,8 @@ describe("SIGHUP", () => {
 
 describe("modelmesh proxy --watch", () => {
   it("applies what is written in place, put in place, or linked to, and only what is valid", async () => {
-    await using one = await startUpstream(answer({ text: "one" }));
-    await using two = await startUpstream(answer({ text: "two" }));
+    await using one = await startUpstream(respond({ text: "one" }));
+    await using two = await startUpstream(respond({ text: "two" }));
     await using folder = await makeFolder();
     const path = await folder.write("mesh.json", textFor(one));
     await using child = spawnCommand(["proxy", "--config", path, "--port", "0", "--watch", "--log-level", "error"]);
@@ -123,7 +123,7 @@ describe("modelmesh proxy --watch", () => {
 
 describe("A reload", () => {
   it("says what asks for a restart", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using folder = await makeFolder();
     const path = await folder.write("mesh.json", textFor(upstream));
     await using child = spawnCommand(["proxy", "--config", path, "--port", "0", "--log-level", "error"]);

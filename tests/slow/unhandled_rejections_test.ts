@@ -8,7 +8,7 @@ import { programCommand } from "../support/_programs.ts";
 import { goodBody } from "../support/_surface.ts";
 import { happens } from "../support/patience.ts";
 import { testConfig } from "../support/proxy.ts";
-import { answer, startUpstream } from "../support/upstream.ts";
+import { respond, startUpstream } from "../support/upstream.ts";
 
 const key = "key-of-a-0123456789";
 
@@ -56,7 +56,7 @@ describe("A promise that code in a proxy forgets, and that is rejected", () => {
     for (const format of ["json", "text"]) {
       it(`is logged with its stack, and ends nothing: workers ${workers}, ${format}`, async () => {
         await using folder = await makeFolder();
-        await using upstream = await startUpstream(answer());
+        await using upstream = await startUpstream(respond());
         const config = await writeConfig(folder, upstream.url);
         const args = ["--port", "0", "--config", config, "--workers", `${workers}`, "--log-format", format];
         const env = { MODELMESH_CACHE: `${folder.path}/cache` };
@@ -72,7 +72,7 @@ describe("A promise that code in a proxy forgets, and that is rejected", () => {
   }
 
   it("is written to standard error by a program's proxy that has no sink, and is the program's own after stop()", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const source = `
       import { serve } from PROXY;
       const proxy = await serve({ port: 0, config: ${JSON.stringify(testConfig({ upstreams: { a: upstream.url } }))} });

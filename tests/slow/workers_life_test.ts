@@ -13,11 +13,11 @@ import { testConfig } from "../support/proxy.ts";
 import { sendBytes } from "../support/_surface.ts";
 import { names, tlsClient, tlsText } from "../support/_tls.ts";
 import { Gate, startUpstream } from "../support/upstream.ts";
-import { answer, atOnce, isLinux, killOne, withWorkers } from "../support/_workers.ts";
+import { atOnce, isLinux, killOne, withWorkers, workerResponse } from "../support/_workers.ts";
 
 (isLinux ? describe : describe.skip)("Workers on one port", () => {
   it("keep what they have spent in a file, over restarts of all", async () => {
-    await using upstream = await startUpstream(answer);
+    await using upstream = await startUpstream(workerResponse);
     await using kept = await makeFolder();
     const storage = { connector: "mesh.local-file.v1", path: `${kept.path}/state.json` };
     const config = { budget: { daily_limit: 30 }, storage };
@@ -33,7 +33,7 @@ import { answer, atOnce, isLinux, killOne, withWorkers } from "../support/_worke
   });
 
   it("have clients made at runtime in common, and their tokens within a second", async () => {
-    await using upstream = await startUpstream(answer);
+    await using upstream = await startUpstream(workerResponse);
     await using kept = await makeFolder();
     const storage = { connector: "mesh.local-file.v1", path: `${kept.path}/state.json` };
     await withWorkers({ upstream, config: { storage } }, async (workers) => {
@@ -50,7 +50,7 @@ import { answer, atOnce, isLinux, killOne, withWorkers } from "../support/_worke
   });
 
   it("all serve another certificate when its files change, and keep it when they come to hold rubbish", async () => {
-    await using upstream = await startUpstream(answer);
+    await using upstream = await startUpstream(workerResponse);
     await using files = await makeFolder();
     const write = async (pem: string, key: string) => ({
       cert: await files.write("own.pem", pem),
@@ -77,7 +77,9 @@ import { answer, atOnce, isLinux, killOne, withWorkers } from "../support/_worke
 
   it("finish open answers on SIGTERM, and are gone then", async () => {
     const gate = new Gate();
-    await using upstream = await startUpstream({ play: (exchange) => gate.pass().then(() => answer.play(exchange)) });
+    await using upstream = await startUpstream({
+      play: (exchange) => gate.pass().then(() => workerResponse.play(exchange)),
+    });
     await withWorkers({ upstream }, async ({ child, chat, pids, port }) => {
       const open = Promise.all([chat(), chat(), chat()]);
       await until(() => upstream.calls === 3);
@@ -95,7 +97,7 @@ import { answer, atOnce, isLinux, killOne, withWorkers } from "../support/_worke
   });
 
   it("are replaced without end: sockets and files of the one above them stay as many", async () => {
-    await using upstream = await startUpstream(answer);
+    await using upstream = await startUpstream(workerResponse);
     await withWorkers({ upstream }, async (workers) => {
       const files = () => readdirSync(`/proc/${workers.child.pid}/fd`).length;
       await killOne(workers);
@@ -107,7 +109,7 @@ import { answer, atOnce, isLinux, killOne, withWorkers } from "../support/_worke
   });
 
   it("end with the one above them", async () => {
-    await using upstream = await startUpstream(answer);
+    await using upstream = await startUpstream(workerResponse);
     await using folder = await makeFolder();
     const path = await folder.write("mesh.json", JSON.stringify(testConfig({ upstreams: { a: upstream.url } })));
     const child = spawnCommand(["proxy", "--port", "0", "--config", path, "--workers", "2"]);
@@ -141,7 +143,7 @@ import { answer, atOnce, isLinux, killOne, withWorkers } from "../support/_worke
   });
 
   it("take another configuration on SIGHUP, and say so once", async () => {
-    await using upstream = await startUpstream(answer);
+    await using upstream = await startUpstream(workerResponse);
     await withWorkers({ upstream }, async ({ child, chat }) => {
       child.kill("SIGHUP");
       await child.says("Reloaded");

@@ -7,13 +7,13 @@ import { until } from "../support/patience.ts";
 import { tally } from "../support/_tuned.ts";
 import { Gate, json, startUpstream } from "../support/upstream.ts";
 
-import { admin, answer, atOnce, isLinux, killOne, token, withWorkers } from "../support/_workers.ts";
+import { admin, atOnce, isLinux, killOne, token, withWorkers, workerResponse } from "../support/_workers.ts";
 
 const codeOf = (body: string): string | undefined => JSON.parse(body).error?.code;
 
 (isLinux ? describe : describe.skip)("Workers on one port", () => {
   it("admit as many requests of a client as its rpm says, to the request, also when one is killed", async () => {
-    await using upstream = await startUpstream(answer);
+    await using upstream = await startUpstream(workerResponse);
     await withWorkers({ upstream, client: { rpm: 20 } }, async (workers) => {
       assertEquals(await atOnce(60, () => workers.chat()), { 200: 20, rate_limit_exceeded: 40 });
       await killOne(workers);
@@ -24,7 +24,7 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
   });
 
   it("spend one budget, to the dollar, also when they are killed one after the other", async () => {
-    await using upstream = await startUpstream(answer);
+    await using upstream = await startUpstream(workerResponse);
     await withWorkers({ upstream, config: { budget: { daily_limit: 30 } } }, async (workers) => {
       assertEquals(await atOnce(10, () => workers.chat()), { 200: 10 });
       await killOne(workers);
@@ -36,13 +36,13 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
 
   it("count together what clients of a team spend, send and have in flight, also when one is killed", async () => {
     const gate = new Gate();
-    await using upstream = await startUpstream(answer);
+    await using upstream = await startUpstream(workerResponse);
     const config = {
       teams: { red: { budget: { daily_limit: 12 }, concurrent: 3 } },
       users: { rpm: 50 },
     };
     await withWorkers({ upstream, client: { team: "red" }, config }, async (workers) => {
-      upstream.follow(behind(gate, answer));
+      upstream.follow(behind(gate, workerResponse));
       let ended = 0;
       const first = atOnce(20, async () => {
         const response = await workers.chat();
@@ -68,7 +68,7 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
   for (const storage of [undefined, { connector: "mesh.memory.v1" }]) {
     const memory = storage === undefined ? "in the memory of processes" : `in ${storage.connector}`;
     it(`count what their caches hold ${memory} and have served together, and empty all of them at once`, async () => {
-      await using upstream = await startUpstream(answer);
+      await using upstream = await startUpstream(workerResponse);
       await withWorkers({ upstream, config: { cache: { storage } } }, async (workers) => {
         const body = JSON.stringify({ model: "chat", messages: [{ role: "user", content: "Hi" }], temperature: 0 });
         const stats = async () => JSON.parse(await workers.ask("GET /mesh/cache"));
@@ -91,7 +91,7 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
   }
 
   it("print nothing but JSON lines with --log-format json, from the start to the end, also when one is killed", async () => {
-    await using upstream = await startUpstream(answer);
+    await using upstream = await startUpstream(workerResponse);
     let err = "";
     await withWorkers({ upstream, args: ["--log-format", "json"] }, async (workers) => {
       assertEquals((await workers.chat()).status, 200);
@@ -108,7 +108,7 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
   });
 
   it("report each step of a budget once, by webhook", async () => {
-    await using upstream = await startUpstream(answer);
+    await using upstream = await startUpstream(workerResponse);
     await using hook = await startUpstream(json({}));
     const routing = { connector: "mesh.webhook.v1", url: hook.url };
     const observability = { routing, events: { filter: ["budget"] } };
@@ -121,7 +121,9 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
 
   it("give back what a killed one had reserved of a budget", async () => {
     const gate = new Gate();
-    await using upstream = await startUpstream({ play: (exchange) => gate.pass().then(() => answer.play(exchange)) });
+    await using upstream = await startUpstream({
+      play: (exchange) => gate.pass().then(() => workerResponse.play(exchange)),
+    });
     await withWorkers({ upstream, config: { budget: { daily_limit: 5 } } }, async (workers) => {
       const open = Promise.all([1, 2, 3, 4, 5].map(() => workers.chat()));
       await until(() => upstream.calls === 5);
@@ -136,7 +138,9 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
 
   it("keep what a stopped one has reserved: it is not a dead one", async () => {
     const gate = new Gate();
-    await using upstream = await startUpstream({ play: (exchange) => gate.pass().then(() => answer.play(exchange)) });
+    await using upstream = await startUpstream({
+      play: (exchange) => gate.pass().then(() => workerResponse.play(exchange)),
+    });
     await withWorkers({ upstream, config: { budget: { daily_limit: 10 } } }, async (workers) => {
       const first = Array.from({ length: 6 }, () => workers.chat());
       await until(() => upstream.calls === 6);
@@ -157,7 +161,9 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
 
   it("serve as many requests at once as max_concurrent says, wherever they are", async () => {
     const gate = new Gate();
-    await using upstream = await startUpstream({ play: (exchange) => gate.pass().then(() => answer.play(exchange)) });
+    await using upstream = await startUpstream({
+      play: (exchange) => gate.pass().then(() => workerResponse.play(exchange)),
+    });
     const proxy = { max_concurrent: 6, auth: { tokens: [token] } };
     await withWorkers({ upstream, config: { proxy } }, async (workers) => {
       const seen: (string | number)[] = [];
@@ -176,7 +182,9 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
 
   it("admit requests without a body by the same counts, and go on after they refused some", async () => {
     const gate = new Gate();
-    await using upstream = await startUpstream({ play: (exchange) => gate.pass().then(() => answer.play(exchange)) });
+    await using upstream = await startUpstream({
+      play: (exchange) => gate.pass().then(() => workerResponse.play(exchange)),
+    });
     const proxy = { max_concurrent: 2, auth: { tokens: [{ token, name: "web", rpm: 2 }, admin] } };
     await withWorkers({ upstream, config: { proxy } }, async (workers) => {
       const files = (as: string) => workers.ask("GET /v1/files", "", as).then(codeOf);
@@ -193,7 +201,7 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
   });
 
   it("lose no request but those of the one that is killed, and never spend more than the limit", async () => {
-    await using upstream = await startUpstream(answer);
+    await using upstream = await startUpstream(workerResponse);
     await withWorkers({ upstream, workers: 3, config: { budget: { daily_limit: 200 } } }, async (workers) => {
       const seen: number[] = [];
       let isOver = false;
@@ -216,7 +224,7 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
   });
 
   it("answer for all: metrics, status, records, and what an administrator does; also what a killed one has done", async () => {
-    await using upstream = await startUpstream(answer);
+    await using upstream = await startUpstream(workerResponse);
     await withWorkers({ upstream }, async (workers) => {
       const hasCounted = async (count: number) =>
         JSON.parse(await workers.ask("GET /mesh/status")).clients?.[0].requests === count;

@@ -15,7 +15,7 @@ import { LocalStorageStorage } from "../../connectors/storage/localstorage.ts";
 import { MemoryStorage } from "../../connectors/storage/memory.ts";
 import type { Storage } from "../../src/contracts/storage.ts";
 import { type FakeClock, fakeClock, settle } from "../../src/runtime/test.ts";
-import { answer, type Script, startUpstream, status, type Upstream } from "../support/upstream.ts";
+import { respond, type Script, startUpstream, status, type Upstream } from "../support/upstream.ts";
 import { failingWebStorage, FakeWebStorage } from "../support/web_storage.ts";
 
 const start = Date.UTC(2026, 0, 1);
@@ -84,7 +84,7 @@ class Page {
 }
 
 async function stage(a: Script): Promise<Stage> {
-  return new Stage(await startUpstream(a), await startUpstream(answer({ text: "from b" })));
+  return new Stage(await startUpstream(a), await startUpstream(respond({ text: "from b" })));
 }
 
 /** The clock of a process that begins so long after the start. */
@@ -104,7 +104,7 @@ const storages: Record<string, () => (clock: FakeClock) => Storage> = {
 for (const [where, makePlace] of Object.entries(storages)) {
   describe(`after a restart over a state ${where}`, () => {
     it("a model in standby is left alone until its time, and asked then", async () => {
-      await using scene = await stage([limited, answer({ text: "from a" })]);
+      await using scene = await stage([limited, respond({ text: "from a" })]);
       const place = makePlace();
       const first = scene.open(place(later(0)), later(0));
       const down = ["deactivation a.m rate_limited", "outage undefined rate_limited"];
@@ -125,7 +125,7 @@ for (const [where, makePlace] of Object.entries(storages)) {
     });
 
     it("one whose page was not closed is left alone, too: a transition is enough", async () => {
-      await using scene = await stage([limited, answer({ text: "from a" })]);
+      await using scene = await stage([limited, respond({ text: "from a" })]);
       const place = makePlace();
       const first = scene.open(place(later(0)), later(0));
       await first.ask();
@@ -136,7 +136,7 @@ for (const [where, makePlace] of Object.entries(storages)) {
     });
 
     it("a standby that another page began outlives a page that did not know of it", async () => {
-      await using scene = await stage([limited, answer({ text: "from a" })]);
+      await using scene = await stage([limited, respond({ text: "from a" })]);
       const place = makePlace();
       const ignorant = scene.open(place(later(0)), later(0));
       await ignorant.client.ready();
@@ -150,7 +150,7 @@ for (const [where, makePlace] of Object.entries(storages)) {
     });
 
     it("one whose time was over meanwhile is half-open, and emitted", async () => {
-      await using scene = await stage([limited, answer({ text: "from a" })]);
+      await using scene = await stage([limited, respond({ text: "from a" })]);
       const place = makePlace();
       const first = scene.open(place(later(0)), later(0));
       await first.ask();
@@ -164,7 +164,7 @@ for (const [where, makePlace] of Object.entries(storages)) {
 
 describe("a client with a storage", () => {
   it("that it may not use does not start, and says what to do; its requests say the same", async () => {
-    await using scene = await stage(answer({ text: "from a" }));
+    await using scene = await stage(respond({ text: "from a" }));
     const area = failingWebStorage("SecurityError");
     const page = scene.open(new LocalStorageStorage(fakeClock(), { area }), later(0));
     for (const attempt of [() => page.client.ready(), () => page.ask()]) {
@@ -176,7 +176,7 @@ describe("a client with a storage", () => {
   });
 
   it("that is full answers all the same, and says at the end that the state is lost", async () => {
-    await using scene = await stage([limited, answer({ text: "from a" })]);
+    await using scene = await stage([limited, respond({ text: "from a" })]);
     const page = scene.open(new LocalStorageStorage(fakeClock(), { area: new FakeWebStorage(50) }), later(0));
     const traces: string[] = [];
     const trace = ({ severity, message }: { severity: string; message: string }) => {
@@ -207,7 +207,7 @@ describe("a client with a storage", () => {
   });
 
   it("delays no request by it", async () => {
-    await using scene = await stage([limited, answer({ text: "from a" })]);
+    await using scene = await stage([limited, respond({ text: "from a" })]);
     const storage = new MemoryStorage(fakeClock());
     let release = () => {};
     const held = new Promise<void>((resolve) => release = resolve);

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Dialect, Json, Reply } from "./_dialects.ts";
-import { responseAnswer } from "./_response_answers.ts";
+import { respondWithResponse } from "./_responses_behaviours.ts";
 import { catchRejection, findFault, readSent, strictVendors } from "./_strict_calls.ts";
 import {
   callAfterUser,
@@ -76,7 +76,7 @@ export function playVendor(vendor: Vendor, reply: Play): (request: ReceivedReque
   const strict = strictly(dialect, playTools(dialect, play));
   return (request) =>
     request.path.endsWith("/responses")
-      ? responseAnswer(toResponse(play(readResponsesTurn(request.json()))))
+      ? respondWithResponse(toResponse(play(readResponsesTurn(request.json()))))
       : findRejection(request, rejections) ?? findBrokenRule(vendor, request) ?? strict(request);
 }
 

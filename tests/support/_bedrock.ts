@@ -7,11 +7,11 @@ import { event, exception } from "./event_frames.ts";
 import { type Exchange, finish, formatHead, json } from "./upstream.ts";
 
 /** Its dialect, for tests. */
-export const bedrock: Pick<DialectFacts, "connector" | "model" | "eventsToContent" | "answer"> = {
+export const bedrock: Pick<DialectFacts, "connector" | "model" | "eventsToContent" | "respond"> = {
   connector: "aws.bedrock.v1",
   model: "amazon.nova-lite-v1:0",
   eventsToContent: 2,
-  answer: (reply = {}) => ({
+  respond: (reply = {}) => ({
     play: (exchange) =>
       exchange.request.path.endsWith("/converse-stream")
         ? playFrames(exchange, reply)

@@ -55,10 +55,10 @@ function release(waiting: { number: number; resolve: () => void }[], upTo: numbe
 }
 
 /** Header names and values; a list if names repeat. */
-export type AnswerHeaders = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
+export type ResponseHeaders = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
 
 /** Returns the status line and headers of a response, as bytes on the wire. */
-export function formatHead(status: number, headers: AnswerHeaders = {}): string {
+export function formatHead(status: number, headers: ResponseHeaders = {}): string {
   const entries = Array.isArray(headers) ? headers : Object.entries(headers);
   const lines = entries.map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} Scripted\r\n${lines.join("")}\r\n`;
@@ -86,7 +86,7 @@ export function finish(exchange: Exchange, ending: Ending): void {
 /** Options of {@linkcode status}. */
 export interface StatusOptions {
   /** Response headers. */
-  readonly headers?: AnswerHeaders;
+  readonly headers?: ResponseHeaders;
   /** Body as text. */
   readonly text?: string;
   /** Body as JSON. */
@@ -98,10 +98,12 @@ export interface StatusOptions {
 /** A response with a status; from 400 on, with an error in OpenAI's shape by default. */
 export function status(code: number, options: StatusOptions = {}): Behaviour {
   const { headers = {}, text, json: value, error = code >= 400 ? {} : undefined } = options;
-  if (text !== undefined) return whole(code, text, "text/plain", headers);
-  if (value !== undefined) return whole(code, JSON.stringify(value), "application/json", headers);
-  if (error !== undefined) return whole(code, JSON.stringify(errorBody(code, error)), "application/json", headers);
-  return whole(code, "", undefined, headers);
+  if (text !== undefined) return completeResponse(code, text, "text/plain", headers);
+  if (value !== undefined) return completeResponse(code, JSON.stringify(value), "application/json", headers);
+  if (error !== undefined) {
+    return completeResponse(code, JSON.stringify(errorBody(code, error)), "application/json", headers);
+  }
+  return completeResponse(code, "", undefined, headers);
 }
 
 /** An error body in OpenAI's shape. */
@@ -110,16 +112,16 @@ export function errorBody(code: number, error: Readonly<Record<string, unknown>>
 }
 
 /** A 200 response with a JSON body. */
-export function json(value: unknown, headers: AnswerHeaders = {}): Behaviour {
-  return whole(200, JSON.stringify(value), "application/json", headers);
+export function json(value: unknown, headers: ResponseHeaders = {}): Behaviour {
+  return completeResponse(200, JSON.stringify(value), "application/json", headers);
 }
 
 /** A response with `content-length`. */
-export function whole(
+export function completeResponse(
   code: number,
   body: string | Uint8Array,
   contentType?: string,
-  headers: AnswerHeaders = {},
+  headers: ResponseHeaders = {},
 ): Behaviour {
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   const value = Array.isArray(headers) ? headers : Object.entries(headers);
@@ -196,17 +198,21 @@ export function reset(ending: "close" | "reset" = "reset"): Behaviour {
 
 /** An HTML page with status 200. */
 export function html200(): Behaviour {
-  return whole(200, "<!doctype html><html><body>Sign in</body></html>", "text/html; charset=utf-8");
+  return completeResponse(200, "<!doctype html><html><body>Sign in</body></html>", "text/html; charset=utf-8");
 }
 
 /** Truncated JSON with a matching `content-length`. */
 export function truncatedJson(): Behaviour {
-  return whole(200, '{"id":"chatcmpl-1","object":"chat.completion","choices":[{"index":0,"mess', "application/json");
+  return completeResponse(
+    200,
+    '{"id":"chatcmpl-1","object":"chat.completion","choices":[{"index":0,"mess',
+    "application/json",
+  );
 }
 
 /** A 200 response with an empty body. */
 export function emptyBody(): Behaviour {
-  return whole(200, "", "application/json");
+  return completeResponse(200, "", "application/json");
 }
 
 /** An error with status 200. */

@@ -2,8 +2,8 @@
  * Providers whose responses state a usage, streaming or not as requested, in several dialects.
  * @module
  */
-import { responseAnswer } from "./_response_answers.ts";
-import { type AnswerHeaders, type Behaviour, formatHead, json, raw } from "./upstream.ts";
+import { respondWithResponse } from "./_responses_behaviours.ts";
+import { type Behaviour, formatHead, json, raw, type ResponseHeaders } from "./upstream.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,7 @@ export interface Billed {
   readonly more?: Json;
   /** Items of the output, in the Responses API. */
   readonly items?: readonly object[];
-  readonly headers?: AnswerHeaders;
+  readonly headers?: ResponseHeaders;
 }
 
 /** The dialects that vendors respond in. */
@@ -24,7 +24,7 @@ export type BilledDialect = "chat" | "messages" | "responses" | "gemini";
 /** A response that states its usage. */
 export function billedResponse(dialect: BilledDialect, billed: Billed): Behaviour {
   const { usage, more = {}, items = [], headers = {} } = billed;
-  if (dialect === "responses") return responseAnswer({ text: "Hello", items, more: { usage, ...more } });
+  if (dialect === "responses") return respondWithResponse({ text: "Hello", items, more: { usage, ...more } });
   const isStreamed = (request: { path: string; json(): Json }) =>
     request.path.includes(":stream") || request.json().stream === true;
   const [whole, events] = written[dialect](usage, more);
@@ -33,7 +33,7 @@ export function billedResponse(dialect: BilledDialect, billed: Billed): Behaviou
   };
 }
 
-function sse(events: readonly Json[], headers: AnswerHeaders): Behaviour {
+function sse(events: readonly Json[], headers: ResponseHeaders): Behaviour {
   const lines = events.map((event) => {
     const name = typeof event.type === "string" ? `event: ${event.type}\n` : "";
     return `${name}data: ${JSON.stringify(event)}\n\n`;

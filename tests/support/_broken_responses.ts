@@ -5,6 +5,7 @@
  */
 import {
   type Behaviour,
+  completeResponse,
   completion,
   cutAt,
   emptyBody,
@@ -17,7 +18,6 @@ import {
   status,
   stream,
   truncatedJson,
-  whole,
 } from "./upstream.ts";
 
 /** A kind of failure. */
@@ -35,7 +35,7 @@ interface BrokenRow {
   readonly billed?: true;
 }
 
-const lie = whole(200, '{"choices":[]}', "application/json", { "content-encoding": "gzip" });
+const lie = completeResponse(200, '{"choices":[]}', "application/json", { "content-encoding": "gzip" });
 const limited = { outcome: "rate_limited", alone: "429 rate_limit_exceeded" };
 const noQuota = {
   outcome: "quota_exhausted",

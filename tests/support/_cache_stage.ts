@@ -10,7 +10,7 @@ import { clientDialects, type DialectResponse, readDialectResponse } from "./_di
 import type { Json } from "./_dialects.ts";
 import { until } from "./patience.ts";
 import { testConfig, type TestProxyOptions } from "./proxy.ts";
-import { answer, type Behaviour, type Gate, startUpstream, type Upstream } from "./upstream.ts";
+import { type Behaviour, type Gate, respond, startUpstream, type Upstream } from "./upstream.ts";
 
 /** Options of a stage. */
 export type CacheStageOptions = Omit<TestProxyOptions, "upstreams"> & {
@@ -48,7 +48,7 @@ export interface CacheStage extends AsyncDisposable {
 
 /** Opens a proxy with a cache, whose storage counts lookups. */
 export async function openCacheStage(
-  { providers = { a: answer() }, cache = {}, lookups: lookupGate, ...options }: CacheStageOptions = {},
+  { providers = { a: respond() }, cache = {}, lookups: lookupGate, ...options }: CacheStageOptions = {},
 ): Promise<CacheStage> {
   const upstreams = await Promise.all(
     Object.entries(providers).map(async ([name, behaviour]) => [name, await startUpstream(behaviour)] as const),

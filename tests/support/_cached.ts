@@ -5,7 +5,7 @@
 import type { Json } from "./_dialects.ts";
 import { clientDialects } from "./_dialect_calls.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
-import { answer, type Script, startUpstream, type Upstream } from "./upstream.ts";
+import { respond, type Script, startUpstream, type Upstream } from "./upstream.ts";
 
 /** Options of a {@linkcode CacheStage}. */
 interface CacheStageOptions extends Partial<TestProxyOptions> {
@@ -23,7 +23,7 @@ export interface CacheStage extends TestProxy {
 }
 
 /** Starts a provider, and a proxy with a cache over it. */
-export async function cacheStage({ script = answer(), ...options }: CacheStageOptions = {}): Promise<CacheStage> {
+export async function cacheStage({ script = respond(), ...options }: CacheStageOptions = {}): Promise<CacheStage> {
   const upstream = await startUpstream(script);
   const { cache } = { cache: {}, ...options };
   const config = { ...(cache !== undefined && { cache }), ...options.config };

@@ -3,7 +3,7 @@
  * @module
  */
 import { assertEquals } from "@std/assert";
-import { dataIn } from "./_dialect_answers.ts";
+import { dataIn } from "./_dialect_responses.ts";
 import { startDialectProxy } from "./_dialect_proxy.ts";
 import { type Dialect, type Json, type ReplyCall, speaking } from "./_dialects.ts";
 import { readTurn, type Turn } from "./_tool_loop.ts";
@@ -31,7 +31,7 @@ interface Asked {
 /** Sends a request to a model that makes the calls. */
 export async function ask({ path, body, dialect, stream, calls }: Asked): Promise<Answered> {
   const reply = calls === undefined ? { pieces: ["Done"] } : { calls };
-  await using upstream = await startUpstream(speaking[dialect].answer(reply));
+  await using upstream = await startUpstream(speaking[dialect].respond(reply));
   await using proxy = await startDialectProxy({ only: { dialect, url: upstream.url } });
   const response = await fetch(proxy.url + path, {
     method: "POST",

@@ -5,7 +5,7 @@
 import type { ChatCompletion, ChatCompletionChunk, CompletionChunk, Provider } from "../../mod.ts";
 
 /** Returns a chat completion with a text. */
-export function createAnswer(text: string): ChatCompletion {
+export function createResponse(text: string): ChatCompletion {
   return {
     id: "custom",
     object: "chat.completion",
@@ -43,7 +43,7 @@ export function createChunk(content: string | undefined): CompletionChunk {
 export function customProvider(overrides: Partial<Provider> = {}): Provider {
   return {
     id: "custom",
-    complete: () => Promise.resolve({ body: createAnswer("Custom") }),
+    complete: () => Promise.resolve({ body: createResponse("Custom") }),
     async *stream() {
       yield await Promise.resolve(createChunk("Cus"));
       yield createChunk("tom");

@@ -2,7 +2,7 @@
  * Scripted providers of three dialects: the same reply in the format of OpenAI, Anthropic or Google, streaming or not.
  * @module
  */
-import { answer, type Behaviour, type Ending, type Exchange, finish, type Gate } from "./upstream.ts";
+import { type Behaviour, type Ending, type Exchange, finish, type Gate, respond } from "./upstream.ts";
 import { formatHead, json, type ReceivedRequest, status } from "./upstream.ts";
 
 /** The API of a provider. */
@@ -49,7 +49,7 @@ export interface DialectFacts {
   /** A model without special rules. */
   readonly model: string;
   /** Responds streaming or not, as requested. */
-  answer(reply?: Reply): Behaviour;
+  respond(reply?: Reply): Behaviour;
   /** Number of events of a stream up to the first with content. */
   readonly eventsToContent: number;
   /** Returns the texts of all user messages in a request. */
@@ -62,8 +62,8 @@ const openai: DialectFacts = {
   connector: "openai.compatible.v1",
   model: "small",
   eventsToContent: 2,
-  answer: ({ id, pieces = hello, calls, thoughts, stop, usage, gate, cut, failsAfter } = {}) =>
-    answer({
+  respond: ({ id, pieces = hello, calls, thoughts, stop, usage, gate, cut, failsAfter } = {}) =>
+    respond({
       ...(id === undefined ? {} : { id }),
       ...(calls === undefined || pieces !== hello && pieces.length > 0 ? { text: pieces.join(""), pieces } : {}),
       ...(calls === undefined
@@ -83,7 +83,7 @@ const anthropic: DialectFacts = {
   connector: "anthropic.claude.v1",
   model: "claude-haiku-4-5",
   eventsToContent: 3,
-  answer: (reply = {}) => ({
+  respond: (reply = {}) => ({
     play: (exchange) =>
       exchange.request.json().stream === true
         ? playEvents(exchange, messageEvents(reply), anthropicFault, reply)
@@ -96,7 +96,7 @@ const gemini: DialectFacts = {
   connector: "google.gemini.v1",
   model: "gemini-2.5-flash",
   eventsToContent: 1,
-  answer: (reply = {}) => ({
+  respond: (reply = {}) => ({
     play: (exchange) =>
       exchange.request.path.includes(":streamGenerateContent")
         ? playEvents(exchange, contentEvents(reply), geminiFault, reply)

@@ -2,7 +2,7 @@
  * Providers with error responses, as tables: behaviour, outcome in the records, state of the model afterwards.
  * @module
  */
-import { type AnswerHeaders, type Behaviour, cutAt, status } from "./upstream.ts";
+import { type Behaviour, cutAt, type ResponseHeaders, status } from "./upstream.ts";
 
 /** Error for the client when there is no other model. */
 export interface Alone {
@@ -46,7 +46,7 @@ const limitedFor = (seconds: number, calls: number): Alone => {
 
 /** State after as many failures as the pool allows. */
 export const tripped = "retry_limit for 60s";
-const hinted = (headers: AnswerHeaders) => status(429, { headers });
+const hinted = (headers: ResponseHeaders) => status(429, { headers });
 const tomorrow = "quota_exhausted for 21600s";
 const server = { calls: 3, outcome: "server", state: tripped, alone: failed };
 const auth = { calls: 1, outcome: "auth", state: tripped, alone: refused };

@@ -51,7 +51,7 @@ export interface Issuer extends AsyncDisposable {
   /** Number of requests for keys. */
   readonly fetches: number;
   /** Changes what it answers to requests for keys. */
-  answer(behaviour: Behaviour | readonly SigningPair[]): void;
+  respond(behaviour: Behaviour | readonly SigningPair[]): void;
   /** Signs a token for the audience `mesh`, valid for an hour from 2026-01-01 on. Undefined removes a claim. */
   token(claims?: Parts, key?: SigningPair): Promise<string>;
 }
@@ -74,7 +74,7 @@ export async function startIssuer(): Promise<Issuer> {
     get fetches() {
       return server.requests.filter(({ path }) => path === "/keys").length;
     },
-    answer(behaviour) {
+    respond(behaviour) {
       keys = Array.isArray(behaviour) ? json({ keys: behaviour.map(({ jwk }) => jwk) }) : behaviour as Behaviour;
     },
     token: (claims = {}, signer = key) =>

@@ -12,9 +12,9 @@ import { bedrock } from "./_bedrock.ts";
 import { type Reply, speaking } from "./_dialects.ts";
 import { chatRequests } from "./_mutated_clients.ts";
 import { captured, type ReplyBody } from "./_mutated_replies.ts";
-import { responseAnswer } from "./_response_answers.ts";
+import { respondWithResponse } from "./_responses_behaviours.ts";
 import { loadedProviders } from "./connectors.ts";
-import { type Behaviour, json, whole } from "./upstream.ts";
+import { type Behaviour, completeResponse, json } from "./upstream.ts";
 
 /** A provider, with one model of the same name. */
 export interface MutatedProvider {
@@ -57,7 +57,7 @@ interface ChatWire {
   readonly config?: object;
   /** Replies at endpoints which the provider has itself. */
   readonly natives?: Readonly<Record<string, Behaviour>>;
-  answer(reply: Reply): Behaviour;
+  respond(reply: Reply): Behaviour;
   path(isStream: boolean): string;
 }
 
@@ -70,7 +70,7 @@ const completedEvents = [{ ...completed, choices: [{ ...choice, finish_reason: n
 const openAiWire = (connector: string, more: Partial<ChatWire> = {}): ChatWire => ({
   connector,
   model: "small",
-  answer: speaking.openai.answer,
+  respond: speaking.openai.respond,
   path: () => "/v1/chat/completions",
   ...more,
 });
@@ -80,10 +80,12 @@ const chatWires: readonly ChatWire[] = [
   openAiWire("openai.compatible.v1", {
     config: { responses: true, completions: true },
     natives: {
-      responses: responseAnswer({ text: "Hi", thoughts: "hm", calls: ["weather"] }),
+      responses: respondWithResponse({ text: "Hi", thoughts: "hm", calls: ["weather"] }),
       completions: {
         play: (exchange) =>
-          (exchange.request.json().stream === true ? whole(200, completedEvents, "text/event-stream") : json(completed))
+          (exchange.request.json().stream === true
+            ? completeResponse(200, completedEvents, "text/event-stream")
+            : json(completed))
             .play(exchange),
       },
     },
@@ -110,7 +112,7 @@ async function chatCases(wire: ChatWire, index: number): Promise<MutatedCase[]> 
   const cases: MutatedCase[] = [];
   for (const stream of [false, true]) {
     const bodies = await Promise.all(
-      replies.map((reply) => captured(wire.answer(reply), wire.path(stream), { model, stream })),
+      replies.map((reply) => captured(wire.respond(reply), wire.path(stream), { model, stream })),
     );
     for (const [client, request] of Object.entries(chatRequests)) {
       const native = natives[client];

@@ -5,7 +5,7 @@
  */
 import { eventFrame } from "./event_frames.ts";
 import { mutated, mutatedText, pick, type Random } from "./_mutations.ts";
-import { type Behaviour, formatHead, raw, startUpstream, whole } from "./upstream.ts";
+import { type Behaviour, completeResponse, formatHead, raw, startUpstream } from "./upstream.ts";
 
 /** A server-sent event: the lines before its data, and the data. */
 interface SentEvent {
@@ -93,7 +93,7 @@ export function written(body: ReplyBody): WireReply {
 /** Returns the behaviour that sends a reply. */
 export function sending({ status, headers, body }: WireReply): Behaviour {
   if ("content-length" in headers || status < 200) return raw(joined(formatHead(status, headers), body), "close");
-  return whole(status, body, undefined, headers);
+  return completeResponse(status, body, undefined, headers);
 }
 
 function joined(head: string, body: string | Uint8Array): Uint8Array {

@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { type ChildCommand, spawnCommand } from "./_cli.ts";
 import { makeFolder, type TestFolder } from "./_library.ts";
 import { portForRestarts } from "./ports.ts";
-import { answer, startUpstream, type Upstream } from "./upstream.ts";
+import { respond, startUpstream, type Upstream } from "./upstream.ts";
 
 const page = await Deno.readTextFile(new URL("../../docs/permissions.md", import.meta.url));
 const root = new URL("../../", import.meta.url);
@@ -59,7 +59,7 @@ export async function stagePermissions(
   sections: Readonly<Record<string, unknown>> = {},
   env: Readonly<Record<string, string>> = {},
 ): Promise<PermissionStage> {
-  const upstream = await startUpstream(answer({ text: "Hello" }));
+  const upstream = await startUpstream(respond({ text: "Hello" }));
   const folder = await makeFolder();
   const port = await portForRestarts();
   const provider = { api_key: "${secrets:OPENAI_API_KEY}", base_url: upstream.url };

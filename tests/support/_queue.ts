@@ -14,7 +14,7 @@ import {
 } from "../../mod.ts";
 import { type FakeClock, fakeClock } from "../../src/runtime/test.ts";
 import { until } from "./patience.ts";
-import { createAnswer, customProvider } from "./_custom_provider.ts";
+import { createResponse, customProvider } from "./_custom_provider.ts";
 
 /** A call that a provider has received. */
 export interface HeldCall {
@@ -23,7 +23,7 @@ export interface HeldCall {
   /** The model. */
   readonly model: string;
   /** Responds with the text of the request. */
-  answer(): void;
+  respond(): void;
   /** Fails. */
   fail(kind: "server" | "rate_limited" | "request", retryAfterMs?: number): void;
 }
@@ -52,9 +52,9 @@ export class HeldCalls {
           const call: HeldCall = {
             text,
             model: model.id,
-            answer: () => {
+            respond: () => {
               leave();
-              resolve({ body: createAnswer(text) });
+              resolve({ body: createResponse(text) });
             },
             fail: (kind, retryAfterMs) => {
               leave();

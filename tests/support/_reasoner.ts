@@ -3,8 +3,8 @@
  * reasoning is refused.
  * @module
  */
-import { responseAnswer, type ResponseReply } from "./_response_answers.ts";
-import { answer, type Behaviour, json, type ReceivedRequest, status } from "./upstream.ts";
+import { respondWithResponse, type ResponseReply } from "./_responses_behaviours.ts";
+import { type Behaviour, json, type ReceivedRequest, respond, status } from "./upstream.ts";
 
 /** An encrypted item of reasoning. */
 export function sealed(id: string): object {
@@ -38,10 +38,10 @@ export function reasoner(first: ResponseReply = firstTurn): (request: ReceivedRe
     const body = request.json();
     if (request.path.endsWith("/chat/completions")) {
       const isRefused = body.tools?.length > 0 && body.reasoning_effort !== "none";
-      return isRefused ? status(400, { json: { error: refusal } }) : answer({ text: "by chat" });
+      return isRefused ? status(400, { json: { error: refusal } }) : respond({ text: "by chat" });
     }
     if (!request.path.endsWith("/responses")) return json({ data: [] });
-    return responseAnswer(hasResults(body) ? { text: "It is blue" } : first);
+    return respondWithResponse(hasResults(body) ? { text: "It is blue" } : first);
   };
 }
 

@@ -2,7 +2,7 @@
  * Content that a provider refuses, and the other model.
  * @module
  */
-import { type Behaviour, ok, stream, whole } from "./upstream.ts";
+import { type Behaviour, completeResponse, ok, stream } from "./upstream.ts";
 
 /** The model that would serve the request. */
 export const b: Behaviour = ok({ text: "from b" });
@@ -20,7 +20,7 @@ export const policy: Readonly<Record<string, string | null>> = {
 
 /** An error response with this body. */
 export function refuse(code: number, body: unknown): Behaviour {
-  return whole(code, JSON.stringify(body), "application/json");
+  return completeResponse(code, JSON.stringify(body), "application/json");
 }
 
 export const refusal: Behaviour = refuse(400, { error: policy });

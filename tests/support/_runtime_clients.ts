@@ -19,7 +19,7 @@ export interface ClientResponse {
 }
 
 /** A response, with its body parsed if it is JSON. */
-export interface Answered<Body> {
+export interface Responded<Body> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
@@ -66,7 +66,7 @@ export interface ClientsProxy {
     call: string,
     body?: unknown,
     headers?: Readonly<Record<string, string>>,
-  ): Promise<Answered<Body>>;
+  ): Promise<Responded<Body>>;
   /** Sends a chat request and returns the status. */
   chat(token: string, model?: string): Promise<number>;
 }

@@ -175,7 +175,7 @@ export function catchRejection({ dialect }: StrictVendor, message: string): Beha
 
 /** The reply of a vendor, streaming or not as requested. */
 export function createReply({ dialect }: StrictVendor, reply: Reply): Behaviour {
-  return dialect === "bedrock" ? bedrock.answer(reply) : speaking[dialect].answer(reply);
+  return dialect === "bedrock" ? bedrock.respond(reply) : speaking[dialect].respond(reply);
 }
 
 /** What is wrong with the tools of a request, in a vendor's format; undefined if nothing is. */

@@ -1,7 +1,7 @@
 /**
  * Providers of OpenAI's dialect that reject what their vendors reject, with the vendors' own errors.
  */
-import { answer, type Behaviour, type ReceivedRequest, type Script, status } from "./upstream.ts";
+import { type Behaviour, type ReceivedRequest, respond, type Script, status } from "./upstream.ts";
 
 /** The request body that a vendor receives. */
 export interface VendorBody {
@@ -15,7 +15,7 @@ export type Rejection = (body: VendorBody) => readonly [status: number, body: un
 
 /** A provider that serves what it does not reject, streaming or not as requested. */
 export function rejecting(...rejections: readonly Rejection[]): Script {
-  return (request: ReceivedRequest) => findRejection(request, rejections) ?? answer();
+  return (request: ReceivedRequest) => findRejection(request, rejections) ?? respond();
 }
 
 /** Returns the first rejection of a request; undefined if it is accepted. */

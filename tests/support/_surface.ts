@@ -9,7 +9,7 @@ import { connect as connectTls } from "node:tls";
 import { patienceMs, until } from "./patience.ts";
 import { startTestProxy, type TestProxy, type TestProxyOptions } from "./proxy.ts";
 import { assertMatchesSchema } from "./schema.ts";
-import { answer, startUpstream, type Upstream } from "./upstream.ts";
+import { respond, startUpstream, type Upstream } from "./upstream.ts";
 
 /** HTTP servers of a proxy on this runtime. */
 export const listeners: readonly NonNullable<TestProxyOptions["listener"]>[] = "Deno" in globalThis
@@ -23,7 +23,7 @@ export const goodBody: Readonly<Record<string, unknown>> = {
 };
 
 /** A response received over a raw socket. */
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
@@ -35,7 +35,7 @@ export interface RawAnswer {
  * @param url URL of the server; only its port is used.
  * @param text The request. Use `connection: close` if the response has no length.
  */
-export function sendRaw(url: string, text: string): Promise<RawAnswer> {
+export function sendRaw(url: string, text: string): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1" });
     const decoder = new TextDecoder();
@@ -81,7 +81,7 @@ export function sendBytes(port: number, text: string, { isTls = false }: { isTls
  * @param target The request target.
  * @param headers Header lines; `Host` is added unless present.
  */
-export function getRaw(url: string, target: string, headers: readonly string[] = []): Promise<RawAnswer> {
+export function getRaw(url: string, target: string, headers: readonly string[] = []): Promise<RawResponse> {
   const hasHost = headers.some((line) => line.toLowerCase().startsWith("host:"));
   const lines = [...hasHost ? [] : [`Host: ${new URL(url).host}`], ...headers, "Connection: close"];
   return sendRaw(url, `GET ${target} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
@@ -93,7 +93,7 @@ function isComplete(answer: string): boolean {
   return length !== undefined && end >= 0 && new TextEncoder().encode(answer.slice(end + 4)).length >= Number(length);
 }
 
-function parse(answer: string): RawAnswer {
+function parse(answer: string): RawResponse {
   const end = answer.indexOf("\r\n\r\n");
   const [first = "", ...lines] = answer.slice(0, end).split("\r\n");
   const headers = new Headers(lines.map((line): [string, string] => {
@@ -166,7 +166,7 @@ export async function assertRefused(
  * @param refused The expected error.
  * @param about Description for the error message.
  */
-export function checkRefused(answer: RawAnswer, refused: Refused, about: string = refused.code): ErrorFacts {
+export function checkRefused(answer: RawResponse, refused: Refused, about: string = refused.code): ErrorFacts {
   const { status, code, type = "invalid_request_error", param = null, headers = {} } = refused;
   assert(answer.body.startsWith("{"), `${about}: ${answer.status} ${answer.body}`);
   const body = JSON.parse(answer.body) as { error: ErrorFacts };
@@ -218,7 +218,7 @@ export async function refusing(
   options: RefusingOptions = {},
 ): Promise<void> {
   for (const listener of options.listeners ?? [undefined]) {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url }, config: options.config, listener });
     await test(proxy, upstream);
     assertEquals(upstream.calls, 0, "nothing may go upstream");

@@ -24,14 +24,14 @@ const call = (id: string, name: string, state?: string) => ({
 export async function startThreeVendors(): Promise<ThreeVendors> {
   const { openai, anthropic, gemini } = speaking;
   const text = { pieces: ["Take", " a coat"] };
-  const open = await startUpstream([openai.answer(call("call_open", "find_weather")), openai.answer(text)]);
+  const open = await startUpstream([openai.respond(call("call_open", "find_weather")), openai.respond(text)]);
   const claude = await startUpstream([
-    anthropic.answer({ ...call("toolu_claude", "find_time", "sig-of-claude"), thoughts: "Hm" }),
-    anthropic.answer(text),
+    anthropic.respond({ ...call("toolu_claude", "find_time", "sig-of-claude"), thoughts: "Hm" }),
+    anthropic.respond(text),
   ]);
   const google = await startUpstream([
-    gemini.answer(call("fc_gemini", "find_price", "c2lnLW9mLWdlbWluaQ==")),
-    gemini.answer(text),
+    gemini.respond(call("fc_gemini", "find_price", "c2lnLW9mLWdlbWluaQ==")),
+    gemini.respond(text),
   ]);
   return {
     upstreams: { open, claude, gemini: google },

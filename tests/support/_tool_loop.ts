@@ -20,7 +20,7 @@ export type Play = (turn: Turn) => Reply;
 
 /** A provider whose replies depend on the tools and their results. */
 export function playTools(dialect: Dialect, play: Play): (request: ReceivedRequest) => Behaviour {
-  return (request) => speaking[dialect].answer(play(readTurn(dialect, request)));
+  return (request) => speaking[dialect].respond(play(readTurn(dialect, request)));
 }
 
 /** Reads the tools and the results in a request. */

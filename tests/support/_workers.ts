@@ -14,7 +14,7 @@ import { tally } from "../support/_tuned.ts";
 import { type Behaviour, ok, type Upstream } from "../support/upstream.ts";
 import { raise } from "./raise.ts";
 
-export const answer: Behaviour = ok({
+export const workerResponse: Behaviour = ok({
   text: "hello",
   usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
 });

@@ -71,7 +71,7 @@ async function startProxies(count: number, config: Readonly<Record<string, unkno
 }
 
 /** A response that costs a dollar. */
-export const paidAnswer: ReturnType<typeof ok> = ok({
+export const paidResponse: ReturnType<typeof ok> = ok({
   text: "hello",
   usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
 });
@@ -91,7 +91,7 @@ const levels: readonly (FleetLimits & { readonly admitted: number })[] = [
  */
 export async function assertExactBudgets(storage: Readonly<Record<string, unknown>>, count: number): Promise<void> {
   for (const [index, { admitted, ...limits }] of levels.entries()) {
-    await using upstream = await startUpstream(paidAnswer);
+    await using upstream = await startUpstream(paidResponse);
     const own = { ...storage, prefix: `level${index}of${count}` };
     await using proxies = await startProxies(count, fleetConfig({ url: upstream.url, limits, storage: own }));
     const codes = await Promise.all(

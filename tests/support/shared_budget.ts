@@ -7,7 +7,7 @@ import { type ChatResult, type SharedProxies, startSharedProxies } from "./share
 import { ok, type Upstream } from "./upstream.ts";
 
 /** The response of their provider. */
-export const answer: ReturnType<typeof ok> = ok({
+export const costlyResponse: ReturnType<typeof ok> = ok({
   text: "hello",
   usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
 });

@@ -7,7 +7,7 @@ import type { Behaviour } from "./_behaviours.ts";
 import { type RawServer, type ReceivedRequest, startRawServer } from "./_raw_http.ts";
 
 export * from "./_behaviours.ts";
-export * from "./_openai_answers.ts";
+export * from "./_openai_behaviours.ts";
 export type { Exchange, ReceivedRequest } from "./_raw_http.ts";
 
 /**

@@ -2,11 +2,9 @@ import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "
 import { happens } from "./patience.ts";
 import { assertMatchesSchema, withNulls } from "./schema.ts";
 import {
-  answer,
   type Behaviour,
   cutAt,
   embeddings,
-  emptyAnswer,
   emptyBody,
   errorIn200,
   Gate,
@@ -17,6 +15,8 @@ import {
   raw,
   refusingUrl,
   reset,
+  respond,
+  respondEmpty,
   startUpstream,
   status,
   stream,
@@ -82,7 +82,7 @@ Deno.test("startUpstream() follows a queue, stays with its last behaviour, and t
 });
 
 Deno.test("startUpstream() serves 200 requests at once", async () => {
-  await using upstream = await startUpstream(answer());
+  await using upstream = await startUpstream(respond());
   const askOnce = async (_: unknown, index: number) => (await ask(upstream.url, { stream: index % 2 === 0 })).text();
   const texts = await Promise.all(Array.from({ length: 200 }, askOnce));
   assert(texts.every((text) => text.includes("Hello")));
@@ -120,7 +120,7 @@ Deno.test("stream() writes events as OpenAI does", async () => {
 
 Deno.test("stream() and ok() call functions", async () => {
   const toolCalls = [{ name: "add", arguments: '{"a":1,"b":2}' }];
-  await using upstream = await startUpstream(answer({ toolCalls }));
+  await using upstream = await startUpstream(respond({ toolCalls }));
   const body = await (await ask(upstream.url)).json();
   assertMatchesSchema("CreateChatCompletionResponse", body);
   assertEquals(body.choices[0].message.tool_calls[0].function, toolCalls[0]!);
@@ -210,7 +210,7 @@ Deno.test("broken behaviours write what they say, and end as they say", async ()
 });
 
 Deno.test("answers: empty, of embeddings, and none", async () => {
-  await using upstream = await startUpstream([emptyAnswer(), emptyAnswer(), embeddings(), hangAfterHeaders()]);
+  await using upstream = await startUpstream([respondEmpty(), respondEmpty(), embeddings(), hangAfterHeaders()]);
   const empty = await (await ask(upstream.url)).json();
   assertMatchesSchema("CreateChatCompletionResponse", empty);
   assertEquals(empty.choices[0].message.content, "");

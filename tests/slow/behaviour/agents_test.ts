@@ -200,7 +200,7 @@ describe("What the agents ask beside their task", () => {
   });
 
   it("a release of a model that the vendor dates or numbers otherwise is sent as it came", async () => {
-    await using upstream = await startUpstream(speaking.gemini.answer({ pieces: ["Hi"] }));
+    await using upstream = await startUpstream(speaking.gemini.respond({ pieces: ["Hi"] }));
     await using proxy = await startTestProxy({
       upstreams: {},
       config: {

@@ -4,7 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { dataIn, saidIn } from "../../support/_dialect_answers.ts";
+import { dataIn, saidIn } from "../../support/_dialect_responses.ts";
 import { type Dialect, type Json, speaking } from "../../support/_dialects.ts";
 import { type Behaviour, json, startUpstream, status } from "../../support/upstream.ts";
 import { startDialectProxy } from "../../support/_dialect_proxy.ts";
@@ -85,7 +85,7 @@ function createEvents(list: readonly unknown[]): Behaviour {
 
 /** Asks in every dialect but the provider's own, non-streaming and streaming; the text is there. */
 async function check(dialect: Dialect, replies: readonly ((stream: boolean) => Behaviour)[]): Promise<void> {
-  let reply: Behaviour = speaking.openai.answer();
+  let reply: Behaviour = speaking.openai.respond();
   await using upstream = await startUpstream(() => reply);
   await using proxy = await startDialectProxy({ only: { dialect, url: upstream.url } });
   for (const make of replies) {

@@ -2,14 +2,14 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { RoutingRecord } from "../../../mod.ts";
-import { dataIn, saidIn } from "../../support/_dialect_answers.ts";
+import { dataIn, saidIn } from "../../support/_dialect_responses.ts";
 import type { Json } from "../../support/_dialects.ts";
 import { speaking } from "../../support/_dialects.ts";
 import { firstTurn, message, reasoner, sealed, toolsIn } from "../../support/_reasoner.ts";
-import { eventsText, responseAnswer, type ResponseReply } from "../../support/_response_answers.ts";
+import { eventsText, respondWithResponse, type ResponseReply } from "../../support/_responses_behaviours.ts";
 import type { Any, Turn } from "../../support/_said.ts";
 import { startTestProxy } from "../../support/proxy.ts";
-import { answer, raw, type ReceivedRequest, type Script, startUpstream, status } from "../../support/upstream.ts";
+import { raw, type ReceivedRequest, respond, type Script, startUpstream, status } from "../../support/upstream.ts";
 
 /** A provider: its script, and what differs from a vendor with the model `gpt-6.1-sol`. */
 interface Part {
@@ -141,7 +141,7 @@ describe("a request with tools to a model that supports them in Responses alone"
     assertEquals(scene.routing.api, "chat");
     assertEquals(scene.paths("gpt"), ["/v1/chat/completions", "/v1/chat/completions"]);
     await using forced = await stage({
-      a: { script: answer({ text: "a" }), model: { ...terra, api: "chat" } },
+      a: { script: respond({ text: "a" }), model: { ...terra, api: "chat" } },
     });
     await forced.chat();
     await forced.chat({ tools: undefined });
@@ -165,7 +165,7 @@ describe("a request with tools to a model that supports them in Responses alone"
 
   it("reaches models without chat completions", async () => {
     for (const model of ["gpt-5.5-pro", "gpt-5.3-codex", "gpt-7-pro", "o1-pro", "codex-mini-latest"]) {
-      await using scene = await stage({ gpt: { script: responseAnswer({ text: "Hi" }), model: { model } } });
+      await using scene = await stage({ gpt: { script: respondWithResponse({ text: "Hi" }), model: { model } } });
       const response = await scene.chat({ tools: undefined });
       assertEquals((await response.json()).choices[0].message.content, "Hi");
       assertEquals(scene.paths("gpt"), ["/v1/responses"], model);
@@ -175,7 +175,7 @@ describe("a request with tools to a model that supports them in Responses alone"
   it("leaves requests of the Responses API as they came", async () => {
     for (const model of [{ model: "gpt-5.5-pro" }, { model: "x", api: "responses" }, { model: "gpt-6.1-sol" }]) {
       const provider = model.model === "gpt-6.1-sol" ? { config: { responses: true } } : {};
-      await using scene = await stage({ gpt: { script: responseAnswer({ text: "Hi" }), model, provider } });
+      await using scene = await stage({ gpt: { script: respondWithResponse({ text: "Hi" }), model, provider } });
       const own = { input: "Hello", tools: [{ type: "web_search" }], odd: 1 };
       const response = await scene.post("/v1/responses", { model: "chat", ...own });
       assertEquals((await response.json()).odd, 12);
@@ -189,7 +189,7 @@ describe("a tool loop over several vendors", () => {
     connector: "anthropic.claude.v1",
     model: { model: "claude-haiku-4-5" },
     script: (request) =>
-      speaking.anthropic.answer(
+      speaking.anthropic.respond(
         JSON.stringify(request.json()).includes("tool_result")
           ? { pieces: ["Blue"] }
           : { calls: [{ id: "toolu_1", name: "look", input: { at: "sky" }, state: "of-claude" }] },
@@ -218,7 +218,7 @@ describe("a tool loop over several vendors", () => {
   }
 
   it("does not carry the reasoning of Responses to another vendor, nor to chat", async () => {
-    const script = answer({ text: "b" });
+    const script = respond({ text: "b" });
     const other = { connector: "openai.compatible.v1", model: { model: "m" }, script };
     await using scene = await stage({ gpt: { script: reasoner() }, other });
     const first = await scene.turn("chat", [question], false);
@@ -278,7 +278,7 @@ describe("what the Responses API does not support", () => {
       const { error } = await response.json();
       assertEquals([response.status, error.code, scene.paths("gpt")], [400, "unsupported_by_pool", []]);
       assertMatch(error.message, new RegExp(`"gpt" has no ${name} in the Responses API`));
-      const other = { connector: "openai.compatible.v1", model: { model: "m" }, script: answer({ text: "b" }) };
+      const other = { connector: "openai.compatible.v1", model: { model: "m" }, script: respond({ text: "b" }) };
       await using both = await stage({ gpt: { script: reasoner(), model }, other });
       assertEquals((await both.chat(body)).status, 200);
       assertEquals([both.paths("gpt").length, both.paths("other").length], [0, 1]);
@@ -335,7 +335,7 @@ describe("a response of the Responses API", () => {
   };
 
   it("becomes a completion with usage, tier, reasoning, log probabilities and sources", async () => {
-    await using scene = await stage({ gpt: { script: responseAnswer(cited) } });
+    await using scene = await stage({ gpt: { script: respondWithResponse(cited) } });
     const { choices: [choice], usage: read, service_tier } = await (await scene.chat()).json();
     assertEquals(choice.message.content, "One. Two.");
     assertEquals(choice.message.reasoning_content, "Hm");
@@ -363,7 +363,7 @@ describe("a response of the Responses API", () => {
       [{ calls: ["look"] }, "tool_calls"],
     ];
     for (const [reply, expected] of rows) {
-      await using scene = await stage({ gpt: { script: responseAnswer(reply) } });
+      await using scene = await stage({ gpt: { script: respondWithResponse(reply) } });
       assertEquals((await (await scene.chat()).json()).choices[0].finish_reason, expected);
       const events = dataIn(await (await scene.chat({ stream: true })).text()) as Any[];
       assertEquals(events.flatMap(({ choices }) => choices).at(-1).finish_reason, expected);
@@ -372,7 +372,7 @@ describe("a response of the Responses API", () => {
 
   it("may refuse", async () => {
     const refused = message("", { content: [{ type: "refusal", refusal: "No" }] });
-    await using scene = await stage({ gpt: { script: responseAnswer({ items: [refused] }) } });
+    await using scene = await stage({ gpt: { script: respondWithResponse({ items: [refused] }) } });
     const { message: read } = (await (await scene.chat()).json()).choices[0];
     assertEquals([read.content, read.refusal], [null, "No"]);
     const events = dataIn(await (await scene.chat({ stream: true })).text()) as Any[];
@@ -380,7 +380,7 @@ describe("a response of the Responses API", () => {
   });
 
   it("streams usage only to clients that ask for it", async () => {
-    await using scene = await stage({ gpt: { script: responseAnswer({ text: "Hi", more: { usage } }) } });
+    await using scene = await stage({ gpt: { script: respondWithResponse({ text: "Hi", more: { usage } }) } });
     const plain = dataIn(await (await scene.chat({ stream: true })).text()) as Any[];
     assert(plain.every(({ usage }) => !usage));
     assertEquals(scene.routing.tokens_in, 50);
@@ -419,7 +419,7 @@ describe("a response of the Responses API that fails", () => {
       },
     },
   });
-  const second = (): Part => ({ script: responseAnswer({ text: "from b" }) });
+  const second = (): Part => ({ script: respondWithResponse({ text: "from b" }) });
 
   it("rotates before its content, and interrupts after it", async () => {
     const broken: readonly (readonly [string, ResponseReply])[] = [
@@ -429,11 +429,11 @@ describe("a response of the Responses API that fails", () => {
       ["a rate limit", failed("rate_limit_exceeded")],
     ];
     for (const [what, reply] of broken) {
-      await using scene = await stage({ gpt: { script: responseAnswer(reply) }, b: second() });
+      await using scene = await stage({ gpt: { script: respondWithResponse(reply) }, b: second() });
       const { said } = await scene.turn("chat", [question], true);
       assertEquals([said.text, scene.routing.model], ["from b", "b"], what);
       const late = reply.breaksAfter === undefined ? { text: "Hi", ...reply } : { text: "Hi", breaksAfter: 4 };
-      await using interrupted = await stage({ gpt: { script: responseAnswer(late) }, b: second() });
+      await using interrupted = await stage({ gpt: { script: respondWithResponse(late) }, b: second() });
       const text = await (await interrupted.chat({ stream: true })).text();
       const { error } = dataIn(text).at(-1) as Any;
       assertEquals([error.code, text.includes("[DONE]")], ["stream_interrupted", false], what);
@@ -453,7 +453,7 @@ describe("a response of the Responses API that fails", () => {
     for (const [code, kind] of rows) {
       for (const stream of [false, true]) {
         const whole = { more: { status: "failed", error: { code, message: "Oops" } } };
-        await using scene = await stage({ gpt: { script: responseAnswer(stream ? failed(code) : whole) } });
+        await using scene = await stage({ gpt: { script: respondWithResponse(stream ? failed(code) : whole) } });
         const response = await scene.chat({ stream });
         await response.text();
         assertEquals(scene.routing.fallback_chain.map(({ outcome }) => outcome), [kind], `${code} ${stream}`);
@@ -491,7 +491,7 @@ describe("a response of the Responses API that fails", () => {
       assertEquals([said.text, said.calls.map(({ id }) => id)], ["Let me look. ", ["call_a", "call_b"]]);
     }
   });
-  const whole = responseAnswer(firstTurn);
+  const whole = respondWithResponse(firstTurn);
 });
 
 describe("Azure", () => {
@@ -530,7 +530,7 @@ describe("custom tools of a chat request", () => {
 
   it("are flat in Responses, and their calls come back as calls of custom tools", async () => {
     for (const stream of [false, true]) {
-      const script = responseAnswer({ items: [sealed("rs_1"), made] });
+      const script = respondWithResponse({ items: [sealed("rs_1"), made] });
       await using scene = await stage({ gpt: { script } });
       const text =
         await (await scene.chat({ tools, stream, tool_choice: { type: "custom", custom: { name: "patch" } } }))

@@ -17,12 +17,12 @@ import { listTraces } from "../../support/_token_endpoint.ts";
 import { until } from "../../support/patience.ts";
 import { startTestProxy } from "../../support/proxy.ts";
 import {
-  answer,
   type Behaviour,
   Gate,
   hang,
   json,
   type ReceivedRequest,
+  respond,
   type Script,
   startUpstream,
   status,
@@ -32,21 +32,21 @@ const providers = {
   aws: {
     connector: "aws.bedrock.v1",
     config: { region: "eu-central-1" },
-    answer: bedrock.answer({ pieces: ["Hello"] }),
+    answer: bedrock.respond({ pieces: ["Hello"] }),
     model: "amazon.nova-lite-v1:0",
     path: "",
   },
   google: {
     connector: "google.vertex.v1",
     config: { project: "p", location: "europe-west1" },
-    answer: speaking.gemini.answer({ pieces: ["Hello"] }),
+    answer: speaking.gemini.respond({ pieces: ["Hello"] }),
     model: "gemini-2.5-flash",
     path: "/v1",
   },
   azure: {
     connector: "azure.openai.v1",
     config: {},
-    answer: answer({ text: "Hello" }),
+    answer: respond({ text: "Hello" }),
     model: "deployment",
     path: "/openai/v1",
   },

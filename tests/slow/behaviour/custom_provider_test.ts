@@ -16,7 +16,7 @@ import {
   UpstreamError,
   type UsageReport,
 } from "../../../mod.ts";
-import { createAnswer, createChunk, customProvider } from "../../support/_custom_provider.ts";
+import { createChunk, createResponse, customProvider } from "../../support/_custom_provider.ts";
 import { type FakeClock, fakeClock, getText, messages } from "../../support/_library.ts";
 
 /** A client whose pool has a provider of the test's own first, and a good one after it. */
@@ -27,7 +27,7 @@ function createClient(overrides: Partial<Provider>, clock: FakeClock = fakeClock
     config: {
       providers: {
         own: { instance: customProvider(overrides), api_key: "key-of-own-0123456789" },
-        good: { instance: customProvider({ complete: () => Promise.resolve({ body: createAnswer("Second") }) }) },
+        good: { instance: customProvider({ complete: () => Promise.resolve({ body: createResponse("Second") }) }) },
       },
       models: {
         first: { provider: "own", model: "first-1", pricing: { input: 1_000_000, output: 1_000_000 } },
@@ -75,7 +75,7 @@ describe("A provider of the program's own", () => {
     await using flaky = createClient(
       {
         complete: () =>
-          calls++ === 0 ? Promise.reject(new Error("once")) : Promise.resolve({ body: createAnswer("Again") }),
+          calls++ === 0 ? Promise.reject(new Error("once")) : Promise.resolve({ body: createResponse("Again") }),
         isRetryable: () => true,
       },
       fakeClock({ skipSleeps: true }),

@@ -23,12 +23,12 @@ const wholeFaults: Record<Dialect, Behaviour[]> = {
   gemini: [googleError(503, "UNAVAILABLE", "The model is overloaded"), reset()],
 };
 const streamFaults: Record<Dialect, Behaviour[]> = {
-  openai: [speaking.openai.answer({ failsAfter: 1 }), speaking.openai.answer({ cut: { after: 1, how: "reset" } })],
+  openai: [speaking.openai.respond({ failsAfter: 1 }), speaking.openai.respond({ cut: { after: 1, how: "reset" } })],
   anthropic: [
-    speaking.anthropic.answer({ failsAfter: 2 }),
-    speaking.anthropic.answer({ cut: { after: 2, how: "end" } }),
+    speaking.anthropic.respond({ failsAfter: 2 }),
+    speaking.anthropic.respond({ cut: { after: 2, how: "end" } }),
   ],
-  gemini: [speaking.gemini.answer({ failsAfter: 0 }), speaking.gemini.answer({ cut: { after: 0, how: "end" } })],
+  gemini: [speaking.gemini.respond({ failsAfter: 0 }), speaking.gemini.respond({ cut: { after: 0, how: "end" } })],
 };
 
 const orders = dialects.flatMap((first) =>
@@ -43,7 +43,7 @@ async function failsOver(order: readonly [Dialect, Dialect, Dialect], place: num
   const faults = stream ? streamFaults : wholeFaults;
   await using one = await startUpstream(faults[first][place]!);
   await using two = await startUpstream(faults[second][place]!);
-  await using three = await startUpstream(speaking[third].answer());
+  await using three = await startUpstream(speaking[third].respond());
   await using proxy = await startDialectProxy({
     [`of-${first}`]: { dialect: first, url: one.url },
     [`of-${second}`]: { dialect: second, url: two.url },
@@ -86,7 +86,7 @@ async function withSecond(
   body: (proxy: TestProxy, calls: () => number) => Promise<void>,
 ): Promise<void> {
   await using upstream = await startUpstream(script);
-  await using healthy = await startUpstream(speaking.openai.answer());
+  await using healthy = await startUpstream(speaking.openai.respond());
   await using proxy = await startDialectProxy({
     first: { dialect, url: upstream.url },
     second: { dialect: "openai", url: healthy.url },
@@ -133,7 +133,7 @@ describe("A vendor's own word for a wait", () => {
   ];
   for (const [name, dialect, script, waitMs] of rows) {
     it(`is honored: ${name}`, () =>
-      withSecond(dialect, [script, speaking[dialect].answer()], async (proxy, calls) => {
+      withSecond(dialect, [script, speaking[dialect].respond()], async (proxy, calls) => {
         assertEquals(await answerer(proxy), "second");
         assertEquals(readStandby(proxy), ["standby", "rate_limited", waitMs]);
         await proxy.clock.advance(waitMs - 1);
@@ -144,7 +144,7 @@ describe("A vendor's own word for a wait", () => {
   }
 
   it("is waited for when it is short", () =>
-    withSecond("gemini", [exhausted(retryIn("0.3s")), speaking.gemini.answer()], async (proxy, calls) => {
+    withSecond("gemini", [exhausted(retryIn("0.3s")), speaking.gemini.respond()], async (proxy, calls) => {
       assertEquals([await answerer(proxy), calls(), proxy.clock.sleeps], ["first", 2, [300]]);
     }));
 });
@@ -156,7 +156,7 @@ describe("An overload without a hint", () => {
     }));
 
   it("that passes is not noticed by the client", () =>
-    withSecond("anthropic", [busy, speaking.anthropic.answer()], async (proxy, calls) => {
+    withSecond("anthropic", [busy, speaking.anthropic.respond()], async (proxy, calls) => {
       assertEquals([await answerer(proxy), calls()], ["first", 2]);
       assertEquals(readStandby(proxy), ["active", undefined, undefined]);
     }));

@@ -14,7 +14,7 @@ async function sent(
   body: Json,
   init: RequestInit = {},
 ): Promise<{ request: ReceivedRequest; headers: Headers }> {
-  await using upstream = await startUpstream(speaking[provider.dialect].answer());
+  await using upstream = await startUpstream(speaking[provider.dialect].respond());
   await using proxy = await startDialectProxy({ only: { ...provider, url: upstream.url } });
   const response = await proxy.chat(body, init);
   assertEquals([response.status, await response.text().then((text) => text.includes('"error"'))], [200, false]);
@@ -199,8 +199,8 @@ describe("What a translation does not support is named", () => {
 
 /** Who of the two responses, and how often the first is asked. */
 async function answerer(first: Omit<DialectProvider, "url">, body: Json): Promise<[string | null, number]> {
-  await using one = await startUpstream(speaking[first.dialect].answer());
-  await using two = await startUpstream(speaking.openai.answer());
+  await using one = await startUpstream(speaking[first.dialect].respond());
+  await using two = await startUpstream(speaking.openai.respond());
   await using proxy = await startDialectProxy({
     first: { ...first, url: one.url },
     second: { dialect: "openai", url: two.url },
@@ -250,7 +250,7 @@ describe("A parameter that matters is never left out", () => {
     });
 
     it(`and when no model is left the request is: ${name}`, async () => {
-      await using upstream = await startUpstream(speaking[provider.dialect].answer());
+      await using upstream = await startUpstream(speaking[provider.dialect].respond());
       await using proxy = await startDialectProxy({ only: { ...provider, url: upstream.url } });
       const response = await proxy.chat(body);
       const answer = await response.json();
@@ -323,7 +323,7 @@ describe("A provider of OpenAI's dialect", () => {
   const texts = ['"seed":SEED', '"vendor_option":{"deep":[1,2.50,SEED],"html":"<\\u00e9>"}'];
 
   it("gets numbers and unknown fields to the last digit, edited or not, streamed or not", async () => {
-    await using upstream = await startUpstream(speaking.openai.answer());
+    await using upstream = await startUpstream(speaking.openai.respond());
     const settings = { parameters: { drop: ["temperature"], rename: { max_tokens: "max_completion_tokens" } } };
     await using proxy = await startDialectProxy({
       only: { dialect: "openai", url: upstream.url, settings } as DialectProvider,
@@ -339,7 +339,7 @@ describe("A provider of OpenAI's dialect", () => {
   });
 
   it("gets marks of what to cache where it is said to take them", async () => {
-    await using upstream = await startUpstream(speaking.openai.answer());
+    await using upstream = await startUpstream(speaking.openai.respond());
     const settings = { parameters: { cache_control: true } };
     await using proxy = await startDialectProxy({ only: { dialect: "openai", url: upstream.url, settings } });
     const content = [{ type: "text", text: "Long", cache_control: { type: "ephemeral" } }];

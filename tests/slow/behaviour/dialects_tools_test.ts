@@ -49,7 +49,7 @@ const models: Record<Dialect, string> = {
 };
 
 async function ask(dialect: Dialect, reply: Reply, body: Json): Promise<{ sent: ReceivedRequest; message: Assistant }> {
-  await using upstream = await startUpstream(speaking[dialect].answer(reply));
+  await using upstream = await startUpstream(speaking[dialect].respond(reply));
   await using proxy = await startDialectProxy({ only: { dialect, url: upstream.url, model: models[dialect] } });
   const response = await proxy.chat({ tools, ...body });
   const answer = await response.json();
@@ -179,7 +179,7 @@ describe("State that a vendor minted", () => {
       const { tool_calls: [first, second] } = await createCalls(dialect);
       assert(JSON.stringify(first!.extra_content).includes(signature));
       assertEquals(second!.extra_content, undefined);
-      await using upstream = await startUpstream(speaking[dialect].answer({ calls }));
+      await using upstream = await startUpstream(speaking[dialect].respond({ calls }));
       await using proxy = await startDialectProxy({ only: { dialect, url: upstream.url, model: models[dialect] } });
       const text = await (await proxy.chat({ tools, stream: true })).text();
       assert(text.includes(signature), text);
@@ -219,8 +219,8 @@ describe("State that a vendor minted", () => {
   });
 
   it("moves with a conversation that fails over from its vendor to another one", async () => {
-    await using claude = await startUpstream([speaking.anthropic.answer({ calls, thoughts: "Both." })]);
-    await using other = await startUpstream(speaking.openai.answer());
+    await using claude = await startUpstream([speaking.anthropic.respond({ calls, thoughts: "Both." })]);
+    await using other = await startUpstream(speaking.openai.respond());
     const providers: Record<string, DialectProvider> = {
       claude: { dialect: "anthropic", url: claude.url },
       other: { dialect: "openai", url: other.url },

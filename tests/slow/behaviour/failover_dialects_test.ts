@@ -9,10 +9,10 @@ import { earlyBreaks, lateBreaks } from "../../support/_broken_streams.ts";
 import { type DialectClient, dialectClients } from "../../support/_dialect_clients.ts";
 import { failingStatuses, tripped } from "../../support/_failing_statuses.ts";
 import { refusing, type Stage, stage } from "../../support/_failover.ts";
-import { answer, emptyAnswer, status, stream } from "../../support/upstream.ts";
+import { respond, respondEmpty, status, stream } from "../../support/upstream.ts";
 
 const pool = { deactivation: { retry_limit: 1 } };
-const fromB = answer({ text: "from b" });
+const fromB = respond({ text: "from b" });
 const secrets = /Scripted|html|key-of-a|http:/;
 
 async function ask(scene: Stage, { request }: DialectClient, isStream: boolean): Promise<Response> {
@@ -51,7 +51,7 @@ for (const client of dialectClients) {
   describe(`a provider says nothing, or blames the request, before a client of ${client.name}`, () => {
     for (const isStream of [false, true]) {
       it(`an empty response goes to the other one (${isStream ? "streamed" : "whole"})`, async () => {
-        await using scene = await stage({ a: emptyAnswer(), b: fromB }, { pool });
+        await using scene = await stage({ a: respondEmpty(), b: fromB }, { pool });
         const response = await ask(scene, client, isStream);
         const text = isStream
           ? client.readStream(await response.text()).text
@@ -60,7 +60,7 @@ for (const client of dialectClients) {
       });
 
       it(`an empty response of the only one comes (${isStream ? "streamed" : "whole"})`, async () => {
-        await using scene = await stage({ a: emptyAnswer() }, { pool });
+        await using scene = await stage({ a: respondEmpty() }, { pool });
         const response = await ask(scene, client, isStream);
         const text = isStream
           ? client.readStream(await response.text()).text

@@ -11,7 +11,7 @@ import { assertMatchesSchema } from "../../support/schema.ts";
 import { type Behaviour, type ReceivedRequest, startUpstream, status } from "../../support/upstream.ts";
 
 type Vendor = "openai" | "anthropic" | "gemini" | "bedrock";
-type Facts = Pick<DialectFacts, "connector" | "model" | "answer"> & { readonly failure: Behaviour };
+type Facts = Pick<DialectFacts, "connector" | "model" | "respond"> & { readonly failure: Behaviour };
 
 /** Models that sign their thoughts, where the vendor has such. */
 const facts: Readonly<Record<Vendor, Facts>> = {
@@ -119,14 +119,14 @@ describe("A pool of four APIs, of which three fail", () => {
     for (const stream of [false, true]) {
       const form = stream ? "streamed" : "whole";
       it(`${last} answers, ${form}`, async () => {
-        const scene = await over(last, facts[last].answer({ pieces: ["Hello", " wörld"] }), { stream });
+        const scene = await over(last, facts[last].respond({ pieces: ["Hello", " wörld"] }), { stream });
         assertTookOver(scene);
         assertEquals([scene.message.content, scene.finish], [text, "stop"]);
         for (const one of vendors) assert(scene.sent[one][0]!.body.includes(question.content), one);
       });
 
       it(`${last} calls functions, ${form}, by its own ids`, async () => {
-        const scene = await over(last, facts[last].answer({ pieces: [], calls }), { stream, tools });
+        const scene = await over(last, facts[last].respond({ pieces: [], calls }), { stream, tools });
         assertTookOver(scene);
         assertEquals(scene.finish, "tool_calls");
         assertEquals(
@@ -166,12 +166,12 @@ describe("A conversation that fails over to another API after its calls", () => 
 
   for (const from of vendors) {
     it(`from ${from}: all others get its ids, and none of its state`, async () => {
-      const first = await over(from, facts[from].answer({ pieces: [], calls }), { tools });
+      const first = await over(from, facts[from].respond({ pieces: [], calls }), { tools });
       const isSigned = JSON.stringify(first.message).includes(signature);
       assertEquals(isSigned, from === "anthropic" || from === "gemini");
       const last = vendors.find((one) => one !== from)!;
       const messages = [question, first.message, ...results];
-      const scene = await over(last, facts[last].answer({ pieces: ["Hello", " wörld"] }), { messages, tools });
+      const scene = await over(last, facts[last].respond({ pieces: ["Hello", " wörld"] }), { messages, tools });
       assertTookOver(scene);
       assertEquals(scene.message.content, text);
       for (const one of vendors) {
@@ -197,7 +197,7 @@ describe("A response format in a pool of four APIs", () => {
 
   for (const last of vendors) {
     it(`stays a schema in the format of each, up to ${last}`, async () => {
-      const scene = await over(last, facts[last].answer({ pieces: ['{"city":', '"Zürich"}'] }), { response_format });
+      const scene = await over(last, facts[last].respond({ pieces: ['{"city":', '"Zürich"}'] }), { response_format });
       assertTookOver(scene);
       assertEquals(JSON.parse(scene.message.content!), { city: "Zürich" });
       for (const one of vendors) assert(scene.sent[one][0]!.body.includes("additionalProperties"), one);
@@ -205,7 +205,7 @@ describe("A response format in a pool of four APIs", () => {
   }
 
   it("that a vendor does not have skips its models", async () => {
-    const scene = await over("openai", facts.openai.answer({ pieces: ["{}"] }), {
+    const scene = await over("openai", facts.openai.respond({ pieces: ["{}"] }), {
       response_format: { type: "json_object" },
     });
     assertEquals([scene.response.status, scene.message.content], [200, "{}"]);

@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { ConfigError, create, type MeshClient } from "../../../mod.ts";
 import { fakeClock, messages } from "../../support/_library.ts";
 import { startTestProxy } from "../../support/proxy.ts";
-import { answer, json, startUpstream, status, type Upstream } from "../../support/upstream.ts";
+import { json, respond, startUpstream, status, type Upstream } from "../../support/upstream.ts";
 
 const key = "key-0123456789";
 
@@ -26,7 +26,7 @@ function configAt(url: string, more: object): Record<string, unknown> {
 function startServers(listed: readonly string[] = []): Promise<Upstream> {
   return startUpstream(({ path, json: body }) => {
     if (path.endsWith("/models")) return json({ object: "list", data: listed.map((id) => ({ id, object: "model" })) });
-    return body().model.startsWith("down") ? status(503) : answer();
+    return body().model.startsWith("down") ? status(503) : respond();
   });
 }
 
@@ -112,7 +112,7 @@ describe("A name in the list of a pool", () => {
   it("means a model that its server lists later", async () => {
     let listed: string[] = [];
     await using upstream = await startUpstream(({ path }) => {
-      if (!path.endsWith("/models")) return answer();
+      if (!path.endsWith("/models")) return respond();
       return listed.length === 0 ? status(503) : json({ data: listed.map((id) => ({ id, object: "model" })) });
     });
     const pools = {

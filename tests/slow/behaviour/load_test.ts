@@ -12,7 +12,6 @@ import { standsStill } from "../../support/patience.ts";
 import { startTestProxy, testConfig, type TestProxy } from "../../support/proxy.ts";
 import { assertMatchesSchema } from "../../support/schema.ts";
 import {
-  answer,
   type Behaviour,
   cutAt,
   emptyBody,
@@ -24,6 +23,7 @@ import {
   type ReceivedRequest,
   refusingUrl,
   reset,
+  respond,
   startUpstream,
   status,
   stream,
@@ -71,7 +71,7 @@ class Flaky {
       return ways[Math.floor(this.#random() * ways.length)]!;
     }
     this.answered++;
-    return answer({ text: createEcho(content) });
+    return respond({ text: createEcho(content) });
   };
 }
 
@@ -174,7 +174,7 @@ describe("More requests at once than proxy.max_concurrent", () => {
       }
       gate.openAll();
       for (const response of await Promise.all(admitted)) assert((await response.text()).includes("Hello"));
-      upstream.follow(answer());
+      upstream.follow(respond());
       const after = await proxy.chat();
       assertEquals([after.status, (await after.text()).includes("Hello"), upstream.calls], [200, true, 4]);
     });

@@ -12,7 +12,7 @@ import {
   type NativeOnlyRequest,
   responsesRequests,
 } from "../../support/_native_only.ts";
-import { responseAnswer } from "../../support/_response_answers.ts";
+import { respondWithResponse } from "../../support/_responses_behaviours.ts";
 import { startTestProxy, type TestProxy } from "../../support/proxy.ts";
 import { type Behaviour, ok, startUpstream, status, type Upstream } from "../../support/upstream.ts";
 
@@ -40,7 +40,7 @@ const tried: Readonly<Record<string, Tried>> = {
     minimal: { max_tokens: 64, messages: [{ role: "user", content: "Hi" }] },
     streamed: { stream: true },
     path: () => "/v1/messages",
-    answer: speaking.anthropic.answer(),
+    answer: speaking.anthropic.respond(),
     namesModel: true,
   },
   responses: {
@@ -51,7 +51,7 @@ const tried: Readonly<Record<string, Tried>> = {
     minimal: {},
     streamed: { stream: true },
     path: () => "/v1/responses",
-    answer: responseAnswer({ text: "Hi" }),
+    answer: respondWithResponse({ text: "Hi" }),
     namesModel: true,
   },
   gemini: {
@@ -61,7 +61,7 @@ const tried: Readonly<Record<string, Tried>> = {
     minimal: {},
     streamed: {},
     path: ({ isStream }) => `/v1beta/models/chat:${isStream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
-    answer: speaking.gemini.answer(),
+    answer: speaking.gemini.respond(),
     namesModel: false,
   },
 };

@@ -12,7 +12,7 @@ import {
   type TraceEntry,
 } from "../../../mod.ts";
 import { seededRandom } from "../../../src/runtime/test.ts";
-import { createAnswer, createChunk, customProvider } from "../../support/_custom_provider.ts";
+import { createChunk, createResponse, customProvider } from "../../support/_custom_provider.ts";
 import { dialects, speaking } from "../../support/_dialects.ts";
 import { stage } from "../../support/_failover.ts";
 import { clientOver } from "../../support/_library.ts";
@@ -41,7 +41,7 @@ function createConfig(instance: Provider): Readonly<Record<string, unknown>> {
 /** A provider whose answers, non-streaming and streaming, say a usage. */
 function saying(usage: () => unknown): Provider {
   return customProvider({
-    complete: () => Promise.resolve({ body: { ...createAnswer(text), usage: usage() as never } }),
+    complete: () => Promise.resolve({ body: { ...createResponse(text), usage: usage() as never } }),
     async *stream() {
       yield await Promise.resolve(createChunk(text));
       yield createChunk(undefined);
@@ -124,7 +124,7 @@ describe("whatever usage a provider answers", () => {
   });
 
   for (const dialect of dialects) {
-    const { connector, model, answer } = speaking[dialect];
+    const { connector, model, respond: answer } = speaking[dialect];
     const usages: Record<typeof dialect, (count: unknown) => Record<string, unknown>> = {
       openai: (count) => ({ prompt_tokens: count, completion_tokens: count, total_tokens: count }),
       anthropic: (count) => ({ input_tokens: count, output_tokens: count, cache_read_input_tokens: count }),

@@ -192,7 +192,7 @@ async function checkRow({ script = ok(), proxy: options, request, ...row }: Row,
 }
 
 for (const dialect of dialects) {
-  const { answer, eventsToContent } = speaking[dialect];
+  const { respond: answer, eventsToContent } = speaking[dialect];
 
   describe(`A stream of the ${dialect} dialect that does not reach its end always throws`, () => {
     const interrupted = async (script: Behaviour, what: string): Promise<void> => {

@@ -1,14 +1,14 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { environment, makeFolder, runProgram } from "../../support/_library.ts";
-import { answer, hang, startUpstream, status } from "../../support/upstream.ts";
+import { hang, respond, startUpstream, status } from "../../support/upstream.ts";
 
 const request = `{ messages: [{ role: "user", content: "Hi" }] }`;
 const clean = { code: 0, stdout: "", stderr: "" };
 
 describe("A program that uses the library", () => {
   it("needs variables alone; nothing is printed or written, and it ends without close()", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using folder = await makeFolder();
     const source = `
       import { create } from LIBRARY;
@@ -19,7 +19,7 @@ describe("A program that uses the library", () => {
   });
 
   it("ends while a model is in standby and its recovery is due in a minute", async () => {
-    await using upstream = await startUpstream([status(401), answer()]);
+    await using upstream = await startUpstream([status(401), respond()]);
     await using folder = await makeFolder();
     const provider = { connector: "openai.compatible.v1", base_url: upstream.url };
     const config = {

@@ -3,7 +3,7 @@ import { assert, assertAlmostEquals, assertEquals, assertMatch, assertNotEquals 
 import { describe, it } from "@std/testing/bdd";
 import { bedrock } from "../../support/_bedrock.ts";
 import { type DialectFacts, type Json, speaking } from "../../support/_dialects.ts";
-import { responseAnswer } from "../../support/_response_answers.ts";
+import { respondWithResponse } from "../../support/_responses_behaviours.ts";
 import { behind, soon } from "../../support/_failover.ts";
 import { startTestProxy, type TestProxy } from "../../support/proxy.ts";
 import { type Behaviour, Gate, json, startUpstream, status, type Upstream } from "../../support/upstream.ts";
@@ -20,7 +20,7 @@ const tool = (name: string, more: Json = {}) => ({ name, input_schema: { type: "
 
 /** A vendor and its model, and the settings of its provider and model. */
 interface Target {
-  readonly speaks?: Pick<DialectFacts, "answer" | "connector">;
+  readonly speaks?: Pick<DialectFacts, "respond" | "connector">;
   readonly connector?: string;
   readonly model?: string;
   readonly prompt_cache?: Json;
@@ -32,12 +32,12 @@ interface Target {
 
 const claude: Target = { speaks: speaking.anthropic, model: sonnet };
 /** Has the Responses API. */
-const responding: Target = { script: responseAnswer(), config: { responses: true } };
+const responding: Target = { script: respondWithResponse(), config: { responses: true } };
 const openai: Target = { speaks: speaking.openai, connector: "openai.llm.v1", model: "gpt-4o" };
 
 /** A proxy over one provider, and that provider. */
 async function over(
-  { speaks = speaking.openai, connector = speaks.connector, script = speaks.answer(), ...target }: Target,
+  { speaks = speaking.openai, connector = speaks.connector, script = speaks.respond(), ...target }: Target,
 ): Promise<{ proxy: TestProxy; upstream: Upstream } & AsyncDisposable> {
   const upstream = await startUpstream(script);
   const { prompt_cache = { auto: true }, config, settings, model = "small", sections } = target;
@@ -218,7 +218,7 @@ describe("the prompts of Claude", () => {
     };
     const creation = { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 1_000_000 };
     for (const [ttl, cost] of [["5m", "1.25"], ["1h", "2"]] as const) {
-      const script = speaking.anthropic.answer({
+      const script = speaking.anthropic.respond({
         usage: { ...usage, ...(ttl === "1h" ? { cache_creation: creation } : {}) },
       });
       const settings = { pricing: { input: 1, output: 5 } };
@@ -235,7 +235,7 @@ describe("a budget", () => {
     const reserved: number[] = [];
     for (const ttl of ["5m", "1h"]) {
       const gate = new Gate();
-      const script = behind(gate, speaking.anthropic.answer());
+      const script = behind(gate, speaking.anthropic.respond());
       const settings = { pricing: { input: 1_000, output: 0 } };
       const sections = { budget: { daily_limit: 1_000 } };
       await using scene = await over({ ...claude, script, settings, sections, prompt_cache: { auto: true, ttl } });
@@ -404,7 +404,7 @@ describe("prompt_cache_key", () => {
     const refuses = status(400, {
       error: { message: "Unknown parameter: prompt_cache_key", param: "prompt_cache_key" },
     });
-    await using scene = await over({ ...openai, script: [refuses, speaking.openai.answer()] });
+    await using scene = await over({ ...openai, script: [refuses, speaking.openai.respond()] });
     for (const name of ["x", "y"]) {
       const response = await post(scene.proxy, chat, turn(name));
       assertEquals(response.status, 200, await response.text());

@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { dataIn, saidIn } from "../../support/_dialect_answers.ts";
+import { dataIn, saidIn } from "../../support/_dialect_responses.ts";
 import { type Dialect, type Json, speaking } from "../../support/_dialects.ts";
 import { startDialectProxy } from "../../support/_dialect_proxy.ts";
 import { type Behaviour, json, startUpstream, status } from "../../support/upstream.ts";
@@ -73,7 +73,7 @@ async function nextRequest(dialect: string, message: Json, { stream, to }: { str
   await using gateway = await startUpstream(
     stream ? streamed(message) : whole({ ...message, reasoning_details: details }),
   );
-  await using next = await startUpstream(speaking[to].answer());
+  await using next = await startUpstream(speaking[to].respond());
   await using first = await startDialectProxy({ gateway: { dialect: "openai", url: gateway.url } });
   await using second = await startDialectProxy({ next: { dialect: to, url: next.url } });
   const { ask: toRequest, keep, read } = saidIn[dialect]!;

@@ -12,7 +12,7 @@ import { maxCostInNanoUsd } from "../../../src/util/max_cost.ts";
 import { billedResponse } from "../../support/_billed.ts";
 import { startTestProxy } from "../../support/proxy.ts";
 import { readSums } from "../../support/_spend.ts";
-import { answer, type Behaviour, emptyAnswer, hang, startUpstream, status } from "../../support/upstream.ts";
+import { type Behaviour, hang, respond, respondEmpty, startUpstream, status } from "../../support/upstream.ts";
 
 /** A generator of numbers from 0 to 1 (mulberry32). */
 function randomFrom(seed: number): () => number {
@@ -51,11 +51,11 @@ function randomAnswer(random: () => number): Behaviour {
     billedResponse("chat", { usage, more }),
     billedResponse("chat", { usage, more }),
     billedResponse("chat", { usage, more }),
-    answer({ usage: { prompt_tokens: "odd" } as never }),
-    emptyAnswer(),
+    respond({ usage: { prompt_tokens: "odd" } as never }),
+    respondEmpty(),
     status(500),
     status(503),
-    answer({ usage, cut: { after: 2, how: "reset" } }),
+    respond({ usage, cut: { after: 2, how: "reset" } }),
     hang(),
   ], random);
 }

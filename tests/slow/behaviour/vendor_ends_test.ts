@@ -7,7 +7,15 @@ import { describe, it } from "@std/testing/bdd";
 import { askForCalls, clientDialects } from "../../support/_dialect_calls.ts";
 import { startDialectProxy } from "../../support/_dialect_proxy.ts";
 import type { Dialect, Json } from "../../support/_dialects.ts";
-import { type Behaviour, type Ending, finish, formatHead, json, startUpstream, whole } from "../../support/upstream.ts";
+import {
+  type Behaviour,
+  completeResponse,
+  type Ending,
+  finish,
+  formatHead,
+  json,
+  startUpstream,
+} from "../../support/upstream.ts";
 
 const event = (type: string, members: Json = {}) => `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 
@@ -74,7 +82,7 @@ describe("A stream that has named the reason of its end is complete", () => {
 
   it("and one that has not is cut short", async () => {
     for (const [dialect, events] of [["anthropic", claude], ["gemini", [candidate(said)]]] as const) {
-      await using upstream = await startUpstream(whole(200, events.join(""), "text/event-stream"));
+      await using upstream = await startUpstream(completeResponse(200, events.join(""), "text/event-stream"));
       await using proxy = await startDialectProxy({ a: { dialect, url: upstream.url } });
       const text = await (await proxy.chat({ stream: true })).text();
       assert(text.includes("cut short"), text);

@@ -136,7 +136,7 @@ describe("A conversation that begins with a vendor's own items", () => {
       )
     ) {
       it(`goes on with another model in the middle of a tool loop, which reads them as text: ${name}, ${dialect}`, async () => {
-        await using upstream = await startUpstream(speaking[dialect].answer({ pieces: ["Done"] }));
+        await using upstream = await startUpstream(speaking[dialect].respond({ pieces: ["Done"] }));
         await using proxy = await startDialectProxy({ only: { dialect, url: upstream.url } });
         const response = await fetch(proxy.url + path, {
           method: "POST",
@@ -231,7 +231,7 @@ const refused: readonly (readonly [path: string, name: string, body: Json, param
 describe("What models of other APIs cannot take", () => {
   for (const [path, name, body, param, message] of refused) {
     it(`is refused by its index and type, with what would take it: ${name}`, async () => {
-      await using upstream = await startUpstream(speaking.openai.answer());
+      await using upstream = await startUpstream(speaking.openai.respond());
       await using proxy = await startDialectProxy({ only: { dialect: "openai", url: upstream.url } });
       const response = await fetch(proxy.url + path, {
         method: "POST",

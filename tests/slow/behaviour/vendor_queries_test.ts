@@ -4,10 +4,10 @@ import { describe, it } from "@std/testing/bdd";
 import { create } from "../../../mod.ts";
 import { getEngine } from "../../../src/engine/get_engine.ts";
 import { startTokenEndpoint } from "../../support/_token_endpoint.ts";
-import { startUpstream, status, whole } from "../../support/upstream.ts";
+import { completeResponse, startUpstream, status } from "../../support/upstream.ts";
 
 describe("Vendors that report it", () => {
-  const json = (value: unknown) => whole(200, JSON.stringify(value), "application/json");
+  const json = (value: unknown) => completeResponse(200, JSON.stringify(value), "application/json");
 
   it("OpenRouter: sizes, features and prices in its list, and the key's limit", async () => {
     const list = {

@@ -5,13 +5,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { askForCalls, clientDialects, type DialectResponse } from "../../support/_dialect_calls.ts";
-import { dataIn } from "../../support/_dialect_answers.ts";
+import { dataIn } from "../../support/_dialect_responses.ts";
 import { type Dialect, type Json, speaking } from "../../support/_dialects.ts";
 import { startDialectProxy } from "../../support/_dialect_proxy.ts";
 import { seeded } from "../../support/_mutations.ts";
 import { createDeviatingStream } from "../../support/_stream_deviations.ts";
 import { startTestProxy } from "../../support/proxy.ts";
-import { type Behaviour, startUpstream, whole } from "../../support/upstream.ts";
+import { type Behaviour, completeResponse, startUpstream } from "../../support/upstream.ts";
 
 const head = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "a" };
 const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
@@ -23,7 +23,7 @@ function event(delta: Json, finish_reason: string | null = null, more: Json = {}
 const calling = (fn: Json, more: Json = {}) =>
   event({ tool_calls: [{ index: 0, id: "call_1", type: "function", function: fn, ...more }] });
 const done = "data: [DONE]\n\n";
-const sse = (text: string, type = "text/event-stream") => whole(200, text, type);
+const sse = (text: string, type = "text/event-stream") => completeResponse(200, text, type);
 
 /** Asks in every dialect, streaming. */
 async function readAll(behaviour: Behaviour, check: (answer: DialectResponse, dialect: string) => void): Promise<void> {
@@ -166,7 +166,7 @@ describe("A stream with several deviations at once", () => {
 
 /** A complete response of a provider, under the media type of a stream. */
 async function answerAsStream(dialect: Dialect): Promise<Behaviour> {
-  await using upstream = await startUpstream(speaking[dialect].answer({ pieces: ["Hi"] }));
+  await using upstream = await startUpstream(speaking[dialect].respond({ pieces: ["Hi"] }));
   const body = await (await fetch(upstream.url, { method: "POST", body: "{}" })).text();
   return sse(body);
 }

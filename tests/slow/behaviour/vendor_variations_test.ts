@@ -7,7 +7,7 @@ import { describe, it } from "@std/testing/bdd";
 import { askForCalls, clientDialects, type DialectResponse } from "../../support/_dialect_calls.ts";
 import type { Json } from "../../support/_dialects.ts";
 import { startTestProxy } from "../../support/proxy.ts";
-import { type Behaviour, json, ok, startUpstream, whole } from "../../support/upstream.ts";
+import { type Behaviour, completeResponse, json, ok, startUpstream } from "../../support/upstream.ts";
 
 const head = { id: "chatcmpl-1", object: "chat.completion", created: 1, model: "a" };
 const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
@@ -31,7 +31,7 @@ function events(deltas: readonly Json[], finish_reason = "tool_calls"): Behaviou
       choices: [{ index: 0, delta, finish_reason: reason }],
     }));
   const text = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
-  return whole(200, `${text}data: [DONE]\n\n`, "text/event-stream");
+  return completeResponse(200, `${text}data: [DONE]\n\n`, "text/event-stream");
 }
 
 const deltas = (...calls: Json[]) => calls.map((one) => ({ tool_calls: [one] }));
@@ -341,7 +341,7 @@ describe("A stream with", () => {
   it("an empty finish reason in every event ends with its last one", async () => {
     for (const none of ["", "null"]) {
       const events = [text("a", { finish_reason: none }), text("b", { finish_reason: none })];
-      const stream = (last: string) => whole(200, `${events.join("")}${last}`, "text/event-stream");
+      const stream = (last: string) => completeResponse(200, `${events.join("")}${last}`, "text/event-stream");
       await readStreams(stream(text("", { finish_reason: "length" })), (read, name) => {
         assertEquals([read.text, read.end], ["ab", ends[name]![1]], `${name}: ${read.body}`);
       });
@@ -354,7 +354,11 @@ describe("A stream with", () => {
 
   it("a message in place of deltas is its text in every dialect", async () => {
     const choices = [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }];
-    const stream = whole(200, `data: ${JSON.stringify({ ...head, choices })}\n\ndata: [DONE]\n\n`, "text/event-stream");
+    const stream = completeResponse(
+      200,
+      `data: ${JSON.stringify({ ...head, choices })}\n\ndata: [DONE]\n\n`,
+      "text/event-stream",
+    );
     await readStreams(stream, ({ text, body }, name) => assertEquals(text, "Hi", `${name}: ${body}`));
   });
 
@@ -363,10 +367,14 @@ describe("A stream with", () => {
       `data: ${JSON.stringify({ ...head, choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`;
     const end = `data: ${JSON.stringify({ ...head, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}\n\n`;
     const broken = 'data: {"choi\n\n';
-    const once = whole(200, `${chunk("a")}${broken}${chunk("b")}${end}data: [DONE]\n\n`, "text/event-stream");
+    const once = completeResponse(
+      200,
+      `${chunk("a")}${broken}${chunk("b")}${end}data: [DONE]\n\n`,
+      "text/event-stream",
+    );
     await readStreams(once, ({ text, body }, name) => assertEquals(text, "ab", `${name}: ${body}`));
     await using upstream = await startUpstream(
-      whole(200, `${chunk("a")}${broken}${broken}${chunk("b")}${end}data: [DONE]\n\n`, "text/event-stream"),
+      completeResponse(200, `${chunk("a")}${broken}${broken}${chunk("b")}${end}data: [DONE]\n\n`, "text/event-stream"),
     );
     await using proxy = await startTestProxy({ upstreams: { a: upstream.url } });
     const text = await (await proxy.chat({ stream: true })).text();

@@ -5,7 +5,7 @@
 import { assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { ConfigError, MeshConfig } from "../../../mod.ts";
-import { dataIn, saidIn } from "../../support/_dialect_answers.ts";
+import { dataIn, saidIn } from "../../support/_dialect_responses.ts";
 import { type Dialect, dialects, type Json, type Reply, speaking } from "../../support/_dialects.ts";
 import { playTools, readTurn, type Turn } from "../../support/_tool_loop.ts";
 import { askSearching, cited, pages, searchClients, searchOnce, startSearchStage } from "../../support/_web_search.ts";
@@ -327,7 +327,7 @@ describe("a search tool, with proxy.tools.web_search", () => {
       await using other = await startUpstream(playTools("anthropic", searchOnce));
       const script = (request: ReceivedRequest) => {
         const turn = readTurn("openai", request);
-        return turn.results.length > 0 ? status(503) : speaking.openai.answer(searchOnce(turn));
+        return turn.results.length > 0 ? status(503) : speaking.openai.respond(searchOnce(turn));
       };
       await using stage = await startSearchStage({
         script,
@@ -342,7 +342,7 @@ describe("a search tool, with proxy.tools.web_search", () => {
   it("is reported in the client's own words when no model is left between two rounds", async () => {
     const script = (request: ReceivedRequest) => {
       const turn = readTurn("openai", request);
-      return turn.results.length > 0 ? status(503) : speaking.openai.answer(searchOnce(turn));
+      return turn.results.length > 0 ? status(503) : speaking.openai.respond(searchOnce(turn));
     };
     await using stage = await startSearchStage({ script });
     const whole = await askSearching(stage, "messages", { stream: false });
@@ -356,7 +356,7 @@ describe("a search tool, with proxy.tools.web_search", () => {
     await using stage = await startSearchStage();
     const { body } = searchClients.messages;
     const { content } = await read("messages", false, await askSearching(stage, "messages", { stream: false }));
-    await using claude = await startUpstream(speaking.anthropic.answer());
+    await using claude = await startUpstream(speaking.anthropic.respond());
     await using native = await startSearchStage({
       settings: undefined,
       others: { claude: { connector: speaking.anthropic.connector, url: claude.url, model: speaking.anthropic.model } },

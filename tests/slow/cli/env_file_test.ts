@@ -4,7 +4,7 @@ import { describe, it } from "@std/testing/bdd";
 import { runCommand, spawnCommand, withProxyCommand } from "../../support/_cli.ts";
 import { makeFolder } from "../../support/_library.ts";
 import { goodBody } from "../../support/_surface.ts";
-import { answer, startUpstream } from "../../support/upstream.ts";
+import { respond, startUpstream } from "../../support/upstream.ts";
 
 const secret = "sk-ab$cd1-0123456789";
 
@@ -55,7 +55,7 @@ describe("--env-file", () => {
   });
 
   it("reaches a process of its own", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using folder = await makeFolder();
     await folder.write("keys.env", `OPENAI_API_KEY=${secret}\nOPENAI_BASE_URL=${upstream.url}\n`);
     await using child = spawnCommand(["proxy", "--port", "0", "--env-file", "keys.env"], { cwd: folder.path });

@@ -5,7 +5,7 @@ import { supervise } from "../../../src/cli/supervisor.ts";
 import { asJsonLines } from "../../../src/cli/console_connector.ts";
 import { fakeClock } from "../../../src/runtime/test.ts";
 import { fakeShell, inTime, runCommand, startCommand, withProxyCommand } from "../../support/_cli.ts";
-import { answer, startUpstream } from "../../support/upstream.ts";
+import { respond, startUpstream } from "../../support/upstream.ts";
 
 /** A record on standard error. */
 interface Line {
@@ -42,7 +42,7 @@ const spellings: readonly (readonly string[])[] = [jsonLines, ["--log-format=jso
 
 describe("With --log-format json, standard error is JSON lines", () => {
   it("from the banner to the signal, on a terminal too", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     for (const spelling of spellings) {
       for (const isTerminal of [false, true]) {
         const setup = { files: { "mesh.json": config(upstream.url) }, isTerminal };
@@ -68,7 +68,7 @@ describe("With --log-format json, standard error is JSON lines", () => {
   });
 
   it("at reloads, good and bad, and with warnings", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     const args = ["proxy", "--port", "0", "--config", "mesh.json", "--host", "0.0.0.0", ...jsonLines];
     const served = (listener: string) => config(upstream.url, { proxy: { listener } });
     const { shell, files, code } = startCommand(args, { files: { "mesh.json": served("node") } });
@@ -100,7 +100,7 @@ describe("With --log-format json, standard error is JSON lines", () => {
   });
 
   it("when the proxy cannot start, whatever the reason", async () => {
-    await using blocked = await startUpstream(answer());
+    await using blocked = await startUpstream(respond());
     const { port } = blocked;
     const files = { "mesh.json": config("http://127.0.0.1:9/v1"), "bad.json": config("no URL", { pool: {} }) };
     const rows: readonly (readonly [args: readonly string[], code: number, says: string])[] = [

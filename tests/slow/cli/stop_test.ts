@@ -10,7 +10,7 @@ import { fakeShell, spawnCommand, withProxyCommand } from "../../support/_cli.ts
 import { happens, patienceMs } from "../../support/patience.ts";
 import { assertRefused, getRaw, goodBody, listeners, untilRefused } from "../../support/_surface.ts";
 import { testConfig } from "../../support/proxy.ts";
-import { answer, Gate, hang, ok, startUpstream, stream, type Upstream } from "../../support/upstream.ts";
+import { Gate, hang, ok, respond, startUpstream, stream, type Upstream } from "../../support/upstream.ts";
 
 const done = "data: [DONE]\n\n";
 
@@ -105,7 +105,7 @@ async function idleConnection(url: string): Promise<{ closed: Promise<void> }> {
 for (const listener of listeners) {
   describe(`Stopping a proxy, proxy.listener: ${listener},`, () => {
     it("refuses new connections, and lets 20 open streams and a pending response finish", async () => {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       await using started = await start(upstream, { listener });
       const { proxy, clock, graces, flushes } = started;
       const { responses, finish } = await openStreams(proxy.url, upstream, 20);
@@ -135,7 +135,7 @@ for (const listener of listeners) {
     });
 
     it("closes idle connections at once, and is over when nothing is open", async () => {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       await using started = await start(upstream, { listener });
       const { proxy } = started;
       const idle = await Promise.all([1, 2, 3].map(() => idleConnection(proxy.url)));
@@ -145,11 +145,11 @@ for (const listener of listeners) {
     });
 
     it("waits for proxy.drain_delay first: only /ready says 503, everything is served", async () => {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       await using started = await start(upstream, { listener, section: { drain_delay: "10s" } });
       const { proxy, clock, graces } = started;
       const { responses, finish } = await openStreams(proxy.url, upstream, 1);
-      upstream.follow(answer());
+      upstream.follow(respond());
       assertEquals((await getRaw(proxy.url, "/ready")).status, 200);
       const stopped = proxy.stop();
       assertEquals((await getRaw(proxy.url, "/ready")).status, 503);
@@ -168,7 +168,7 @@ for (const listener of listeners) {
     });
 
     it("ends what is still open after the grace time: 503 for who waits, no [DONE] for who reads", async () => {
-      await using upstream = await startUpstream(answer());
+      await using upstream = await startUpstream(respond());
       await using started = await start(upstream, { listener, graceMs: 0 });
       const { proxy } = started;
       const { responses } = await openStreams(proxy.url, upstream, 1);
@@ -203,7 +203,7 @@ describe("modelmesh proxy, stopped by a signal", () => {
   });
 
   it("finishes open streams as a process of its own, and exits 0", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using child = spawnCommand(["proxy", "--port", "0", "--json"], {
       env: { OPENAI_API_KEY: "sk-child-0123456789", OPENAI_BASE_URL: upstream.url },
     });
@@ -222,7 +222,7 @@ describe("modelmesh proxy, stopped by a signal", () => {
   });
 
   it("ends at once at the second signal", async () => {
-    await using upstream = await startUpstream(answer());
+    await using upstream = await startUpstream(respond());
     await using child = spawnCommand(["proxy", "--port", "0"], {
       env: { OPENAI_API_KEY: "sk-child-0123456789", OPENAI_BASE_URL: upstream.url },
     });

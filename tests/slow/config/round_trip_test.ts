@@ -6,12 +6,12 @@ import type { Settings } from "../../../src/config/settings/settings.ts";
 import { validate } from "../../../src/config/build/validate.ts";
 import { denoRuntime } from "../../../src/runtime/deno.ts";
 import { specifiedKeys } from "../../config/_spec_keys.ts";
-import { dotted, known, wholePath } from "../../config/_whole.ts";
+import { completePath, dotted, known } from "../../config/_whole.ts";
 
 const files = denoRuntime().files!;
 
 async function whole(): Promise<Record<string, unknown>> {
-  return await loadDocument(wholePath, files) as Record<string, unknown>;
+  return await loadDocument(completePath, files) as Record<string, unknown>;
 }
 
 /** Whether a document says something under a path in which `*` stands for any name. */
@@ -43,7 +43,7 @@ for (const format of ["yaml", "json"]) {
   Deno.test(`a configuration is the same after it was saved and read again, as ${format}`, async () => {
     const folder = await Deno.makeTempDir();
     try {
-      const read = await loadConfig(wholePath, { knownConnectors: known, files });
+      const read = await loadConfig(completePath, { knownConnectors: known, files });
       const first = new MeshConfigBase(read);
       await saveConfigFile(first, `${folder}/a.${format}`, files);
       const readAgain = await loadConfig(`${folder}/a.${format}`, { knownConnectors: known, files });

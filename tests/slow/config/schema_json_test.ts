@@ -12,7 +12,7 @@ import { validate } from "../../../src/config/build/validate.ts";
 import { denoRuntime } from "../../../src/runtime/deno.ts";
 import { junk, listPlaces } from "../../config/_junk_places.ts";
 import { catchProblems } from "../../config/_known.ts";
-import { dotted, known, wholePath } from "../../config/_whole.ts";
+import { completePath, dotted, known } from "../../config/_whole.ts";
 
 type Document = Record<string, unknown>;
 
@@ -26,7 +26,7 @@ function complaints(document: unknown): string[] {
 }
 
 async function whole(): Promise<Document> {
-  return await loadDocument(wholePath, denoRuntime().files!) as Document;
+  return await loadDocument(completePath, denoRuntime().files!) as Document;
 }
 
 /** The documents that are shown to people. */

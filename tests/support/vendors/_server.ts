@@ -11,7 +11,7 @@ export interface SimulatedVendor extends AsyncDisposable {
   /** Method and path of every request, oldest first. */
   readonly requests: readonly string[];
   /** Sets the response to every request; undefined restores its own. */
-  answer(response: (() => Response) | undefined): void;
+  respond(response: (() => Response) | undefined): void;
 }
 
 /** A request whose body has been read. */
@@ -45,7 +45,7 @@ export async function startVendor(
   return {
     url: `http://127.0.0.1:${server.port}`,
     requests,
-    answer: (response) => instead = response,
+    respond: (response) => instead = response,
     [Symbol.asyncDispose]: () => server.stop(0),
   };
 }

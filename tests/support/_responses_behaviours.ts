@@ -21,7 +21,7 @@ export interface ResponseReply {
 }
 
 /** Responds, streaming or not as requested. */
-export function responseAnswer(reply: ResponseReply = {}): Behaviour {
+export function respondWithResponse(reply: ResponseReply = {}): Behaviour {
   return {
     play: (exchange) =>
       (exchange.request.json().stream === true ? streamed(reply) : json(createResponse(reply))).play(exchange),

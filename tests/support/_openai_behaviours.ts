@@ -3,7 +3,6 @@
  * @module
  */
 import {
-  type AnswerHeaders,
   type Behaviour,
   type Ending,
   errorBody,
@@ -11,6 +10,7 @@ import {
   formatHead,
   type Gate,
   json,
+  type ResponseHeaders,
 } from "./_behaviours.ts";
 import type { Exchange, ReceivedRequest } from "./_raw_http.ts";
 
@@ -51,7 +51,7 @@ export interface ResponseOptions {
   /** Model; that of the request by default. */
   readonly model?: string;
   /** Response headers. */
-  readonly headers?: AnswerHeaders;
+  readonly headers?: ResponseHeaders;
 }
 
 /**
@@ -121,12 +121,12 @@ export function ok(options: ResponseOptions = {}): Behaviour {
 }
 
 /** Responds with an empty chat completion. */
-export function emptyAnswer(): Behaviour {
-  return answer({ text: "" });
+export function respondEmpty(): Behaviour {
+  return respond({ text: "" });
 }
 
 /** Responds with a chat completion, streaming or not as requested. */
-export function answer(options: StreamOptions = {}): Behaviour {
+export function respond(options: StreamOptions = {}): Behaviour {
   return {
     play: (exchange) =>
       (exchange.request.method === "POST" && exchange.request.json().stream === true ? stream(options) : ok(options))
