@@ -20,28 +20,33 @@ interface Part {
   readonly usesPackage?: boolean;
 }
 
+/** Parts that run one after the other. */
+type Lane = readonly Part[];
+
 /**
- * Stages, one after the other; the parts of one run side by side: those of the second one wait for servers, pages and
+ * Stages, one after the other; the lanes of one run side by side: the parts of the second one wait for servers, pages and
  * installations most of the time.
  */
-const gate: readonly (readonly Part[])[] = [
-  [{ task: ["test"], minutes: 10 }],
+const gate: readonly (readonly Lane[])[] = [
+  [[{ task: ["test"], minutes: 10 }]],
   [
-    { task: ["test", ...outsideFolders], minutes: 25 },
-    { task: ["test:node", "--split"], minutes: 20, usesPackage: true },
-    { task: ["test:packages"], minutes: 20, usesPackage: true },
+    [{ task: ["test", ...outsideFolders], minutes: 25 }],
+    [
+      { task: ["test:node", "--split"], minutes: 20, usesPackage: true },
+      { task: ["test:packages"], minutes: 20, usesPackage: true },
+    ],
   ],
 ];
 
-const nightly: readonly (readonly Part[])[] = [
-  [{ task: ["test", ...nightlyFolders], minutes: 30 }],
-  [{ task: ["test:packages", "--all"], minutes: 20 }],
-  [{ task: ["test:compile"], minutes: 5 }],
-  [{ task: ["test:container"], minutes: 10 }],
-  [{ task: ["test:node", "--all"], minutes: 60 }],
-  [{ task: ["simulate", "--seeds=3000"], minutes: 15, counts: false }],
-  [{ task: ["crash"], minutes: 15, counts: false }],
-  [{ task: ["soak:fleet", "--minutes=60"], minutes: 75, counts: false }],
+const nightly: Lane = [
+  { task: ["test", ...nightlyFolders], minutes: 30 },
+  { task: ["test:packages", "--all"], minutes: 20 },
+  { task: ["test:compile"], minutes: 5 },
+  { task: ["test:container"], minutes: 10 },
+  { task: ["test:node", "--all"], minutes: 60 },
+  { task: ["simulate", "--seeds=3000"], minutes: 15, counts: false },
+  { task: ["crash"], minutes: 15, counts: false },
+  { task: ["soak:fleet", "--minutes=60"], minutes: 75, counts: false },
 ];
 
 /** Numbers of passed and failed tests. */
@@ -101,16 +106,15 @@ async function main(args: readonly string[]): Promise<number> {
   const options = args.filter((arg) => arg.startsWith("--package="));
   const built = options.map((option) => fileURLToPath(new URL(option.slice("--package=".length), root)));
   const env = Object.fromEntries(built.map((path) => ["MODELMESH_PACKAGE", path]));
-  for (const parts of args.includes("--nightly") ? nightly : gate) {
-    if (parts.length > 1) console.log(`Side by side: ${parts.map(({ task }) => task.join(" ")).join(", ")}`);
-    for (
-      const { passed, failed } of await Promise.all(
-        parts.map((part) => run(addPackage(part, options), { isAlone: parts.length === 1, env })),
-      )
-    ) {
-      total.passed += passed;
-      total.failed += failed;
-    }
+  for (const lanes of args.includes("--nightly") ? [[nightly]] : gate) {
+    const isAlone = lanes.length === 1;
+    await Promise.all(lanes.map(async (lane) => {
+      for (const part of lane) {
+        const { passed, failed } = await run(addPackage(part, options), { isAlone, env });
+        total.passed += passed;
+        total.failed += failed;
+      }
+    }));
   }
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 ? 0 : 1;

@@ -31,6 +31,18 @@ async function runOnTerminal(
   return { code: await child.code, out: child.out.replaceAll("\r\n", "\n") };
 }
 
+/** Has a conversation on a terminal: each line is typed at a prompt, and Ctrl-D at the last one. */
+async function converse(lines: readonly string[], options: ChildOptions) {
+  const command: CommandLine = ["script", "-qefc", [...entryCommand("cli"), "chat"].join(" "), "/dev/null"];
+  await using child = spawnCommand([], { ...options, command, isTyped: true });
+  const countPrompts = () => child.out.split("> ").length - 1;
+  for (const [index, line] of [...lines.map((line) => `${line}\n`), "\u0004"].entries()) {
+    await until(() => countPrompts() > index);
+    child.type(line);
+  }
+  return { code: await child.code, out: child.out.replaceAll("\r\n", "\n") };
+}
+
 const hasScript = spawnSync("script", ["--version"]).status === 0;
 
 if (!hasScript) {
@@ -168,7 +180,7 @@ describe("A command as a process of its own", () => {
       assertStringIncludes(checked.out, "Looking secrets up in mesh.env.v1\r\x1b[K");
       assertStringIncludes(checked.out, "Probed 1 of 1 provider\r\x1b[K");
       assertStringIncludes(checked.out, "mesh.json is valid: ");
-      const asked = await runOnTerminal(["chat"], { ...options, input: "Hi\n\u0004" });
+      const asked = await converse(["Hi"], options);
       assertEquals(asked.code, 0, asked.out);
       assertMatch(asked.out, /Conversation with chat\. .*> .*Hello world\n.*Served by a of a .*> /s);
     });

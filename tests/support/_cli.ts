@@ -235,6 +235,8 @@ export interface ChildCommand extends AsyncDisposable {
   url(): Promise<string>;
   /** Resolves when standard error contains a text. */
   says(text: string): Promise<void>;
+  /** Writes to standard input. */
+  type(text: string): void;
   /** Sends a signal. */
   kill(signal: EndSignal | ReloadSignal): void;
   /** Its exit code; null after a signal. */
@@ -251,6 +253,8 @@ export interface ChildOptions {
   readonly command?: CommandLine;
   /** Standard input; closed by default. */
   readonly input?: string;
+  /** Whether standard input is written by `type`. */
+  readonly isTyped?: boolean;
   /** Working directory. */
   readonly cwd?: string;
   /** Whether it may log a rejection that no code handles, which otherwise fails the test. */
@@ -265,17 +269,18 @@ export interface ChildOptions {
  */
 export function spawnCommand(
   args: readonly string[],
-  { env = {}, entry = "cli", command: line = entryCommand(entry), input, cwd, mayReject }: ChildOptions = {},
+  { env = {}, entry = "cli", command: line = entryCommand(entry), input, isTyped = false, cwd, mayReject }:
+    ChildOptions = {},
 ): ChildCommand {
   const [command, ...first] = line;
   const { PATH, HOME, DENO_DIR, XDG_CACHE_HOME } = processEnv;
   const needed = Object.entries({ PATH, HOME, DENO_DIR, XDG_CACHE_HOME }).filter(([, value]) => value !== undefined);
   const child = spawn(command, [...first, ...args], {
     env: { ...Object.fromEntries(needed), ...env },
-    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    stdio: [input === undefined && !isTyped ? "ignore" : "pipe", "pipe", "pipe"],
     cwd,
   });
-  child.stdin?.end(input);
+  if (!isTyped) child.stdin?.end(input);
   const written = { out: "", err: "" };
   const waiting: { text: string; resolve: () => void; reject: (error: Error) => void }[] = [];
   child.stdout!.on("data", (data: Uint8Array) => written.out += new TextDecoder().decode(data));
@@ -310,6 +315,7 @@ export function spawnCommand(
       await says("pools"); // after the address, in either format
       return /listens on (\S+)/.exec(written.err)![1]!;
     },
+    type: (text) => void child.stdin!.write(text),
     kill: (signal) => void kill(child.pid!, signal), // Deno's `child.kill` sends at most one signal, and loses the exit code
     code,
     async [Symbol.asyncDispose]() {

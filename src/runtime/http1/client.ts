@@ -217,7 +217,7 @@ class Http1Call implements BodyOwner {
     // at the end of the turn, Node has reported the TLS writes of the previous one
     const reported = this.#connection!.isWritten ? undefined : turnEnd();
     if (reported === undefined) this.#release();
-    else reported.then(this.#release);
+    else reported.then(this.#release, ignore);
   }
 
   /** Unread input may be an unsolicited response. */
