@@ -3,7 +3,7 @@
  * folder; the tests are bundled with the entries left external. The last line is the summary: `12 passed, 0 failed`.
  *
  * Arguments: `--node=20,24` selects the versions, `--all` adds the slow suites, and version 22 by default; `--split`
- * deals the suites to the versions, so that each runs on one of them, as in the gate; `--package=` uses a tarball, or the folder of a built package, such as `npm`; paths select files.
+ * deals two thirds of the suites to the versions, so that each runs on one of them, as in the gate; `--package=` uses a tarball, or the folder of a built package, such as `npm`; paths select files.
  * @module
  */
 import { fileURLToPath } from "node:url";
@@ -229,7 +229,7 @@ async function main(args: readonly string[]): Promise<number> {
     // slow suites compete for ports and time
     const turns = isAll ? versions.map((version) => [version]) : [versions];
     const cores = Math.max(1, Math.floor(navigator.hardwareConcurrency / turns[0]!.length));
-    const shares = isSplit ? versions.length : cores;
+    const shares = isSplit ? versions.length + 1 : cores; // the last share runs nightly
     const shared = deal(files.filter((file) => !alone.includes(file)), shares);
     const modules = await bundle(
       [...shared, ...alone.filter((file) => files.includes(file)).map((file) => [file])],

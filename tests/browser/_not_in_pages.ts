@@ -389,9 +389,6 @@ export const notInPages: Readonly<Record<string, string | Readonly<Record<string
  * test:nightly` runs the others there.
  */
 export const gateInPages: readonly string[] = [
-  "failover_stream",
-  "heartbeat",
   "retry_deadline",
   "stream_events",
-  "transcription",
 ].map((name) => `${b}/${name}_test.ts`);

@@ -75,7 +75,7 @@ const program = `
 const limits: Readonly<Record<string, readonly [files: number, functions: number]>> = {
   initialize: [114, 657],
   chat: [95, 464],
-  stream: [107, 605],
+  stream: [107, 614], // depends on how its events arrive
   embeddings: [97, 438],
   "a guarded chat": [100, 504],
 };

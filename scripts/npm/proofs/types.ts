@@ -80,7 +80,7 @@ const openAiTypes = versions.openAis.map((openAi): Proof => ({
 export const types: readonly Proof[] = compilers.flatMap((compiler) =>
   Object.entries(environments).map(([name, around]): Proof => ({
     name: `strict TypeScript (${compiler}, ${Object.keys(resolutions).join(" and ")}) with ${name}`,
-    isNightly: compiler !== versions.typescriptNext,
+    isNightly: compiler !== versions.typescriptNext || name === versions.nodeTypesOldest,
     prove: (workshop) => compile(workshop, around, compiler),
   }))
 ).concat(openAiTypes);
