@@ -6,8 +6,11 @@ import { ConnectorError } from "../../src/errors.ts";
 import type { RedisLogin, RedisNode, RedisTls } from "./_redis_address.ts";
 import { redisId } from "./_redis_errors.ts";
 
-/** Connect timeout, ms. */
-const connectTimeoutMs = 2000;
+/**
+ * Connect timeout of the package, ms. The shorter one of the connection counts the time during which the process runs: a
+ * native timer ends first after the event loop has been busy, although the server has accepted meanwhile.
+ */
+const connectTimeoutMs = 10_000;
 
 /** The used part of a client. */
 export interface RedisClient {
