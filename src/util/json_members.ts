@@ -77,13 +77,13 @@ export function repeatedMember(text: string): string | undefined {
 }
 
 /**
- * Whether any object in JSON has two members of one name.
+ * Whether any object in JSON has two members of one name. It is parsed for that: a value that was parsed earlier may have
+ * got members since, which would make up for those that it lacks.
  *
  * @param text Valid JSON.
- * @param value The value that it was parsed to, which has one of them.
  */
-export function hasRepeatedMember(text: string, value: unknown): boolean {
-  return countColons(text) !== countNames(value);
+export function hasRepeatedMember(text: string): boolean {
+  return countColons(text) !== countNames(JSON.parse(text));
 }
 
 /** Counts the colons in JSON outside of strings: one for each member of any object. */

@@ -219,7 +219,7 @@ function withoutUncheckedForm(request: RoutedRequest, isUnchanged: boolean): Rou
       "The pool has guards, which cannot check what only one provider understands: leave out tools that it runs, and references to objects that it stores";
     throw new UnsupportedRequestError(message, { code: "unsupported_by_pool" });
   }
-  const isSeen = request.text === undefined || isUnchanged && !hasRepeatedMember(request.text, request.body);
+  const isSeen = request.text === undefined || isUnchanged && !hasRepeatedMember(request.text);
   if (isSeen && request.original === undefined) return request;
   const { text: _, original, ...sent } = request;
   return original === undefined ? sent : { ...sent, original: original.withoutNative() };
